@@ -1,0 +1,216 @@
+-- `Application`, its part in Lua: the game's user settings, and data that any file can reach.
+local core = ...
+
+local type, select, next = type, select, next
+local format, concat = string.format, table.concat
+local bad_argument, raise = core.bad_argument, core.raise
+
+local Application = core.module("Application")
+
+-- User settings: what the player chose, above the defaults of settings.sjson. Read when first asked
+-- for, written only by save_user_settings.
+local chosen, problem
+local defaults
+local listeners = {} -- in order: { path, fn }
+local changes = {} -- what was set since the last frame: { path, value }
+
+local function load_settings()
+  if chosen == nil then
+    chosen, problem = core.load_user_settings()
+    if type(chosen) ~= "table" then
+      chosen = {}
+    end
+    defaults = Application.settings().user_settings
+  end
+end
+
+local function check_keys(name, count, ...)
+  if count < 1 then
+    raise(name .. ": give at least one name")
+  end
+  for i = 1, count do
+    local key = select(i, ...)
+    if type(key) ~= "string" then
+      bad_argument(name, i, "name", "string", key)
+    elseif key == "" then
+      raise(format("%s: argument #%d 'name' must not be empty", name, i))
+    end
+  end
+end
+
+local function look(tree, count, ...)
+  for i = 1, count do
+    if type(tree) ~= "table" then
+      return nil
+    end
+    tree = tree[(select(i, ...))]
+  end
+  return tree
+end
+
+---What the player set, or the default of settings.sjson (`user_settings`), or nil.
+---@param ... string the setting's name, or the names that lead to it
+---@return any value a boolean, number, string or table
+function Application.user_setting(...)
+  local count = select("#", ...)
+  check_keys("Application.user_setting", count, ...)
+  load_settings()
+  local value = look(chosen, count, ...)
+  if value == nil then
+    value = look(defaults, count, ...)
+  end
+  return value
+end
+
+local function check_plain(value, depth)
+  local kind = type(value)
+  if kind == "table" then
+    if depth > 16 then
+      raise("Application.set_user_setting: tables are nested more than 16 deep")
+    end
+    for key, item in next, value do
+      if type(key) ~= "string" and type(key) ~= "number" then
+        raise("Application.set_user_setting: keys must be names or 1, 2, 3 …, got "
+          .. core.describe(key))
+      end
+      check_plain(item, depth + 1)
+    end
+  elseif kind == "number" then
+    if value ~= value or value == 1 / 0 or value == -1 / 0 then
+      raise("Application.set_user_setting: a number must be finite, got " .. core.describe(value))
+    end
+  elseif kind ~= "nil" and kind ~= "boolean" and kind ~= "string" then
+    raise("Application.set_user_setting: a setting is a boolean, number, string or table, got "
+      .. core.describe(value))
+  end
+end
+
+---Sets a user setting; nil brings back the default. Listeners hear of it before the next `update`.
+---@param ... any the names that lead to it, then the value
+function Application.set_user_setting(...)
+  local count = select("#", ...) - 1
+  check_keys("Application.set_user_setting", count, ...)
+  local value = select(count + 1, ...)
+  check_plain(value, 1)
+  load_settings()
+  local tree, path = chosen, {}
+  for i = 1, count do
+    local key = select(i, ...)
+    path[i] = key
+    if i == count then
+      tree[key] = value
+    else
+      if type(tree[key]) ~= "table" then
+        tree[key] = {}
+      end
+      tree = tree[key]
+    end
+  end
+  changes[#changes + 1] = { path = concat(path, "."), value = value }
+end
+
+---Writes the user settings to the game's save folder, so that a crash at any moment leaves the old
+---or the new ones whole.
+---@return boolean|nil saved true, or nil where the disk refused
+---@return string|nil problem why
+function Application.save_user_settings(...)
+  if select("#", ...) > 0 then
+    raise("Application.save_user_settings: takes no arguments")
+  end
+  load_settings()
+  return core.save_user_settings(chosen)
+end
+
+---Why the saved user settings could not be read at the start, or nil. The defaults hold then.
+---@return string|nil problem what is wrong with the file
+function Application.user_settings_load_error(...)
+  if select("#", ...) > 0 then
+    raise("Application.user_settings_load_error: takes no arguments")
+  end
+  load_settings()
+  return problem
+end
+
+---Calls a function before the next `update` whenever a user setting changes.
+---@param name string the setting, or the beginning of its names joined by dots ("sound" hears "sound.volume")
+---@param fn fun(name: string, value: any) called with the whole name and the new value
+function Application.on_user_setting_changed(name, fn)
+  if type(name) ~= "string" then
+    bad_argument("Application.on_user_setting_changed", 1, "name", "string", name)
+  elseif type(fn) ~= "function" then
+    bad_argument("Application.on_user_setting_changed", 2, "fn", "function", fn)
+  end
+  listeners[#listeners + 1] = { name = name, fn = fn }
+end
+
+-- Tells the listeners what changed; the frame calls it.
+function core.tell_changes()
+  if #changes == 0 then
+    return
+  end
+  local told = changes
+  changes = {}
+  for i = 1, #told do
+    local change = told[i]
+    for k = 1, #listeners do
+      local listener = listeners[k]
+      local name = listener.name
+      if change.path == name or change.path:sub(1, #name + 1) == name .. "." then
+        core.with_context("When telling of a changed user setting:", change.path, listener.fn,
+          change.path, change.value)
+      end
+    end
+  end
+end
+
+-- Data by nested keys, for code that has no better place to share a value.
+local data = {}
+
+local function check_data_keys(name, count, ...)
+  if count < 1 then
+    raise(name .. ": give at least one key")
+  end
+  for i = 1, count do
+    local key = select(i, ...)
+    if type(key) ~= "string" and type(key) ~= "number" then
+      bad_argument(name, i, "key", "string or number", key)
+    end
+  end
+end
+
+---Keeps a value under one or more keys, for any file to read.
+---@param ... any the keys, then the value; nil removes it
+function Application.set_data(...)
+  local count = select("#", ...) - 1
+  check_data_keys("Application.set_data", count, ...)
+  local tree = data
+  for i = 1, count - 1 do
+    local key = select(i, ...)
+    if tree[key] == nil then
+      tree[key] = {}
+    elseif type(tree[key]) ~= "table" then
+      raise(format("Application.set_data: there is a value at key #%d, so nothing can be inside", i))
+    end
+    tree = tree[key]
+  end
+  tree[(select(count, ...))] = (select(count + 1, ...))
+end
+
+---The value under the keys, or nil.
+---@param ... string|number the keys
+---@return any value what was set
+function Application.get_data(...)
+  local count = select("#", ...)
+  check_data_keys("Application.get_data", count, ...)
+  return look(data, count, ...)
+end
+
+---Whether there is a value under the keys.
+---@param ... string|number the keys
+---@return boolean there true where get_data gives something
+function Application.has_data(...)
+  local count = select("#", ...)
+  check_data_keys("Application.has_data", count, ...)
+  return look(data, count, ...) ~= nil
+end
+

@@ -1,0 +1,273 @@
+-- Classes: `class`, inheritance and `is_a`. Hot reload is not here: it replaces functions in place.
+local core = ...
+
+local type, next, rawget, rawset, rawequal = type, next, rawget, rawset, rawequal
+local setmetatable, getmetatable, tostring, select = setmetatable, getmetatable, tostring, select
+local sub = string.sub
+local getinfo = core.debug.getinfo
+local raise, bad_argument = core.raise, core.bad_argument
+local globals = _G
+
+local FRAMES_MAX = 60 -- how far up the stack the statement that called `class` is looked for
+
+---@module class
+---Makes classes, as the games of this engine family write them: `Enemy = class()`.
+---`Enemy.new(...)`, `Enemy:new(...)` and `Enemy(...)` make an object and call `init(self, ...)` on it.
+---To inherit, write `Orc = class(nil, Enemy)`, `Orc = class(Orc, Enemy)` or `Orc = Enemy:extend()`.
+---The first argument of `class` is never the one to inherit from: it is the class itself, kept when
+---its file runs again, so that objects made before get the new methods.
+---Methods are looked up from class to class, so a method added to a base later is found at once.
+---Metamethods (`__add`, `__tostring`, ...) are inherited too, except `__index`.
+---Inside `Orc.init` call the base by its name, `Orc.super.init(self, ...)`: `self.super` would be
+---the same class again and again where a third class inherits from `Orc`.
+---@example
+---   local Enemy = class()
+---   function Enemy:init(health) self.health = health end
+---   local Orc = class(nil, Enemy)
+---   function Orc:init() Orc.super.init(self, 20) end
+---   local orc = Orc.new()
+---   assert(orc.health == 20 and orc:is_a(Enemy))
+
+---@class class
+---@overload fun(existing?: table, super?: table): table
+local class = core.module("class")
+
+-- By class: super, subclasses, the name, and the statement that made it. Weak keys: a class that the
+-- game drops is collected.
+local records = setmetatable({}, { __mode = "k" })
+local base_methods = {}
+local OWN_SOURCE = getinfo(1, "S").source
+
+local function construct(klass, ...)
+  local object = setmetatable({}, klass)
+  local init = klass.init
+  if init then init(object, ...) end
+  return object
+end
+
+-- The smallest name, so that two names for one class do not make the answer differ between runs.
+local function global_name(klass)
+  local found
+  for key, value in next, globals do
+    if type(key) == "string" and rawequal(value, klass) and (not found or key < found) then
+      found = key
+    end
+  end
+  return found
+end
+
+local function class_words(klass)
+  local record = records[klass]
+  record.name = record.name or global_name(klass)
+  return "class " .. (record.name or "made at " .. record.made_at)
+end
+
+-- A class without an own `__tostring` has this one, and finds that of a base when it is called.
+local function object_to_string(object)
+  local klass = getmetatable(object)
+  local at = klass
+  while at do
+    local own = rawget(at, "__tostring")
+    if own and own ~= object_to_string then return own(object) end
+    at = records[at].super
+  end
+  return "object of " .. class_words(klass)
+end
+
+local function is_metamethod(key)
+  return type(key) == "string" and sub(key, 1, 2) == "__" and key ~= "__index"
+end
+
+-- Metamethods are read raw from a class, so each class holds those of its base.
+local function inherit(klass, key, value)
+  local record = records[klass]
+  local own = rawget(klass, key)
+  if own ~= nil and own ~= record.inherited[key] then return end
+  rawset(klass, key, value)
+  record.inherited[key] = value
+  for i = 1, record.subclass_count do
+    local subclass = record.subclasses[i]
+    if subclass then inherit(subclass, key, value) end
+  end
+end
+
+local function on_new_key(klass, key, value)
+  rawset(klass, key, value)
+  if value == nil or not is_metamethod(key) then return end
+  local record = records[klass]
+  for i = 1, record.subclass_count do
+    local subclass = record.subclasses[i]
+    if subclass then inherit(subclass, key, value) end
+  end
+end
+
+local function link(klass, super)
+  local record = records[klass]
+  local before = record.super
+  record.super = super
+  rawset(klass, "super", super)
+  getmetatable(klass).__index = super or base_methods
+  for key, value in next, record.inherited do
+    if rawget(klass, key) == value then rawset(klass, key, nil) end
+  end
+  record.inherited = {}
+  if super then
+    local of_super = records[super]
+    if before ~= super then
+      of_super.subclass_count = of_super.subclass_count + 1
+      of_super.subclasses[of_super.subclass_count] = klass
+    end
+    for key, value in next, super do
+      if is_metamethod(key) and value ~= object_to_string then inherit(klass, key, value) end
+    end
+  end
+  if before and before ~= super then
+    local subclasses = records[before].subclasses
+    for i = 1, records[before].subclass_count do
+      if subclasses[i] == klass then subclasses[i] = nil end
+    end
+  end
+  if rawget(klass, "__tostring") == nil then rawset(klass, "__tostring", object_to_string) end
+end
+
+-- The statement of the game that runs now: its function, file and line.
+local function calling_statement()
+  for level = 3, FRAMES_MAX do
+    local frame = getinfo(level, "Slf")
+    if not frame then break end
+    if frame.what ~= "C" and frame.source ~= OWN_SOURCE then return frame end
+  end
+  return { source = "?", short_src = "?", currentline = 0 }
+end
+
+local function remember_statement(record, frame)
+  record.made_at = frame.short_src .. ":" .. frame.currentline
+  record.source, record.line, record.what = frame.source, frame.currentline, frame.what
+  record.maker = setmetatable({ func = frame.func }, { __mode = "v" })
+end
+
+local function make(super, frame)
+  local klass = {}
+  local record = { subclasses = setmetatable({}, { __mode = "v" }), subclass_count = 0 }
+  record.inherited = {}
+  remember_statement(record, frame)
+  records[klass] = record
+  klass.__index = klass
+  -- The class in front is what a method call passes; otherwise it is put there.
+  klass.new = function(...)
+    if rawequal((...), klass) then return construct(...) end
+    return construct(klass, ...)
+  end
+  setmetatable(klass, {
+    __call = construct,
+    __tostring = class_words,
+    __newindex = on_new_key,
+  })
+  link(klass, super)
+  return klass
+end
+
+local function check_class(name, index, argument, value)
+  if records[value] then return end
+  if type(value) == "table" then
+    raise(name .. ": argument #" .. index .. " '" .. argument .. "' is a table that class() did not"
+      .. " make; make it with class() first")
+  end
+  bad_argument(name, index, argument, "a class", value)
+end
+
+-- `Orc = class(Enemy)` would otherwise make two names for one class without a word. A file that was
+-- edited and runs again has another function and other lines, but both are a file's own chunk.
+local function check_kept(klass, frame)
+  local record = records[klass]
+  local other_place = frame.source ~= record.source or frame.what ~= record.what
+  local other_statement = frame.func == record.maker.func and frame.currentline ~= record.line
+  if other_place or other_statement then
+    local name = record.name or global_name(klass) or "Base"
+    raise("class: argument #1 'existing' is the class made at " .. record.made_at
+      .. ", and is only kept when that statement runs again; to inherit from it, write class(nil, "
+      .. name .. ") or " .. name .. ":extend()")
+  end
+end
+
+local function keep(existing, super, frame)
+  check_kept(existing, frame)
+  if super and class.is_a(super, existing) then
+    raise("class: " .. tostring(super) .. " cannot be the super of " .. tostring(existing)
+      .. ": it is that class or inherits from it")
+  end
+  remember_statement(records[existing], frame)
+  link(existing, super)
+  return existing
+end
+
+local function call_class(_, ...)
+  local existing, super = ...
+  if existing ~= nil then check_class("class", 1, "existing", existing) end
+  if super ~= nil then
+    check_class("class", 2, "super", super)
+  elseif select("#", ...) > 1 then
+    raise("class: argument #2 'super' is nil: require the file that makes it first, or leave it out")
+  end
+  local frame = calling_statement()
+  if existing ~= nil then return keep(existing, super, frame) end
+  return make(super, frame)
+end
+
+---Makes a class that inherits from `base`; also written `Base:extend()`.
+---@param base table the class to inherit from
+---@return table class the new class
+function class.extend(base)
+  check_class("class.extend", 1, "base", base)
+  return make(base, calling_statement())
+end
+
+---Whether a value is an object of a class or of one that inherits from it; also written
+---`object:is_a(Enemy)`. For a class as the value: whether it is that class or inherits from it.
+---@param value any an object, a class, or anything else, which answers false
+---@param klass table the class
+---@return boolean answer true where it is
+function class.is_a(value, klass)
+  if not records[klass] then check_class("class.is_a", 2, "klass", klass) end
+  local at = value
+  if type(value) ~= "table" or not records[value] then at = getmetatable(value) end
+  while at do
+    if rawequal(at, klass) then return true end
+    local record = records[at]
+    at = record and record.super
+  end
+  return false
+end
+
+---Returns the class that made an object, or nil for a value that no class made.
+---@param value any the object
+---@return table? class its class
+function class.of(value)
+  local klass = getmetatable(value)
+  return records[klass] and klass or nil
+end
+
+---Returns the name that messages use for a class: the one given by `class.set_name`, else that of the
+---global variable which holds it, else nil.
+---@param klass table the class
+---@return string? name the name
+function class.name(klass)
+  check_class("class.name", 1, "klass", klass)
+  local record = records[klass]
+  record.name = record.name or global_name(klass)
+  return record.name
+end
+
+---Names a class in messages and in `tostring`; needed only where no global variable holds the class.
+---@param klass table the class
+---@param name string the name
+function class.set_name(klass, name)
+  check_class("class.set_name", 1, "klass", klass)
+  if type(name) ~= "string" then bad_argument("class.set_name", 2, "name", "string", name) end
+  records[klass].name = name
+end
+
+base_methods.extend = class.extend
+base_methods.is_a = class.is_a
+
+setmetatable(class, { __call = call_class })

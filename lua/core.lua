@@ -1,0 +1,131 @@
+-- What every other prelude file stands on: errors with words, module tables, descriptions. Runs
+-- first. Games never see the table `core`.
+
+local core, options = ...
+
+local type, tostring, tonumber, error, pairs = type, tostring, tonumber, error, pairs
+local rawget, rawset, setmetatable = rawget, rawset, setmetatable
+local format, sub, sort = string.format, string.sub, table.sort
+local place = core.place
+
+core.ffi, core.debug, core.jit = require("ffi"), debug, jit
+core.os, core.io, core.loaded = os, io, package.loaded
+core.globals, core.options = _G, options
+-- Coroutines of the game's, for reports: one that died of an error still has its stack.
+core.coroutines = setmetatable({}, { __mode = "k" })
+
+-- The libraries that games get: copies of ours, so that nothing a game does to them reaches us.
+for _, name in pairs({ "string", "table", "math", "coroutine", "os", "bit" }) do
+  local copy = {}
+  for key, value in pairs(_G[name]) do
+    copy[key] = value
+  end
+  core[name] = copy
+end
+
+if options.jit then
+  -- LuaJIT's default limits throw all compiled code away again and again in wide game code.
+  jit.opt.start("maxtrace=16000", "maxmcode=65536")
+else
+  jit.off()
+end
+
+function core.module(name)
+  local module = rawget(_G, name)
+  if module == nil then
+    module = {}
+    rawset(_G, name, module)
+  end
+  return module
+end
+
+-- Raises with the place of the game's own line before the words.
+function core.raise(message)
+  local where = place()
+  error(where ~= "" and where .. ": " .. message or message, 0)
+end
+
+-- The words for a value in an error: nil, number 3.5, string "x", Vector3, table.
+function core.describe(value)
+  local kind = type(value)
+  if kind == "number" then
+    return "number " .. format("%.14g", value)
+  elseif kind == "boolean" then
+    return "boolean " .. tostring(value)
+  elseif kind == "string" then
+    local shown = #value > 60 and sub(value, 1, 60) .. "…" or value
+    return format("string %q", shown)
+  elseif kind == "cdata" then
+    for name, ctype in pairs(core.ctypes or {}) do
+      if core.ffi.istype(ctype, value) then
+        return name
+      end
+    end
+    return "a number of 64 bits"
+  end
+  return kind
+end
+
+function core.bad_argument(name, index, argument, expected, value)
+  core.raise(format("%s: argument #%d '%s' must be %s, got %s", name, index, argument, expected,
+    core.describe(value)))
+end
+
+function core.suggest(word, names)
+  return core.nearest(word, names)
+end
+
+-- The names in a table, sorted.
+function core.names(set)
+  local names = {}
+  for name in pairs(set) do
+    if type(name) == "string" then
+      names[#names + 1] = name
+    end
+  end
+  sort(names)
+  return names
+end
+
+-- Checks a table of options: every key must be known. `known` has the names as keys.
+function core.check_options(name, index, argument, value, known)
+  if value == nil then
+    return
+  elseif type(value) ~= "table" then
+    core.bad_argument(name, index, argument, "table or nil", value)
+  end
+  for key in pairs(value) do
+    if known[key] == nil then
+      local words = type(key) == "string" and "'" .. key .. "'" or core.describe(key)
+      local near = type(key) == "string" and core.suggest(key, core.names(known))
+      core.raise(format("%s: argument #%d '%s' has the unknown option %s%s", name, index, argument,
+        words, near and ", did you mean '" .. near .. "'?" or ""))
+    end
+  end
+end
+
+-- Native code reads vectors by the number of their type.
+function core.note_ctypes()
+  for name, ctype in pairs(core.ctypes) do
+    core.note_ctype(name, tonumber(core.ffi.typeof(ctype)))
+  end
+end
+
+function core.layout_check()
+  return core.reads_vector(core.make_vector3(1, 2, 3))
+end
+
+-- Protects a table: its own keys cannot be replaced, new ones can be added.
+function core.protect(name, real)
+  return setmetatable({}, {
+    __index = real,
+    __newindex = function(_, key, value)
+      if rawget(real, key) ~= nil then
+        core.raise(format("%s.%s is the engine's and cannot be replaced: use another name", name,
+          tostring(key)))
+      end
+      real[key] = value
+    end,
+    __metatable = "protected",
+  })
+end

@@ -1,0 +1,66 @@
+-- The order of play, as Lua sees it: what native code calls at the start, in each frame and at the
+-- end. The loop around it, devices and time are native.
+local core = ...
+
+local type, rawget, error = type, rawget, error
+local World, Application = core.module("World"), core.module("Application")
+local resume = coroutine.resume
+local globals = core.globals
+
+-- Whether the game has a function of that name. It is called as a field of the globals, so that
+-- stacks show its name.
+local function has_callback(name)
+  local fn = rawget(globals, name)
+  if fn ~= nil and type(fn) ~= "function" then
+    error("the global '" .. name .. "' is a " .. type(fn) .. ", and should be the function that "
+      .. "the engine calls", 0)
+  end
+  return fn ~= nil
+end
+
+function core.init()
+  if has_callback("init") then
+    globals.init()
+  end
+end
+
+-- Where the game has no `update`, the world that is there by itself is moved on.
+function core.update(dt)
+  core.tell_changes()
+  core.advance_timers(dt)
+  core.advance_tweens(dt)
+  if has_callback("update") then
+    globals.update(dt)
+  elseif core.has_main_world() then
+    World.update(Application.main_world(), dt)
+  end
+end
+
+function core.render()
+  if has_callback("render") then
+    globals.render()
+  end
+end
+
+-- Whether the game lets its window be closed.
+function core.on_close()
+  return not has_callback("on_close") or globals.on_close() ~= false
+end
+
+function core.shutdown()
+  if has_callback("shutdown") then
+    globals.shutdown()
+  end
+end
+
+-- Resumes a coroutine of the engine's (timers, tests): what fails in it is raised here, and the
+-- report shows the coroutine's own stack.
+function core.resume_reporting(thread, ...)
+  local ok, problem = resume(thread, ...)
+  if not ok then
+    core.coroutines[thread] = true
+    error(problem, 0)
+  end
+  return problem
+end
+

@@ -1,0 +1,315 @@
+-- Math: helpers on plain numbers, and boxes: points in them, rays at them, boxes around boxes.
+-- Boxes against frustums are in frustum.lua. Random numbers and noise are the engine's, not here.
+local core = ...
+
+local bad_argument, raise = core.bad_argument, core.raise
+local select, type = select, type
+local abs, floor, huge, pi = math.abs, math.floor, math.huge, math.pi
+local max, min, sqrt = math.max, math.min, math.sqrt
+local istype = core.ffi.istype
+
+---@module Math
+---Numbers: clamp, mix, round and turn. And oriented boxes, as `Unit.box` returns them: a pose in
+---the middle, and half dimensions, which are measured along the pose's axes (its scale counts).
+---@example
+---   assert(Math.clamp(12, 0, 10) == 10)
+---   assert(Math.remap(5, 0, 10, 0, 100) == 50)
+---   local pose, half = Matrix4x4.identity(), Vector3(1, 1, 1)
+---   assert(Math.point_in_box(Vector3(0.5, 0, 0), pose, half))
+---   assert(Math.ray_box_intersection(Vector3(0, -3, 0), Vector3.forward(), pose, half) == 2)
+local Math = core.module("Math")
+
+local V3, M = core.ctypes.Vector3, core.ctypes.Matrix4x4
+
+local function check_number(name, i, argument, value)
+  if type(value) ~= "number" then bad_argument(name, i, argument, "number", value) end
+end
+
+local function check_three(name, a_name, a, b_name, b, c_name, c)
+  if type(a) ~= "number" then bad_argument(name, 1, a_name, "number", a) end
+  if type(b) ~= "number" then bad_argument(name, 2, b_name, "number", b) end
+  if type(c) ~= "number" then bad_argument(name, 3, c_name, "number", c) end
+end
+
+local function check_box(name, i, pose, half)
+  if not istype(M, pose) then bad_argument(name, i, "pose", "Matrix4x4", pose) end
+  if not istype(V3, half) then bad_argument(name, i + 1, "half", "Vector3", half) end
+end
+
+---Tells whether a number is finite: neither NaN nor an infinity.
+---@param number number the number
+---@return boolean true when it is finite
+function Math.is_valid(number)
+  check_number("Math.is_valid", 1, "number", number)
+  return number - number == 0
+end
+
+---Returns the nearest number between two bounds.
+---@param value number the number
+---@param low number the lower bound
+---@param high number the upper bound, not below low
+---@return number value, or the bound that it passed
+function Math.clamp(value, low, high)
+  check_three("Math.clamp", "value", value, "low", low, "high", high)
+  if low > high then
+    raise("Math.clamp: low is " .. low .. " and high is " .. high .. ": low must not be above high")
+  end
+  return max(low, min(high, value))
+end
+
+---Returns the number at t between two numbers.
+---@param a number the result for t = 0
+---@param b number the result for t = 1
+---@param t number how far from a to b, not clamped
+---@return number a + (b - a) * t
+function Math.lerp(a, b, t)
+  check_three("Math.lerp", "a", a, "b", b, "t", t)
+  return a + (b - a) * t
+end
+
+---Returns where a number lies between two others: the t for which `lerp(a, b, t)` is the number.
+---@param a number gives 0
+---@param b number gives 1, and differs from a
+---@param value number the number
+---@return number t, not clamped
+function Math.inverse_lerp(a, b, value)
+  check_three("Math.inverse_lerp", "a", a, "b", b, "value", value)
+  if a == b then raise("Math.inverse_lerp: a and b are both " .. a .. ": they must differ") end
+  return (value - a) / (b - a)
+end
+
+---Returns the number that lies in one range as `value` lies in another.
+---@param value number the number
+---@param from_low number the start of its range
+---@param from_high number the end of its range, which differs from the start
+---@param to_low number the start of the result's range
+---@param to_high number the end of the result's range
+---@return number the result, not clamped
+function Math.remap(value, from_low, from_high, to_low, to_high)
+  check_three("Math.remap", "value", value, "from_low", from_low, "from_high", from_high)
+  check_number("Math.remap", 4, "to_low", to_low)
+  check_number("Math.remap", 5, "to_high", to_high)
+  if from_low == from_high then
+    raise("Math.remap: from_low and from_high are both " .. from_low .. ": they must differ")
+  end
+  return to_low + (value - from_low) / (from_high - from_low) * (to_high - to_low)
+end
+
+---Returns a number that rises from 0 to 1 between two edges, gently at both.
+---@param low number at and below this the result is 0
+---@param high number at and above this the result is 1; it differs from low
+---@param value number the number
+---@return number 3t² - 2t³ of the clamped position between the edges
+function Math.smoothstep(low, high, value)
+  check_three("Math.smoothstep", "low", low, "high", high, "value", value)
+  if low == high then
+    raise("Math.smoothstep: low and high are both " .. low .. ": they must differ")
+  end
+  local t = max(0, min(1, (value - low) / (high - low)))
+  return t * t * (3 - 2 * t)
+end
+
+---Returns -1, 0 or 1 for a negative number, for 0 and for a positive number.
+---@param value number the number
+---@return number its sign
+function Math.sign(value)
+  check_number("Math.sign", 1, "value", value)
+  if value > 0 then return 1 end
+  if value < 0 then return -1 end
+  return 0
+end
+
+---Returns the nearest whole number, or the nearest multiple of a step. Halves are rounded up.
+---@param value number the number
+---@param step? number the step, above 0; 1 when left out
+---@return number the rounded number
+function Math.round(value, step)
+  check_number("Math.round", 1, "value", value)
+  if step == nil then return floor(value + 0.5) end
+  check_number("Math.round", 2, "step", step)
+  if not (step > 0) then bad_argument("Math.round", 2, "step", "above 0", step) end
+  return floor(value / step + 0.5) * step
+end
+
+---Returns a number brought into a range by going round and round, as an angle or a map's edge.
+---@param value number the number
+---@param low number the start of the range
+---@param high number the end of the range, above low; it is the same place as low
+---@return number the number, at least low and below high
+function Math.wrap(value, low, high)
+  check_three("Math.wrap", "value", value, "low", low, "high", high)
+  if not (low < high) then
+    raise("Math.wrap: low is " .. low .. " and high is " .. high .. ": low must be below high")
+  end
+  local wrapped = low + (value - low) % (high - low)
+  -- Rounding can land a number just below low exactly on high.
+  return wrapped < high and wrapped or low
+end
+
+---Returns a number moved towards a target by at most a step, never past it.
+---@param from number where to start
+---@param to number the target
+---@param step number how far to go, 0 or more
+---@return number the new number
+function Math.move_towards(from, to, step)
+  check_three("Math.move_towards", "from", from, "to", to, "step", step)
+  if step < 0 then bad_argument("Math.move_towards", 3, "step", "0 or more", step) end
+  if abs(to - from) <= step then return to end
+  return to > from and from + step or from - step
+end
+
+---Returns radians for degrees.
+---@param degrees number the angle in degrees
+---@return number the angle in radians
+function Math.degrees_to_radians(degrees)
+  check_number("Math.degrees_to_radians", 1, "degrees", degrees)
+  return degrees * (pi / 180)
+end
+
+---Returns degrees for radians.
+---@param radians number the angle in radians
+---@return number the angle in degrees
+function Math.radians_to_degrees(radians)
+  check_number("Math.radians_to_degrees", 1, "radians", radians)
+  return radians * (180 / pi)
+end
+
+---Returns how far to turn from one angle to another, the short way round.
+---@param from number radians
+---@param to number radians
+---@return number radians, at least -pi and below pi
+function Math.angle_difference(from, to)
+  check_number("Math.angle_difference", 1, "from", from)
+  check_number("Math.angle_difference", 2, "to", to)
+  return (to - from + pi) % (2 * pi) - pi
+end
+
+---Returns the angle at t between two angles, the short way round.
+---@param from number radians, the result for t = 0
+---@param to number radians, the same direction as the result for t = 1
+---@param t number how far, not clamped
+---@return number radians
+function Math.lerp_angle(from, to, t)
+  check_three("Math.lerp_angle", "from", from, "to", to, "t", t)
+  return from + ((to - from + pi) % (2 * pi) - pi) * t
+end
+
+-- A point in the coordinates of a box: along each axis, in lengths of that axis. A scale of 0
+-- would leave no coordinate, so it counts as no scale with no half dimension.
+local function along(x, y, z, ax, ay, az)
+  local squared = ax * ax + ay * ay + az * az
+  return squared, x * ax + y * ay + z * az
+end
+
+---Tells whether a point lies in an oriented box; its surface belongs to it.
+---@param point Vector3 the point
+---@param pose Matrix4x4 the middle of the box and its axes, at right angles
+---@param half Vector3 the half dimensions along the axes
+---@return boolean true when the point is inside
+function Math.point_in_box(point, pose, half)
+  if not istype(V3, point) then bad_argument("Math.point_in_box", 1, "point", "Vector3", point) end
+  check_box("Math.point_in_box", 2, pose, half)
+  local x, y, z = point._x - pose._tx, point._y - pose._ty, point._z - pose._tz
+  local squared, distance = along(x, y, z, pose._xx, pose._xy, pose._xz)
+  if not (abs(distance) <= half._x * squared) then return false end
+  squared, distance = along(x, y, z, pose._yx, pose._yy, pose._yz)
+  if not (abs(distance) <= half._y * squared) then return false end
+  squared, distance = along(x, y, z, pose._zx, pose._zy, pose._zz)
+  return abs(distance) <= half._z * squared
+end
+
+-- The part of a ray between two parallel faces. A ray along the faces is inside or misses.
+local function slab(near, far, origin, direction, half)
+  if direction == 0 then
+    if abs(origin) > half then return huge, -huge end
+    return near, far
+  end
+  local a, b = (-half - origin) / direction, (half - origin) / direction
+  return max(near, min(a, b)), min(far, max(a, b))
+end
+
+---Returns how far along a ray an oriented box is hit, or -1 when it is missed; 0 from inside.
+---Source: the slab test of T. Kay and J. Kajiya, "Ray tracing complex scenes", SIGGRAPH 1986.
+---@param from Vector3 where the ray starts
+---@param direction Vector3 its direction; the distance is counted in lengths of it
+---@param pose Matrix4x4 the middle of the box and its axes, at right angles
+---@param half Vector3 the half dimensions along the axes
+---@return number the distance, or -1
+function Math.ray_box_intersection(from, direction, pose, half)
+  local name = "Math.ray_box_intersection"
+  if not istype(V3, from) then bad_argument(name, 1, "from", "Vector3", from) end
+  if not istype(V3, direction) then bad_argument(name, 2, "direction", "Vector3", direction) end
+  check_box(name, 3, pose, half)
+  local x, y, z = from._x - pose._tx, from._y - pose._ty, from._z - pose._tz
+  local dx, dy, dz = direction._x, direction._y, direction._z
+  local near, far = 0, huge
+  local squared, start = along(x, y, z, pose._xx, pose._xy, pose._xz)
+  local _, step = along(dx, dy, dz, pose._xx, pose._xy, pose._xz)
+  near, far = slab(near, far, start, step, half._x * squared)
+  squared, start = along(x, y, z, pose._yx, pose._yy, pose._yz)
+  _, step = along(dx, dy, dz, pose._yx, pose._yy, pose._yz)
+  near, far = slab(near, far, start, step, half._y * squared)
+  squared, start = along(x, y, z, pose._zx, pose._zy, pose._zz)
+  _, step = along(dx, dy, dz, pose._zx, pose._zy, pose._zz)
+  near, far = slab(near, far, start, step, half._z * squared)
+  return near <= far and near or -1
+end
+
+local function unit_axis(x, y, z)
+  local length = sqrt(x * x + y * y + z * z)
+  if length == 0 then
+    raise("Math.merge_boxes: the pose of the first box has an axis of length 0")
+  end
+  return x / length, y / length, z / length
+end
+
+-- The middle and the half width of a box along a direction.
+local function extent(pose, half, x, y, z)
+  local middle = pose._tx * x + pose._ty * y + pose._tz * z
+  local reach = half._x * abs(pose._xx * x + pose._xy * y + pose._xz * z)
+    + half._y * abs(pose._yx * x + pose._yy * y + pose._yz * z)
+    + half._z * abs(pose._zx * x + pose._zy * y + pose._zz * z)
+  return middle - reach, middle + reach
+end
+
+local function merged_extent(x, y, z, ...)
+  local low, high = huge, -huge
+  for i = 1, select("#", ...), 2 do
+    local pose, half = select(i, ...)
+    local box_low, box_high = extent(pose, half, x, y, z)
+    low, high = min(low, box_low), max(high, box_high)
+  end
+  return (low + high) / 2, (high - low) / 2
+end
+
+---Returns the smallest box that is turned like the first of some boxes and holds them all.
+---@param ... Matrix4x4|Vector3 pose and half dimensions of each box, one box after the other
+---@return Matrix4x4 the pose of the merged box, without scale
+---@return Vector3 its half dimensions
+function Math.merge_boxes(...)
+  local count = select("#", ...)
+  if count == 0 or count % 2 == 1 then
+    raise("Math.merge_boxes: takes a pose and half dimensions for each box, got "
+      .. count .. " arguments")
+  end
+  for i = 1, count, 2 do
+    local pose, half = select(i, ...)
+    check_box("Math.merge_boxes", i, pose, half)
+  end
+  local first = ...
+  local xx, xy, xz = unit_axis(first._xx, first._xy, first._xz)
+  local yx, yy, yz = unit_axis(first._yx, first._yy, first._yz)
+  local zx, zy, zz = unit_axis(first._zx, first._zy, first._zz)
+  local x, half_x = merged_extent(xx, xy, xz, ...)
+  local y, half_y = merged_extent(yx, yy, yz, ...)
+  local z, half_z = merged_extent(zx, zy, zz, ...)
+  local pose = M(
+    xx, xy, xz, 0,
+    yx, yy, yz, 0,
+    zx, zy, zz, 0,
+    x * xx + y * yx + z * zx, x * xy + y * yy + z * zy, x * xz + y * yz + z * zz, 1
+  )
+  return pose, V3(half_x, half_y, half_z)
+end
+
+core.values.box_extent = extent

@@ -1,0 +1,161 @@
+-- Loading: `require`, `load` and `loadstring` for games. Text only, from the game's folder and the
+-- engine's `core/`. Where the files are is native (core.read_script).
+local core = ...
+
+local type, error, ipairs = type, error, ipairs
+local format, concat = string.format, table.concat
+local getinfo, getlocal = core.debug.getinfo, core.debug.getlocal
+local native_load, native_require, place = load, require, core.place
+local bad_argument, raise = core.bad_argument, core.raise
+
+-- What modules returned, by name: `package.loaded` of games.
+local loaded = {}
+-- Functions that make a module, by name, asked first: `package.preload` of games.
+local preload = {}
+core.modules, core.preload = loaded, preload
+
+-- Runs a module's chunk. Its first local is the name: the search for a circle reads it off the
+-- stack, so that a load which fails leaves nothing behind that could be stale.
+local function run(name, chunk)
+  local result = chunk(name)
+  if result ~= nil then
+    loaded[name] = result
+  elseif loaded[name] == nil then
+    loaded[name] = true
+  end
+  return loaded[name]
+end
+
+-- The names of the modules that are being loaded, innermost first.
+local function loading()
+  local names, level = {}, 2
+  while true do
+    local info = getinfo(level, "f")
+    if not info then
+      return names
+    end
+    if info.func == run then
+      local _, name = getlocal(level, 1)
+      names[#names + 1] = name
+    end
+    level = level + 1
+  end
+end
+
+local function check_circle(name)
+  local names = loading()
+  for i = 1, #names do
+    if names[i] == name then
+      local circle = { name }
+      for k = i - 1, 1, -1 do
+        circle[#circle + 1] = names[k]
+      end
+      circle[#circle + 1] = name
+      raise(format("require: modules need each other in a circle: %s: move what both need into a "
+        .. "third module, or require one of them inside a function", concat(circle, " -> ")))
+    end
+  end
+end
+
+-- A chunk of a file of the game's. Syntax errors carry their own file and line.
+local function compile(script)
+  core.note_source(script.chunk, script.text)
+  local chunk, problem = native_load(script.text, "@" .. script.chunk, "t")
+  if not chunk then
+    error(problem, 0)
+  end
+  return chunk
+end
+
+-- Why a library that Lua has elsewhere is not here.
+local absent = {
+  ffi = "native code is not reachable from a game",
+  io = "files are read as resources, and written with Save",
+  debug = "Script.callstack and the engine's own reports do this",
+  jit = "the engine sets up the compiler",
+  package = "require finds modules in the game's folder",
+}
+
+local function require(name)
+  if type(name) ~= "string" then
+    bad_argument("require", 1, "name", "string", name)
+  end
+  local known = loaded[name]
+  if known ~= nil then
+    return known
+  end
+  check_circle(name)
+  local maker = preload[name]
+  if maker ~= nil then
+    return run(name, maker)
+  end
+  local script = core.read_script(name)
+  if script.text then
+    return run(name, compile(script))
+  end
+  if not core.options.sandbox and script.missing then
+    return native_require(name)
+  end
+  local why = absent[name] and format(": %s", absent[name]) or ""
+  raise("require: " .. (script.problem or script.missing .. why))
+end
+
+core.require = require
+
+-- Starts the game: its boot script runs as a module.
+function core.boot(name)
+  local script = core.read_script(name)
+  if not script.text then
+    error(script.problem or script.missing, 0)
+  end
+  run(name, compile(script))
+end
+
+-- Reads the pieces that a function gives until it gives nothing.
+local function pieces(reader)
+  local parts = {}
+  while true do
+    local part = reader()
+    if part == nil or part == "" then
+      return concat(parts)
+    elseif type(part) ~= "string" then
+      raise("load: the reader function must return strings, got " .. core.describe(part))
+    end
+    parts[#parts + 1] = part
+  end
+end
+
+-- `load(text or function, name?, mode?, env?)`: text only, whatever the mode says.
+local function load_text(text, name, _, env)
+  if type(text) == "function" then
+    text = pieces(text)
+  elseif type(text) ~= "string" then
+    bad_argument("load", 1, "text", "string or function", text)
+  end
+  if text:byte() == 27 then
+    return nil, "load: this is a compiled chunk, and only text can be loaded"
+  end
+  if name == nil then
+    name = "=" .. (place() ~= "" and "load at " .. place() or "load")
+  elseif type(name) ~= "string" then
+    bad_argument("load", 2, "name", "string", name)
+  end
+  local first = name:byte()
+  if first == 64 or first == 61 then
+    core.note_source(name:sub(2), text)
+  end
+  if env ~= nil then
+    return native_load(text, name, "t", env)
+  end
+  return native_load(text, name, "t")
+end
+
+core.load = load_text
+
+function core.loadstring(text, name)
+  if type(text) ~= "string" then
+    bad_argument("loadstring", 1, "text", "string", text)
+  end
+  return load_text(text, name)
+end
+

@@ -1,0 +1,179 @@
+-- The last of the prelude: what games see. An allow-list of globals; the libraries are copies whose
+-- functions cannot be replaced.
+local core, options = ...
+
+local type, tostring, error, select, pairs, next = type, tostring, error, select, pairs, next
+local pcall, xpcall, rawset, setmetatable = pcall, xpcall, rawset, setmetatable
+local getmetatable, concat, floor = getmetatable, table.concat, math.floor
+local resume, create = coroutine.resume, coroutine.create
+local collect, traceback = collectgarbage, core.debug.traceback
+local log, raise, bad_argument = core.log, core.raise, core.bad_argument
+local globals = core.globals
+
+local function print(...)
+  local words = {}
+  for i = 1, select("#", ...) do
+    words[i] = tostring((select(i, ...)))
+  end
+  log("info", concat(words, "\t"))
+end
+
+-- Random numbers come from the engine's generator, which a replay starts anew.
+local Math = core.module("Math")
+
+function core.math.random(m, n)
+  if m == nil then
+    return Math.random()
+  elseif type(m) ~= "number" then
+    bad_argument("math.random", 1, "m", "number", m)
+  elseif n == nil then
+    return Math.random(floor(m))
+  elseif type(n) ~= "number" then
+    bad_argument("math.random", 2, "n", "number", n)
+  end
+  return Math.random(floor(m), floor(n))
+end
+
+function core.math.randomseed(seed)
+  if type(seed) ~= "number" or seed ~= seed then
+    bad_argument("math.randomseed", 1, "seed", "number", seed)
+  end
+  Math.set_seed(floor(seed < 0 and -seed or seed) % 2 ^ 53)
+end
+
+-- The clock: the wall's, or in deterministic runs the game's own.
+local real_clock, real_time, real_date = core.os.clock, core.os.time, core.os.date
+local os = {
+  difftime = core.os.difftime,
+  time = function(date)
+    if date == nil then
+      return floor(core.clock())
+    elseif type(date) ~= "table" then
+      bad_argument("os.time", 1, "date", "table or nil", date)
+    end
+    return real_time(date)
+  end,
+  date = function(form, time)
+    if time == nil then
+      time = core.clock()
+    end
+    form = form or "%c"
+    if options.deterministic and type(form) == "string" and form:sub(1, 1) ~= "!" then
+      form = "!" .. form
+    end
+    return real_date(form, floor(time))
+  end,
+  clock = function()
+    if options.deterministic then
+      return core.module("Application").time_since_launch()
+    end
+    return real_clock()
+  end,
+}
+
+-- Coroutines: they are remembered as long as they live, for the reports of errors in them.
+local coroutines = core.coroutines
+
+function core.coroutine.create(fn)
+  local thread = create(fn)
+  coroutines[thread] = true
+  return thread
+end
+
+local function pass(ok, ...)
+  if not ok then
+    error((...), 0)
+  end
+  return ...
+end
+
+function core.coroutine.wrap(fn)
+  local thread = core.coroutine.create(fn)
+  return function(...)
+    return pass(resume(thread, ...))
+  end
+end
+
+-- The collector's pace is the engine's.
+local function collectgarbage(option, argument)
+  option = option or "collect"
+  if option == "count" then
+    return core.memory_used() / 1024
+  elseif option == "collect" or option == "step" then
+    local result = collect(option, argument)
+    core.stop_collector()
+    return result
+  end
+  raise("collectgarbage: '" .. tostring(option) .. "' is not for games: the engine paces the "
+    .. "collector (Script.configure_garbage_collection)")
+end
+
+local libraries = {
+  string = core.string, table = core.table, math = core.math, coroutine = core.coroutine, os = os,
+  bit = core.bit,
+}
+core.string.dump = nil
+local modules = core.modules
+for name, library in pairs(libraries) do
+  modules[name] = core.protect(name, library)
+end
+
+local allowed = {
+  assert = assert, error = error, getmetatable = getmetatable, ipairs = ipairs, next = next,
+  pairs = pairs, pcall = pcall, rawequal = rawequal, rawget = rawget, rawset = rawset,
+  select = select, setmetatable = setmetatable, tonumber = tonumber, tostring = tostring,
+  type = type, unpack = unpack, xpcall = xpcall, _VERSION = _VERSION,
+  print = print, require = core.require, load = core.load, loadstring = core.loadstring,
+  collectgarbage = collectgarbage,
+}
+
+-- What the engine's own modules and functions are called: everything that was not in Lua before.
+local standard = {}
+for _, name in pairs({ "_G", "arg", "dofile", "gcinfo", "getfenv", "loadfile", "module", "newproxy",
+  "setfenv", "io", "package", "debug", "jit", "ffi" }) do
+  standard[name] = true
+end
+for name in pairs(allowed) do
+  standard[name] = true
+end
+for name in pairs(libraries) do
+  standard[name] = true
+end
+core.api = {}
+for name, value in pairs(globals) do
+  if not standard[name] then
+    core.api[name] = value
+  end
+end
+
+local function install()
+  for name in pairs(standard) do
+    rawset(globals, name, nil)
+  end
+  for name, value in pairs(allowed) do
+    rawset(globals, name, value)
+  end
+  for name in pairs(libraries) do
+    rawset(globals, name, modules[name])
+  end
+  rawset(globals, "_G", globals)
+  rawset(globals, "debug", core.protect("debug", { traceback = traceback }))
+  rawset(globals, "package", core.protect("package", {
+    loaded = modules, preload = core.preload, path = "./?.lua;./?/init.lua", config = "/\n;\n?\n!\n-\n",
+  }))
+  local strings = getmetatable("")
+  strings.__index = core.string
+  strings.__metatable = "protected"
+end
+
+if options.sandbox then
+  install()
+else
+  -- The whole standard library, for suites of libraries that are not games; `require` still finds
+  -- modules in the folder first.
+  for name, value in pairs({ print = print, require = core.require }) do
+    rawset(globals, name, value)
+  end
+end
+modules._G = globals
+core.note_ctypes()

@@ -1,0 +1,582 @@
+-- Bounded string and table functions: replaces those functions of the games' `string` and `table`
+-- that run inside C for as long as their input says, where no watchdog can stop them.
+-- Holds no new functions; what games may reach at all is decided elsewhere. Native and raw, for
+-- checked strings and 1-based places in 1..#s+1:
+--
+--   core.match(s, pattern, init, budget)  start, end, captures… as string.find; nil; or false and
+--                                         what is wrong with the pattern; or false: budget spent
+--   core.match_limit(pattern, steps)      the longest s that takes at most `steps` in C
+--   core.find_plain(s, needle, init)      start or nil, in linear time
+--
+-- The rule: a call that is sure to end within some tenths of a second goes straight to LuaJIT's own
+-- function, as a tail call, so that its words and positions stay the same. Any other call is done
+-- in Lua loops, which the watchdog stops, around native steps with a budget; or it is refused.
+--
+-- Every library function that a game can reach, and what bounds it:
+--
+--   string.find match      the estimate of the pattern's steps; above it, core.match with a budget
+--   string.gmatch          the same for each match; between matches the game's loop runs
+--   string.gsub            the same, and text length x replacement length; above it, a Lua loop
+--   string.find, plain     text x needle; above it, core.find_plain, which is linear
+--   string.rep             refused above STRING_BYTES_MAX (an empty string costs nothing)
+--   string.format          widths and precisions are two digits, the stack bounds the arguments
+--   string.byte char       at most 8,000 results; arguments are bounded by the stack
+--   string.len sub upper lower reverse, tostring, tonumber, .. and <
+--                          linear in strings that exist: 64 MiB take 0.03 to 0.1 s
+--   table.concat           refused above STRING_BYTES_MAX (256 items or fewer: the memory limit);
+--                          long lists go in chunks
+--   table.insert           a position that would shift more than ITEMS_MAX items is refused (NaN
+--                          and huge negative ones shift 2^31); else it moves what exists
+--   table.move             refused above ITEMS_MAX; it is bytecode, so the watchdog reaches it too
+--   table.sort             quicksort can take n^2/4 comparisons: 10,000 items in 0.2 s. Longer ones
+--                          merge-sort in Lua, or compare through a Lua function
+--   table.remove foreach foreachi
+--                          bytecode, the watchdog reaches them
+--   table.maxn getn, next, pairs, ipairs, #, rawget, rawset
+--                          linear in a table that exists, at the worst
+--   unpack select          at most 8,000 results, or the arguments on the stack
+--   load loadstring        linear in the text, about 0.1 s for each 5 MB; the loader's to bound
+--   coroutine.* pcall xpcall error assert type setmetatable getmetatable math.* bit.* os.clock
+--                          constant, or Lua code that the watchdog reaches
+--
+-- What allocation bounds (.. in a loop, string.format of giant strings) ends at the memory limit.
+-- Not covered: strings made on purpose to share one hash, which slow down the string table.
+
+local core = ...
+
+-- Bytes of one string that rep, concat and the slow gsub may build.
+local STRING_BYTES_MAX = 64 * 1024 * 1024
+-- Items that one table.move or table.insert may shift.
+local ITEMS_MAX = 2 ^ 26
+-- Steps that a pattern may need in LuaJIT's own matcher, which cannot be stopped: about 0.2 s.
+local DIRECT_STEPS_MAX = 5e7
+-- Steps after which the native matcher gives up: 0.3 to 0.6 s.
+local BUDGET_STEPS = 1e8
+-- Bytes of text x bytes of needle in a plain search by memchr and memcmp: up to 0.1 s.
+local PLAIN_WORK_DIRECT = 2e9
+-- Bytes of text in a direct gsub: at most one replacement for each, 0.15 us at the worst.
+local GSUB_BYTES_DIRECT = 1e6
+-- Bytes of text x bytes of replacement in a direct gsub: a capture costs up to 0.2 us.
+local GSUB_WORK_DIRECT = 2e6
+-- Items that table.concat joins without looking at them first.
+local CONCAT_ITEMS_DIRECT = 256
+-- Items joined at a time where there are more.
+local CONCAT_ITEMS_CHUNK = 65536
+-- Items that quicksort may order in C.
+local SORT_ITEMS_DIRECT = 10000
+-- Patterns whose estimate is kept, and the longest that is.
+local PATTERNS_CACHED_MAX = 1024
+local PATTERN_BYTES_CACHED = 1024
+
+local string, table = core.string, core.table
+local getinfo, raise = core.debug.getinfo, core.raise
+local core_match, core_find_plain, core_limit = core.match, core.find_plain, core.match_limit
+local type, tostring, tonumber, next, select = type, tostring, tonumber, next, select
+local rawget, floor, ceil, min, huge = rawget, math.floor, math.ceil, math.min, math.huge
+local string_find, string_match, string_rep = string.find, string.match, string.rep
+local string_gmatch, string_gsub, string_sub = string.gmatch, string.gsub, string.sub
+local byte, format = string.byte, string.format
+local table_concat, table_insert, table_move = table.concat, table.insert, table.move
+local table_sort = table.sort
+
+local CARET = byte("^")
+
+-- Words
+
+local function with_commas(n)
+  local digits, count = format("%.0f", n), 1
+  while count > 0 do
+    digits, count = string_gsub(digits, "^(-?%d+)(%d%d%d)", "%1,%2")
+  end
+  return digits
+end
+
+local function raise_too_long(name, bytes)
+  raise(format("%s: the result would have %s bytes, a string may have %s: build it in parts", name,
+    bytes < 1e15 and with_commas(bytes) or "too many", with_commas(STRING_BYTES_MAX)))
+end
+
+-- `words` is nil where the budget was spent, else what is wrong with the pattern.
+local function raise_fault(name, s, p, words)
+  if words then
+    raise(words)
+  end
+  local shown = string_gsub(string_sub(p, 1, 40), "%c", function(c)
+    return format("\\%d", byte(c))
+  end)
+  raise(format('%s: pattern "%s%s" took more than %s steps on a string of %s bytes: '
+    .. "anchor it or make it simpler", name, shown, #p > 40 and "…" or "",
+    with_commas(BUDGET_STEPS), with_commas(#s)))
+end
+
+-- Strings that are built in parts
+
+local function rope(name)
+  return { name = name, bytes = 0, count = 0, pieces = {} }
+end
+
+local function append(self, text)
+  local size = #text
+  if size == 0 then
+    return
+  end
+  local count, bytes = self.count + 1, self.bytes + size
+  if bytes > STRING_BYTES_MAX then
+    raise_too_long(self.name, bytes)
+  end
+  self[count], self.count, self.bytes = text, count, bytes
+  if count == 4096 then
+    self.pieces[#self.pieces + 1] = table_concat(self, "", 1, count)
+    self.count = 0
+  end
+end
+
+local function joined(self)
+  local pieces = self.pieces
+  pieces[#pieces + 1] = table_concat(self, "", 1, self.count)
+  return table_concat(pieces)
+end
+
+-- Patterns
+
+-- For each pattern the longest subject that LuaJIT's own matcher is sure to finish in time.
+local direct = {}
+local cached = 0
+
+local function limit_of(p)
+  local most = direct[p]
+  if not most then
+    most = core_limit(p, DIRECT_STEPS_MAX)
+    if #p <= PATTERN_BYTES_CACHED then
+      if cached == PATTERNS_CACHED_MAX then
+        for key in next, direct do
+          direct[key] = nil
+        end
+        cached = 0
+      end
+      direct[p], cached = most, cached + 1
+    end
+  end
+  return most
+end
+
+-- The string for an argument that may be a number, or nil where LuaJIT would raise.
+local function text_of(value)
+  local kind = type(value)
+  if kind == "string" then
+    return value
+  end
+  return kind == "number" and tostring(value) or nil
+end
+
+local function is_number(value)
+  return value == nil or tonumber(value) ~= nil
+end
+
+local function whole_number(value)
+  value = tonumber(value)
+  return value >= 0 and floor(value) or ceil(value)
+end
+
+-- The first place at which a search with this `init` looks.
+local function start_of(s, init)
+  local start = init == nil and 1 or whole_number(init)
+  if start < 0 then
+    start = start + #s + 1
+  end
+  -- NaN passes no comparison and becomes 1.
+  return start >= 1 and min(start, #s + 1) or 1
+end
+
+local function found(name, s, p, first, ...)
+  if first == false then
+    raise_fault(name, s, p, (...))
+  end
+  return first, ...
+end
+
+local function find_slow(subject, pattern, init, plain)
+  local s, p = text_of(subject), text_of(pattern)
+  if not (s and p and is_number(init)) or #s <= limit_of(p) then
+    return string_find(subject, pattern, init, plain)
+  end
+  if plain or not string_find(p, "[%^%$%*%+%?%.%(%[%%%-]") then
+    if #s * #p <= PLAIN_WORK_DIRECT then
+      return string_find(subject, pattern, init, true)
+    end
+    local first = core_find_plain(s, p, start_of(s, init))
+    if first then
+      return first, first + #p - 1
+    end
+    return nil
+  end
+  return found("string.find", s, p, core_match(s, p, start_of(s, init), BUDGET_STEPS))
+end
+
+function string.find(s, pattern, init, plain)
+  local most = direct[pattern]
+  if most and type(s) == "string" and #s <= most then
+    return string_find(s, pattern, init, plain)
+  end
+  return find_slow(s, pattern, init, plain)
+end
+
+-- The captures of a match, or all of it where there are none; false is told apart before.
+local function captured(s, first, last, capture, ...)
+  if not first then
+    return nil
+  elseif capture == nil then
+    return string_sub(s, first, last)
+  end
+  return capture, ...
+end
+
+local function match_slow(subject, pattern, init)
+  local s, p = text_of(subject), text_of(pattern)
+  if not (s and p and is_number(init)) or #s <= limit_of(p) then
+    return string_match(subject, pattern, init)
+  end
+  local first = start_of(s, init)
+  return captured(s, found("string.match", s, p, core_match(s, p, first, BUDGET_STEPS)))
+end
+
+function string.match(s, pattern, init)
+  local most = direct[pattern]
+  if most and type(s) == "string" and #s <= most then
+    return string_match(s, pattern, init)
+  end
+  return match_slow(s, pattern, init)
+end
+
+local function gmatch_slow(subject, pattern)
+  local s, p = text_of(subject), text_of(pattern)
+  if not (s and p) then
+    return string_gmatch(subject, pattern)
+  end
+  if byte(p) == CARET then
+    -- In gmatch a caret is no anchor but a caret.
+    p = "%" .. p
+  end
+  if #s <= limit_of(p) then
+    return string_gmatch(s, p)
+  end
+  local at, size = 1, #s
+  local function advance(first, last, ...)
+    if not first then
+      at = size + 2
+      return
+    end
+    at = last >= first and last + 1 or last + 2
+    return captured(s, first, last, ...)
+  end
+  return function()
+    if at <= size + 1 then
+      return advance(found("string.gmatch", s, p, core_match(s, p, at, BUDGET_STEPS)))
+    end
+  end
+end
+
+function string.gmatch(s, pattern)
+  local most = direct[pattern]
+  if most and type(s) == "string" and #s <= most and byte(pattern) ~= CARET then
+    return string_gmatch(s, pattern)
+  end
+  return gmatch_slow(s, pattern)
+end
+
+-- Splits a replacement into literal strings and the numbers of captures.
+local function replacement_parts(text)
+  local parts, count, from = {}, 0, 1
+  while true do
+    local at = string_find(text, "%", from, true)
+    if not at then
+      break
+    end
+    parts[count + 1] = string_sub(text, from, at - 1)
+    local code = byte(text, at + 1)
+    if code and code >= 48 and code <= 57 then
+      parts[count + 2] = code - 48
+    else
+      -- LuaJIT takes the zero byte after a last percent sign; any other byte stands for itself.
+      parts[count + 2] = code and string_sub(text, at + 1, at + 1) or "\0"
+    end
+    count, from = count + 2, at + 2
+  end
+  parts[count + 1] = string_sub(text, from)
+  return parts
+end
+
+local function append_parts(out, parts, whole, captures)
+  for i = 1, #parts do
+    local part = parts[i]
+    if type(part) == "number" then
+      if part == 0 or (part == 1 and captures[1] == nil) then
+        part = whole
+      else
+        part = captures[part]
+        if part == nil then
+          raise("invalid capture index")
+        end
+        part = tostring(part)
+      end
+    end
+    append(out, part)
+  end
+end
+
+local function append_value(out, value, whole)
+  if not value then
+    append(out, whole)
+  elseif type(value) == "string" or type(value) == "number" then
+    append(out, tostring(value))
+  else
+    raise("invalid replacement value (a " .. type(value) .. ")")
+  end
+end
+
+-- One step of gsub: what a match turns into. Returns the next place to look.
+local function substitute(out, s, at, repl, parts, first, last, ...)
+  append(out, string_sub(s, at, first - 1))
+  local whole = string_sub(s, first, last)
+  if parts then
+    append_parts(out, parts, whole, { ... })
+  elseif type(repl) == "table" then
+    append_value(out, repl[(captured(s, first, last, ...))], whole)
+  else
+    append_value(out, repl(captured(s, first, last, ...)), whole)
+  end
+  if last < first then
+    append(out, string_sub(s, first, first))
+    return first + 1
+  end
+  return last + 1
+end
+
+-- How many replacements `max` allows, by LuaJIT's own rules for odd numbers.
+local function replacements_max(max)
+  local _, one = string_gsub("", "", "", max)
+  if one == 0 then
+    return 0
+  end
+  return max == nil and huge or floor(tonumber(max))
+end
+
+-- One difference from LuaJIT: a pattern that leaves a capture open raises here even where the
+-- replacement does not ask for it.
+local function gsub_steps(s, p, repl, max)
+  local text = text_of(repl)
+  local parts = text and replacement_parts(text)
+  local anchored = byte(p) == CARET
+  local out = rope("string.gsub")
+  local at, size, count = 1, #s, 0
+  local function advance(first, ...)
+    if not first then
+      return false
+    end
+    at, count = substitute(out, s, at, repl, parts, first, ...), count + 1
+    return not anchored
+  end
+  while count < max and at <= size + 1 do
+    if not advance(found("string.gsub", s, p, core_match(s, p, at, BUDGET_STEPS))) then
+      break
+    end
+  end
+  append(out, string_sub(s, at))
+  return joined(out), count
+end
+
+local function gsub_slow(subject, pattern, repl, max)
+  local s, p, text = text_of(subject), text_of(pattern), text_of(repl)
+  if not (s and p and is_number(max)
+      and (text or type(repl) == "table" or type(repl) == "function")) then
+    return string_gsub(subject, pattern, repl, max)
+  end
+  if #s <= limit_of(p) and #s <= GSUB_BYTES_DIRECT then
+    local work = text and #s * #text or 0
+    if work <= GSUB_WORK_DIRECT
+        or (work <= STRING_BYTES_MAX and not string_find(text, "%", 1, true)) then
+      return string_gsub(subject, pattern, repl, max)
+    end
+  end
+  return gsub_steps(s, p, repl, replacements_max(max))
+end
+
+function string.gsub(s, pattern, repl, max)
+  local most = direct[pattern]
+  if most and type(s) == "string" and #s <= most and #s <= GSUB_BYTES_DIRECT
+      and (type(repl) ~= "string" or #s * #repl <= GSUB_WORK_DIRECT) then
+    return string_gsub(s, pattern, repl, max)
+  end
+  return gsub_slow(s, pattern, repl, max)
+end
+
+-- Repeating and joining
+
+local function rep_slow(subject, n, separator)
+  local s, count = text_of(subject), tonumber(n)
+  local sep = separator == nil and "" or text_of(separator)
+  if s and count and sep then
+    -- 0 * inf would be NaN, and no text costs nothing however often.
+    local unit = #s + #sep
+    local bytes = unit == 0 and 0 or unit * count - #sep
+    if bytes > STRING_BYTES_MAX then
+      raise_too_long("string.rep", bytes)
+    end
+  end
+  return string_rep(subject, n, separator)
+end
+
+function string.rep(s, n, sep)
+  if sep == nil and type(s) == "string" and type(n) == "number" and #s * n <= STRING_BYTES_MAX then
+    return string_rep(s, n)
+  end
+  return rep_slow(s, n, sep)
+end
+
+-- The bytes of the items from..to joined by `sep` (numbers count as one), and the first item that
+-- cannot be joined.
+local function measure(t, sep, from, to)
+  local bytes = (to - from) * #sep
+  for k = from, to do
+    local value = rawget(t, k)
+    if type(value) == "string" then
+      bytes = bytes + #value
+    elseif type(value) == "number" then
+      bytes = bytes + 1
+    else
+      return bytes, k
+    end
+  end
+  return bytes
+end
+
+local function concat_slow(t, separator, i, j)
+  local sep = separator == nil and "" or text_of(separator)
+  if type(t) ~= "table" or not (sep and is_number(i) and is_number(j)) then
+    return table_concat(t, separator, i, j)
+  end
+  local from, to = i == nil and 1 or whole_number(i), j == nil and #t or whole_number(j)
+  local out
+  for first = from, to, CONCAT_ITEMS_CHUNK do
+    local last = min(first + CONCAT_ITEMS_CHUNK - 1, to)
+    local bytes, bad = measure(t, sep, first, last)
+    if bytes > STRING_BYTES_MAX then
+      raise_too_long("table.concat", bytes)
+    elseif bad then
+      -- Raises, with the words and the index that LuaJIT has for it.
+      return table_concat(t, separator, bad, bad)
+    elseif to - from < CONCAT_ITEMS_CHUNK then
+      return table_concat(t, separator, from, to)
+    end
+    out = out or rope("table.concat")
+    if first > from then
+      append(out, sep)
+    end
+    append(out, table_concat(t, separator, first, last))
+  end
+  return out and joined(out) or ""
+end
+
+function table.concat(t, sep, i, j)
+  if i == nil and j == nil and type(t) == "table" and #t <= CONCAT_ITEMS_DIRECT then
+    return table_concat(t, sep)
+  end
+  return concat_slow(t, sep, i, j)
+end
+
+-- Moving and sorting
+
+function table.insert(t, ...)
+  if select("#", ...) == 2 and type(t) == "table" then
+    local position = tonumber((...))
+    -- The comparison is false for NaN, which LuaJIT would take for -2^31.
+    if position and not (#t - position <= ITEMS_MAX) then
+      raise(format("table.insert: position %s is not in a table of %s items", tostring(position),
+        with_commas(#t)))
+    end
+  end
+  return table_insert(t, ...)
+end
+
+function table.move(source, first, last, to, target)
+  if type(first) == "number" and type(last) == "number" and last - first >= ITEMS_MAX then
+    raise(format("table.move: %s items are more than %s at once", with_commas(last - first + 1),
+      with_commas(ITEMS_MAX)))
+  end
+  return table_move(source, first, last, to, target)
+end
+
+local function less(a, b)
+  local kind, other = type(a), type(b)
+  if kind ~= other then
+    raise(format("attempt to compare %s with %s", kind, other))
+  end
+  return a < b
+end
+
+-- A copy of the items 1..n if they all have the type `kind`.
+local function copy_of(t, n, kind)
+  local copy = {}
+  for i = 1, n do
+    local item = rawget(t, i)
+    if type(item) ~= kind then
+      return nil
+    end
+    copy[i] = item
+  end
+  return copy
+end
+
+-- Merges the sorted runs from..middle-1 and middle..to-1 of `source` into `target`.
+local function merge(source, target, from, middle, to)
+  local left, right = from, middle
+  for i = from, to - 1 do
+    if left < middle and (right >= to or not (source[right] < source[left])) then
+      target[i], left = source[left], left + 1
+    else
+      target[i], right = source[right], right + 1
+    end
+  end
+end
+
+-- Numbers, or strings, in at most n log n steps whatever their order. Equal ones are the same
+-- value, so that no one can tell a stable sort from quicksort. Works on copies: `t` holds all its
+-- items if the watchdog strikes.
+local function merge_sort(t, n, source)
+  local target = {}
+  local width = 1
+  while width < n do
+    for from = 1, n, 2 * width do
+      merge(source, target, from, min(from + width, n + 1), min(from + 2 * width, n + 1))
+    end
+    source, target, width = target, source, 2 * width
+  end
+  for i = 1, n do
+    t[i] = source[i]
+  end
+end
+
+local function sort_long(t, n, before)
+  if before ~= nil then
+    -- A comparison in C would let no hook in; one in Lua around it does.
+    return table_sort(t, getinfo(before, "S").what == "C" and function(a, b)
+      return before(a, b)
+    end or before)
+  end
+  local kind = type(rawget(t, 1))
+  local copy = (kind == "number" or kind == "string") and copy_of(t, n, kind)
+  if copy then
+    return merge_sort(t, n, copy)
+  end
+  return table_sort(t, less)
+end
+
+function table.sort(t, before)
+  if type(t) == "table" and (before == nil or type(before) == "function") then
+    local n = #t
+    if n > SORT_ITEMS_DIRECT then
+      return sort_long(t, n, before)
+    end
+  end
+  return table_sort(t, before)
+end

@@ -1,0 +1,182 @@
+-- What is said of an error in a test: message, difference, place, trace, locals, hint.
+-- Makes plain tables; printing them is the business of the native side.
+local core = ...
+
+local type, tostring, tonumber, pcall, ipairs = type, tostring, tonumber, pcall, ipairs
+local sub, find, match, gsub, concat =
+  string.sub, string.find, string.match, string.gsub, table.concat
+local getinfo, getlocal = core.debug.getinfo, core.debug.getlocal
+
+local TRACE_FRAMES_MAX = 30 -- frames of a trace
+local FRAMES_MAX = 400 -- frames looked at, so that a stack overflow is reported quickly
+local LOCALS_MAX = 20 -- locals of the failing frame
+local LOCAL_CHARS = 100 -- characters of one local
+
+local kit = core.test.kit
+local diff = kit.diff
+kit.own(getinfo(1, "S").source)
+
+local report = {}
+kit.report = report
+
+local function path_of(info)
+  return (gsub(info.source, "^[@=]", ""))
+end
+
+-- Frames of the game and the test, innermost first; a coroutine that died keeps its stack.
+local function game_frames(thread)
+  local frames = {}
+  for level = 0, FRAMES_MAX do
+    local info = getinfo(thread, level, "nSl")
+    if not info then
+      break
+    elseif info.what ~= "C" and info.currentline > 0 and not kit.is_library(info.source) then
+      frames[#frames + 1] = { info = info, level = level }
+    end
+  end
+  return frames
+end
+
+local function frame_words(info)
+  local words = path_of(info) .. ":" .. info.currentline .. ": in "
+  if info.what == "main" then
+    return words .. "main chunk"
+  elseif info.name then
+    return words .. "function '" .. info.name .. "'"
+  end
+  return words .. "function at line " .. info.linedefined
+end
+
+local function trace_words(frames)
+  local lines = {}
+  for i = 1, #frames do
+    if i > TRACE_FRAMES_MAX then
+      lines[i] = "... (" .. #frames - TRACE_FRAMES_MAX .. " more)"
+      break
+    end
+    lines[i] = frame_words(frames[i].info)
+  end
+  return concat(lines, "\n")
+end
+
+local function locals_of(thread, level)
+  local lines, seen = {}, {}
+  for index = 1, 250 do
+    local name, value = getlocal(thread, level, index)
+    if not name or #lines >= LOCALS_MAX then
+      break
+    end
+    if sub(name, 1, 1) ~= "(" and type(value) ~= "function" then
+      local at = seen[name] or #lines + 1
+      seen[name] = at
+      local ok, words = pcall(diff.inspect, value, { chars = LOCAL_CHARS })
+      lines[at] = name .. " = " .. (ok and words or type(value))
+    end
+  end
+  return lines
+end
+
+-- What the sandbox leaves out, by how a missing name shows in Lua's own messages.
+local MISSING = {}
+for _, name in ipairs({
+  "io", "ffi", "jit", "setfenv", "getfenv", "dofile", "loadfile", "newproxy", "execute", "remove",
+  "rename", "tmpname", "getenv", "exit", "setlocale", "loadlib", "dump", "package", "debug", "open",
+  "sethook", "getinfo", "getlocal", "getupvalue", "setupvalue", "getregistry", "module", "popen",
+}) do
+  MISSING[name] = true
+end
+
+local function hint_for(message)
+  local name = match(message, "global '([%w_]+)' %(a nil value%)")
+    or match(message, "field '([%w_]+)' %(a nil value%)")
+    or match(message, "method '([%w_]+)' %(a nil value%)")
+  local module = match(message, "module '(%w+)' not found")
+  if (name and MISSING[name]) or (module and MISSING[module]) then
+    return "'" .. (name or module) .. "' is not there in the sandbox; "
+      .. "a suite that needs the full standard library runs with: engine test --no-sandbox"
+  end
+  return nil
+end
+
+-- A text error usually begins with the place that the report names anyway.
+local function without_place(message, info)
+  if info then
+    for _, name in ipairs({ info.short_src, path_of(info) }) do
+      local place = name .. ":" .. info.currentline .. ": "
+      if sub(message, 1, #place) == place then
+        return sub(message, #place + 1)
+      end
+    end
+  end
+  return message
+end
+
+local function words_of(raised)
+  if type(raised) == "string" then
+    return raised
+  elseif raised == nil then
+    return "nil was raised as an error (error() without a message)"
+  elseif kit.has_tostring(raised) then
+    local ok, words = pcall(tostring, raised)
+    return ok and type(words) == "string" and words or "an error value whose __tostring failed"
+  end
+  return diff.inspect(raised)
+end
+
+local function failure_words(raised, problem)
+  if type(raised.text) ~= "string" then
+    return words_of(raised.message)
+  end
+  local message = raised.text
+  if raised.compared then
+    local ok, difference = pcall(diff.difference, raised.expected, raised.actual)
+    if ok and difference then
+      problem.difference = difference
+      message = message .. "\n" .. difference
+    end
+  end
+  return message
+end
+
+---What there is to say of `raised`, with which `thread` ended (or on which it was given up).
+---Fields: status, message, difference, location {path, line}, trace, locals, hint.
+function report.problem(thread, raised)
+  local status = kit.kind_of_error(raised)
+  local problem = { status = status }
+  if status == "pending" then
+    problem.message = raised.message ~= nil and tostring(raised.message) or nil
+    return problem
+  end
+  local frames = game_frames(thread)
+  local nearest = frames[1] and frames[1].info
+  local message
+  if status == "failure" then
+    message = failure_words(raised, problem)
+  else
+    message = without_place(words_of(raised), nearest)
+    problem.hint = hint_for(message)
+  end
+  problem.message = diff.without_addresses(message)
+  if nearest then
+    problem.location = { path = path_of(nearest), line = nearest.currentline }
+    problem.locals = locals_of(thread, frames[1].level)
+  else
+    local path, line = match(message, "^([^\n]-):(%d+): ")
+    problem.location = path and { path = path, line = tonumber(line) } or nil
+    problem.locals = {}
+  end
+  problem.trace = trace_words(frames)
+  return problem
+end
+
+---A problem that has no thread, such as a file that does not compile.
+function report.plain(status, message)
+  local path, line = match(message, "^([^\n]-):(%d+): ")
+  return {
+    status = status,
+    message = message,
+    location = path and not find(path, "\n") and { path = path, line = tonumber(line) } or nil,
+    trace = "",
+    locals = {},
+  }
+end

@@ -1,0 +1,416 @@
+-- The tree of a suite: describe, it, hooks, and the environment that a test file sees.
+-- Runs nothing by itself: runner.lua walks the tree.
+local core = ...
+
+local type, tostring, next, rawget, rawset, error = type, tostring, next, rawget, rawset, error
+local setmetatable, select = setmetatable, select
+local concat, remove, gmatch, find = table.concat, table.remove, string.gmatch, string.find
+local getinfo, setfenv_raw = core.debug.getinfo, core.debug.setfenv
+local getmetatable_raw, setmetatable_raw = core.debug.getmetatable, core.debug.setmetatable
+
+local kit = core.test.kit
+kit.own(getinfo(1, "S").source)
+
+local globals = core.globals or _G
+
+-- Blocks and tests --------------------------------------------------------------------------------
+
+local HOOKS = {
+  before_each = "before_each",
+  after_each = "after_each",
+  setup = "strict_setup",
+  teardown = "strict_teardown",
+  strict_setup = "strict_setup",
+  strict_teardown = "strict_teardown",
+  lazy_setup = "lazy_setup",
+  lazy_teardown = "lazy_teardown",
+}
+
+local suite = { current = nil }
+kit.suite = suite
+
+-- A block holds blocks and tests in the order of their writing. `body` is run when the walk comes
+-- to the block, not before: what an earlier block's tests did is visible to it, as in busted.
+local function new_block(kind, name, body, parent)
+  return { kind = kind, is_block = true, name = name, body = body, parent = parent, children = {} }
+end
+
+-- The environment of a block or test: its own globals, and behind them those of what it stands in.
+local function environment_of(element)
+  local env = element.env
+  if not env then
+    local parent = element.parent
+    env = setmetatable({}, { __index = parent and environment_of(parent) or globals })
+    element.env = env
+  end
+  return env
+end
+suite.environment_of = environment_of
+
+-- Test files get one shared, empty environment whose reads and writes go to the element that runs.
+-- It is switched by changing two fields, so that reads stay plain table look-ups.
+local switch = {}
+local shared = setmetatable({}, switch)
+suite.shared_environment = shared
+
+local function ancestor(element, levels)
+  for _ = 1, levels do
+    element = element and element.parent
+  end
+  return element
+end
+
+---Makes an element the one that runs and answers the one that ran before.
+function suite.enter(element)
+  local before = suite.current
+  suite.current = element
+  if not element then
+    switch.__index, switch.__newindex = globals, globals
+    return before
+  end
+  local env = environment_of(element)
+  switch.__index = env
+  if element.kind == "hook" then
+    switch.__newindex = environment_of(element.parent)
+  elseif element.kind == "expose" then
+    local outer = ancestor(element, 2)
+    switch.__newindex = outer and environment_of(outer) or globals
+  else
+    switch.__newindex = env
+  end
+  return before
+end
+
+---Gives a file's chunk the environment in which the suite language stands.
+function suite.adopt(chunk)
+  local meta = getmetatable_raw(chunk)
+  setfenv_raw(type(chunk) == "function" and chunk or meta.__call, shared)
+  return chunk
+end
+
+---A full name as people read and filter it: the names of the blocks and the test, by spaces.
+function suite.full_name(element)
+  local names, count = {}, 0
+  while element and element.kind ~= "root" and element.kind ~= "file" do
+    if element.name ~= nil then
+      count = count + 1
+      names[count] = element.name
+    end
+    element = element.parent
+  end
+  local words = {}
+  for i = count, 1, -1 do
+    words[#words + 1] = names[i]
+  end
+  return concat(words, " ")
+end
+
+---The tags of a full name: its words that begin with `#`, without it.
+function suite.tags(name)
+  local tags = {}
+  if find(name, "#", 1, true) then
+    for tag in gmatch(name, "#([%w_%-]+)") do
+      tags[#tags + 1] = tag
+    end
+  end
+  return tags
+end
+
+-- The words of the language -----------------------------------------------------------------------
+
+local function unsupported(word)
+  error("'" .. word .. "' not supported inside current context block", 3)
+end
+
+local function place_of_caller()
+  local level = 3
+  while true do
+    local info = getinfo(level, "Sl")
+    if not info then
+      return nil, nil
+    elseif info.what ~= "C" and not kit.is_library(info.source) then
+      return info.source:gsub("^[@=]", ""), info.currentline
+    end
+    level = level + 1
+  end
+end
+
+local function check_body(word, name, body)
+  if not kit.callable(body) then
+    error(word .. ": " .. (name and "'" .. tostring(name) .. "'" or "the block")
+      .. " needs a function, got " .. core.describe(body), 3)
+  end
+end
+
+-- `describe "name" (function() … end)` is allowed: without a body the word waits for it.
+local function word_with_body(word, default_body, add)
+  return function(name, body)
+    local current = suite.current
+    if not current or not current.is_block then
+      if word == "pending" and current and current.kind == "it" and not current.ending then
+        return kit.raise_pending(name)
+      end
+      unsupported(word)
+    end
+    local path, line = place_of_caller()
+    if body == nil and kit.callable(name) and type(name) ~= "string" then
+      body, name = name, nil
+    end
+    body = body or default_body
+    local function finish(given)
+      check_body(word, name, given)
+      local element = add(current, name ~= nil and tostring(name) or nil, given)
+      element.path, element.line = path, line
+    end
+    if body == nil then
+      return finish
+    end
+    finish(body)
+  end
+end
+
+local function block_word(word, kind)
+  return word_with_body(word, nil, function(parent, name, body)
+    local block = new_block(kind, name, body, parent)
+    parent.children[#parent.children + 1] = block
+    return block
+  end)
+end
+
+local function test_word(word, kind, default_body)
+  return word_with_body(word, default_body, function(parent, name, body)
+    local element = { kind = kind, name = name or word, body = body, parent = parent }
+    parent.children[#parent.children + 1] = element
+    return element
+  end)
+end
+
+local function hook_word(word)
+  local list = HOOKS[word]
+  return word_with_body(word, nil, function(parent, _, body)
+    local hook = { kind = "hook", name = word, body = body, parent = parent }
+    parent[list] = parent[list] or {}
+    parent[list][#parent[list] + 1] = hook
+    return hook
+  end)
+end
+
+local function randomize(...)
+  local block = suite.current
+  if not block or not block.is_block then
+    unsupported("randomize")
+  end
+  local first, second = ...
+  if select("#", ...) > 0 and not first then
+    block.randomize = false
+    return
+  end
+  block.randomize = true
+  block.seed = tonumber(first) or tonumber(second)
+end
+
+-- A pending test that says so from inside is raised like an error.
+local Pending = {}
+Pending.__index = {}
+Pending.__tostring = function(pending)
+  return tostring(pending.message)
+end
+kit.Pending = Pending
+
+function kit.raise_pending(message)
+  error(setmetatable({ message = message }, Pending), 0)
+end
+
+local language = {
+  describe = block_word("describe", "describe"),
+  context = block_word("context", "describe"),
+  insulate = block_word("insulate", "insulate"),
+  expose = block_word("expose", "expose"),
+  it = test_word("it", "it"),
+  spec = test_word("spec", "it"),
+  test = test_word("test", "it"),
+  pending = test_word("pending", "pending", function() end),
+  randomize = randomize,
+  assert = kit.luassert,
+  spy = kit.spy,
+  stub = kit.stub,
+  mock = kit.mock,
+  match = kit.match,
+}
+for word in next, HOOKS do
+  language[word] = hook_word(word)
+end
+suite.language = language
+
+---A fresh tree; the words stand in the environment of its root, behind which are the globals.
+function suite.new_root()
+  local root = new_block("root", nil, nil, nil)
+  local env = environment_of(root)
+  for word, value in next, language do
+    rawset(env, word, value)
+  end
+  return root
+end
+
+function suite.new_file(path, chunk, root)
+  local file = new_block("file", path, chunk, root)
+  file.path, file.line = path, 1
+  root.children[#root.children + 1] = file
+  return file
+end
+
+-- Insulation: globals and loaded modules as they were ---------------------------------------------
+
+local function loaded_modules()
+  local package = rawget(globals, "package")
+  return core.modules or (type(package) == "table" and package.loaded) or nil
+end
+
+local function copy_of(t)
+  local copy = {}
+  if t then
+    for key, value in next, t do
+      copy[key] = value
+    end
+  end
+  return copy
+end
+
+function suite.save()
+  return {
+    meta = getmetatable_raw(globals),
+    globals = copy_of(globals),
+    loaded = copy_of(loaded_modules()),
+  }
+end
+
+local function put_back(t, saved)
+  local keys = copy_of(t)
+  for key in next, keys do
+    rawset(t, key, saved[key])
+  end
+  for key, value in next, saved do
+    if rawget(t, key) == nil then
+      rawset(t, key, value)
+    end
+  end
+end
+
+function suite.restore(saved)
+  setmetatable_raw(globals, saved.meta)
+  put_back(globals, saved.globals)
+  local loaded = loaded_modules()
+  if loaded then
+    for key in next, copy_of(loaded) do
+      loaded[key] = saved.loaded[key]
+    end
+  end
+end
+
+-- Done: the sign-off of an asynchronous test ------------------------------------------------------
+
+local Done = {}
+Done.__index = Done
+
+local function token_words(title, tokens)
+  if #tokens == 0 then
+    return title .. " none"
+  end
+  return title .. " '" .. concat(tokens, "', '") .. "'"
+end
+
+function Done:wait(...)
+  for i = 1, select("#", ...) do
+    local token = select(i, ...)
+    if type(token) ~= "string" then
+      error("Wait tokens must be strings. Got " .. type(token), 2)
+    end
+    self.tokens[#self.tokens + 1] = token
+  end
+end
+
+function Done:wait_ordered(...)
+  self.ordered = true
+  self:wait(...)
+end
+
+function Done:wait_unordered(...)
+  self.ordered = false
+  self:wait(...)
+end
+
+local function sign_off(self, token)
+  if token ~= nil then
+    if type(token) ~= "string" then
+      error("Wait tokens must be strings. Got " .. type(token), 3)
+    end
+    local found
+    for i = 1, self.ordered and 1 or #self.tokens do
+      found = found or (self.tokens[i] == token and i)
+    end
+    if not found then
+      local near = core.suggest and core.suggest(token, self.tokens)
+      error("Bad token '" .. token .. "': " .. token_words("tokens expected:", self.tokens) .. ", "
+        .. token_words("tokens received:", self.received)
+        .. (near and ", did you mean '" .. near .. "'?" or ""), 3)
+    end
+    self.received[#self.received + 1] = remove(self.tokens, found)
+  end
+  if #self.tokens == 0 then
+    self.complete = true
+  end
+end
+
+Done.done = sign_off
+Done.__call = sign_off
+
+---What is said of an asynchronous test that never signed off.
+function suite.waiting_for(done)
+  return token_words("tokens expected:", done.tokens) .. ", "
+    .. token_words("tokens received:", done.received)
+end
+
+-- The words that exist only inside a test; they act on the test that runs.
+local function finally(callback)
+  if not kit.callable(callback) then
+    error("finally: needs a function, got " .. core.describe(callback), 2)
+  end
+  suite.current.finally = callback
+end
+
+local function async()
+  local element = suite.current
+  if not element.done then
+    local done = { tokens = {}, received = {}, ordered = true, complete = false }
+    element.done = setmetatable(done, Done)
+    rawset(environment_of(element), "done", element.done)
+  end
+end
+
+local function settimeout(seconds)
+  if type(seconds) ~= "number" or not (seconds >= 0) then
+    error("settimeout: needs seconds, got " .. core.describe(seconds), 2)
+  end
+  suite.current.timeout_seconds = seconds
+end
+
+---Gives a test a fresh environment with the words that exist only inside a test.
+function suite.prepare_test(element)
+  element.env, element.finally, element.done, element.timeout_seconds = nil, nil, nil, nil
+  local env = environment_of(element)
+  rawset(env, "finally", finally)
+  rawset(env, "async", async)
+  rawset(env, "settimeout", settimeout)
+end
+
+---A hook may be asynchronous too; its globals are those of its block.
+function suite.prepare_hook(hook)
+  hook.done, hook.timeout_seconds = nil, nil
+  if not hook.env then
+    local env = environment_of(hook)
+    rawset(env, "async", async)
+    rawset(env, "settimeout", settimeout)
+  else
+    rawset(hook.env, "done", nil)
+  end
+end

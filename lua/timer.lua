@@ -1,0 +1,384 @@
+-- Timers and waiting coroutines: what is called later, and in which order. Values that change over
+-- time are in tween.lua; the frame that drives both is the engine's.
+local core = ...
+
+local type, select, unpack, error = type, select, unpack, error
+local ipairs, setmetatable = ipairs, setmetatable
+local floor, huge, max, min = math.floor, math.huge, math.max, math.min
+local create, resume, running = coroutine.create, coroutine.resume, coroutine.running
+local status, yield = coroutine.status, coroutine.yield
+local getinfo, traceback = core.debug.getinfo, core.debug.traceback
+local raise, bad_argument = core.raise, core.bad_argument
+
+local TIMERS_MAX = 100000 -- timers and waiting coroutines at one time
+local CATCH_UP_MAX = 100 -- calls of one `every`, or of one chain of timers, in one frame
+local INTERVAL_SECONDS_MIN = 0.001 -- shorter intervals than this are mistakes
+-- Sixty steps of 1/60 s add up to a little less than 1 s; what is due this soon is due now.
+local TOLERANCE_SECONDS = 1e-6
+local FRAMES_MAX = 60 -- how far up the stack the statement that made a timer is looked for
+
+---@module Timer
+---Calls functions later, and lets coroutines `wait`. Time is the game's: it follows the time step
+---that `update` gets, so slow motion slows timers and a paused game holds them.
+---Each frame, before `update`, everything that is due is called: in the order of its due time, and
+---at the same due time in the order of its creation. First come those that wait for frames.
+---A callback may make and cancel timers. Inside a callback time is the moment at which it was due,
+---so `wait(1)` in a loop and `Timer.every(1, f)` keep their rhythm and do not drift; after a long
+---frame they are called several times, but one `every`, or one chain of timers that start each
+---other, at most 100 times in a frame: what is missing beyond that is dropped. A timer of 0
+---seconds is due in the next frame. At most 100000 timers wait at one time.
+---An error in a callback is an ordinary error; its timer is gone, or called again in the case of
+---`every`, and the other timers are called in the next frame.
+---@example
+---   local log = {}
+---   Timer.after(2, function(name) log[#log + 1] = name end, "after")
+---   Timer.run(function()
+---     wait(1)
+---     log[#log + 1] = "waited"
+---   end)
+---   Timer.advance(2) -- the engine does this each frame
+---   assert(log[1] == "waited" and log[2] == "after")
+
+---@class Timer
+local Timer = core.module("Timer")
+
+local OWN_SOURCE = getinfo(1, "S").source
+local with_context = core.with_context or function(_, _, call, ...) return call(...) end
+local resume_reporting = core.resume_reporting or function(thread, ...)
+  local ok, problem = resume(thread, ...)
+  if not ok then
+    if type(problem) == "string" then problem = traceback(thread, problem) end
+    error(problem, 0)
+  end
+end
+
+-- Binary heaps of timers, earliest first: one counts seconds, the other frames.
+local by_time, by_frame = { size = 0 }, { size = 0 }
+local pending = {} -- by id, each timer that is in a heap
+local pending_count, last_id = 0, 0
+-- A coroutine has one timer for all its waits. Weak: a coroutine that ended is collected.
+local thread_timers = setmetatable({}, { __mode = "k" })
+local threads_by_id = setmetatable({}, { __mode = "v" })
+
+local frame, now, now_lost = 0, 0, 0 -- `now_lost` is what rounding took from `now` (Kahan's sum)
+local moment = 0 -- the due time of the callback that runs, else `now`
+local chain = 0 -- how many timers of this frame led to the callback that runs
+
+local function before(a, b)
+  if a.due ~= b.due then return a.due < b.due end
+  return a.id < b.id
+end
+
+local function sift_up(heap, index)
+  local timer = heap[index]
+  while index > 1 do
+    local parent = floor(index / 2)
+    if not before(timer, heap[parent]) then break end
+    heap[index] = heap[parent]
+    heap[index].index = index
+    index = parent
+  end
+  heap[index] = timer
+  timer.index = index
+end
+
+local function sift_down(heap, index)
+  local timer, size = heap[index], heap.size
+  while 2 * index <= size do
+    local child = 2 * index
+    if child < size and before(heap[child + 1], heap[child]) then child = child + 1 end
+    if not before(heap[child], timer) then break end
+    heap[index] = heap[child]
+    heap[index].index = index
+    index = child
+  end
+  heap[index] = timer
+  timer.index = index
+end
+
+local function remove(timer)
+  local heap, index = timer.heap, timer.index
+  local size = heap.size
+  local last = heap[size]
+  heap[size] = nil
+  heap.size = size - 1
+  timer.heap = nil
+  pending[timer.id] = nil
+  pending_count = pending_count - 1
+  if last ~= timer then
+    heap[index] = last
+    last.index = index
+    sift_up(heap, index)
+    sift_down(heap, last.index)
+  end
+end
+
+local function insert(heap, timer, due)
+  if pending_count >= TIMERS_MAX then
+    raise("Timer: " .. TIMERS_MAX .. " timers are waiting and no more are allowed;"
+      .. " is one made in every frame?")
+  end
+  timer.due, timer.heap = due, heap
+  timer.chain, timer.chain_frame = chain + 1, frame
+  heap.size = heap.size + 1
+  heap[heap.size] = timer
+  pending[timer.id] = timer
+  pending_count = pending_count + 1
+  sift_up(heap, heap.size)
+end
+
+local function schedule(timer, seconds)
+  if seconds <= TOLERANCE_SECONDS then return insert(by_frame, timer, frame + 1) end
+  local due = moment + seconds
+  if due <= now + TOLERANCE_SECONDS and chain >= CATCH_UP_MAX then due = now + seconds end
+  insert(by_time, timer, due)
+end
+
+local function new_id()
+  last_id = last_id + 1
+  return last_id
+end
+
+-- Called from a public function; words for the statement of the game that called it.
+local function calling_place()
+  for level = 3, FRAMES_MAX do
+    local info = getinfo(level, "Sl")
+    if not info then break end
+    if info.what ~= "C" and info.source ~= OWN_SOURCE then
+      return info.short_src .. ":" .. info.currentline
+    end
+  end
+  return "?"
+end
+
+local function step_thread(timer, ...)
+  with_context("When running coroutine started at:", timer.made_at, resume_reporting, timer.thread,
+    ...)
+end
+
+local function call_timer(timer)
+  local made_at, call, count = timer.made_at, timer.call, timer.count
+  if count == 0 then return with_context("When running timer made at:", made_at, call) end
+  with_context("When running timer made at:", made_at, call, unpack(timer.arguments, 1, count))
+end
+
+-- The next due time is counted from the first one, so that rounding does not add up.
+local function schedule_next(timer)
+  if timer.burst_frame ~= frame then timer.burst_frame, timer.burst = frame, 0 end
+  timer.burst = timer.burst + 1
+  local turn = timer.turn + 1
+  if timer.burst >= CATCH_UP_MAX then
+    turn = max(turn, floor((now + TOLERANCE_SECONDS - timer.base) / timer.interval) + 1)
+  end
+  timer.turn = turn
+  timer.due = timer.base + turn * timer.interval
+  sift_down(by_time, timer.index)
+end
+
+local function fire(timer, at)
+  moment = at
+  chain = timer.chain_frame == frame and timer.chain or 0
+  if timer.interval and timer.left ~= 1 then
+    if timer.left then timer.left = timer.left - 1 end
+    schedule_next(timer)
+  else
+    remove(timer)
+  end
+  if timer.thread then
+    timer.woken = true
+    step_thread(timer)
+  else
+    call_timer(timer)
+  end
+end
+
+-- An error leaves this half done: all state is right before each call, and what is still due stays.
+local function advance(seconds)
+  frame = frame + 1
+  local step = seconds - now_lost
+  local sum = now + step
+  now_lost = (sum - now) - step
+  now, moment, chain = sum, sum, 0
+  while by_frame.size > 0 and by_frame[1].due <= frame do fire(by_frame[1], now) end
+  while by_time.size > 0 and by_time[1].due <= now + TOLERANCE_SECONDS do
+    fire(by_time[1], min(by_time[1].due, now))
+  end
+  moment, chain = now, 0
+end
+
+local function is_seconds(value, smallest)
+  -- NaN fails both comparisons.
+  return type(value) == "number" and value >= smallest and value < huge
+end
+
+local function check_seconds(name, index, value)
+  if not is_seconds(value, 0) then
+    bad_argument(name, index, "seconds", "a number of seconds, 0 or above", value)
+  end
+end
+
+local function check_function(name, index, value)
+  if type(value) ~= "function" then bad_argument(name, index, "call", "a function", value) end
+end
+
+local function check_id(name, value)
+  if type(value) ~= "number" then
+    bad_argument(name, 1, "id", "a number that Timer.after, every or run returned", value)
+  end
+end
+
+---Calls a function once, after some seconds; after 0 seconds in the next frame.
+---@param seconds number how long from now, 0 or above
+---@param call function what to call
+---@param ... any arguments for it
+---@return number id for `Timer.cancel` and `Timer.remaining`; ids are never used again
+function Timer.after(seconds, call, ...)
+  check_seconds("Timer.after", 1, seconds)
+  check_function("Timer.after", 2, call)
+  local count = select("#", ...)
+  local timer = { id = new_id(), call = call, count = count, made_at = calling_place() }
+  if count > 0 then timer.arguments = { ... } end
+  schedule(timer, seconds)
+  return timer.id
+end
+
+---Calls a function again and again, with the same interval. It does not drift, and after a frame
+---longer than the interval it is called several times, at most 100 times in one frame.
+---@param seconds number the interval, at least 0.001
+---@param call function what to call, without arguments
+---@param count? number how many times, a whole number above 0; without it until it is cancelled
+---@return number id for `Timer.cancel` and `Timer.remaining`
+function Timer.every(seconds, call, count)
+  if not is_seconds(seconds, INTERVAL_SECONDS_MIN) then
+    bad_argument("Timer.every", 1, "seconds",
+      "a number of seconds, " .. INTERVAL_SECONDS_MIN .. " or above", seconds)
+  end
+  check_function("Timer.every", 2, call)
+  if count ~= nil and not (is_seconds(count, 1) and count == floor(count)) then
+    bad_argument("Timer.every", 3, "count", "a whole number above 0", count)
+  end
+  local timer = { id = new_id(), call = call, count = 0, made_at = calling_place() }
+  timer.interval, timer.left = seconds, count
+  timer.base, timer.turn = moment, 1
+  insert(by_time, timer, moment + seconds)
+  return timer.id
+end
+
+---Starts a function as a coroutine, in which `wait` and `wait_frames` work. It runs at once, until
+---its first wait. An error in it reaches the engine with the coroutine's own stack. A coroutine
+---that calls `coroutine.yield` itself is the game's to resume.
+---@param call function the body
+---@param ... any arguments for it
+---@return number id for `Timer.cancel`, which ends it where it waits
+function Timer.run(call, ...)
+  check_function("Timer.run", 1, call)
+  local thread = create(call)
+  local timer = { id = new_id(), thread = thread, made_at = calling_place() }
+  thread_timers[thread] = timer
+  threads_by_id[timer.id] = timer
+  step_thread(timer, ...)
+  return timer.id
+end
+
+---Cancels a timer, or a coroutine that `Timer.run` started. A coroutine that is cancelled while it
+---runs ends at its next wait.
+---@param id number what `Timer.after`, `Timer.every` or `Timer.run` returned
+---@return boolean cancelled false where it was over already
+function Timer.cancel(id)
+  check_id("Timer.cancel", id)
+  local timer = pending[id]
+  if timer then
+    remove(timer)
+    timer.cancelled = true
+    return true
+  end
+  timer = threads_by_id[id]
+  if not timer or timer.cancelled then return false end
+  local state = status(timer.thread)
+  if state ~= "running" and state ~= "normal" then return false end
+  timer.cancelled = true
+  return true
+end
+
+---Cancels every timer and every coroutine that waits. A coroutine that calls this goes on.
+function Timer.cancel_all()
+  for _, heap in ipairs({ by_time, by_frame }) do
+    while heap.size > 0 do
+      local timer = heap[heap.size]
+      remove(timer)
+      timer.cancelled = true
+    end
+  end
+end
+
+---Returns how long a timer still waits, in seconds; 0 for one that waits for frames.
+---@param id number what `Timer.after`, `Timer.every` or `Timer.run` returned
+---@return number? seconds nil where nothing is waiting under this id
+function Timer.remaining(id)
+  check_id("Timer.remaining", id)
+  local timer = pending[id]
+  if not timer then return nil end
+  if timer.heap == by_frame then return 0 end
+  return max(timer.due - moment, 0)
+end
+
+---Returns how many timers and coroutines are waiting.
+---@return number count from 0 to 100000
+function Timer.count()
+  return pending_count
+end
+
+---Moves the time of all timers on and calls what is due. The engine does this in each frame; call
+---it yourself in tests, or to skip ahead.
+---@param seconds number how far, 0 or above; it counts as one frame
+function Timer.advance(seconds)
+  check_seconds("Timer.advance", 1, seconds)
+  advance(seconds)
+end
+
+local function waiting_timer(name)
+  local thread = running()
+  if not thread then
+    raise(name .. ": works only inside a coroutine; start one with Timer.run(function() ... end)")
+  end
+  local timer = thread_timers[thread]
+  if not timer then
+    timer = { id = new_id(), thread = thread, made_at = calling_place() }
+    thread_timers[thread] = timer
+    threads_by_id[timer.id] = timer
+  end
+  return timer
+end
+
+local function wait_for(name, timer)
+  timer.woken = false
+  yield()
+  if timer.woken then return end
+  if timer.heap then remove(timer) end
+  raise(name .. ": coroutine.resume was called on a coroutine that "
+    .. (timer.cancelled and "was cancelled" or "waits; the timer resumes it when its time has come"))
+end
+
+---Lets the coroutine that calls it wait; other code goes on. `wait(0)` waits for the next frame.
+---@param seconds number how long, 0 or above
+function wait(seconds)
+  check_seconds("wait", 1, seconds)
+  local timer = waiting_timer("wait")
+  if not timer.cancelled then schedule(timer, seconds) end
+  wait_for("wait", timer)
+end
+
+---Lets the coroutine that calls it wait for some frames.
+---@param frames? number how many, a whole number from 1; without it 1
+function wait_frames(frames)
+  frames = frames == nil and 1 or frames
+  if not (is_seconds(frames, 1) and frames == floor(frames)) then
+    bad_argument("wait_frames", 1, "frames", "a whole number above 0", frames)
+  end
+  local timer = waiting_timer("wait_frames")
+  if not timer.cancelled then insert(by_frame, timer, frame + frames) end
+  wait_for("wait_frames", timer)
+end
+
+---The engine calls this once in a frame, before the game's update, with the game's time step.
+core.advance_timers = advance

@@ -1,0 +1,84 @@
+//! What happens to an unexpected error: where it is told, what is written, how the process ends.
+
+use super::exit;
+use crate::engine::{Build, Engine};
+use crate::foundation::log;
+use crate::script::{Report, Vm};
+use crate::system::platform;
+use std::path::{Path, PathBuf};
+
+/// Tells an unexpected error, by the way the game is run: the exit code.
+///
+/// Development and test: the whole report on the terminal. Release: one line, and the report in a
+/// file in the game's save folder.
+pub fn tell(vm: &mut Vm, report: &Report) -> i32 {
+    let engine = vm.engine();
+    log::error(&format!("{}\n{report}", headline(engine)));
+    if engine.build == Build::Release {
+        match write(engine, &report.to_string()) {
+            Ok(path) => log::error(&format!("the report is in {}", path.display())),
+            Err(words) => log::error(&format!("the report could not be written: {words}")),
+        }
+    }
+    exit::FAILED
+}
+
+fn headline(engine: &Engine) -> String {
+    match engine.frame.index {
+        0 => "the game stopped before its first frame".to_string(),
+        frame => format!("the game stopped in frame {frame}"),
+    }
+}
+
+/// What a crash report holds beside the error: versions, the frame, the last lines of the log.
+pub fn text(engine: &Engine, report: &str) -> String {
+    let settings = &engine.settings;
+    let mut text = format!(
+        "Crash report\n\nGame: {} {}\nEngine: {} ({}, {})\nFrame: {}\n\n{report}\nLast lines of the log:\n",
+        settings.text("name"),
+        settings.text("version"),
+        env!("CARGO_PKG_VERSION"),
+        platform::NAME,
+        engine.build.name(),
+        engine.frame.index,
+    );
+    for line in log::last_lines() {
+        text += &format!("  {line}\n");
+    }
+    text
+}
+
+/// Writes a crash report into the game's save folder: its path.
+pub fn write(engine: &Engine, report: &str) -> Result<PathBuf, String> {
+    let folder = engine.save_folder.as_ref().ok_or("this game has no save folder")?;
+    write_in(folder, &text(engine, report))
+}
+
+fn write_in(folder: &Path, text: &str) -> Result<PathBuf, String> {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let seconds = now.map_or(0, |since| since.as_secs());
+    let path = folder.join(format!("crash-{seconds}-{}.txt", std::process::id()));
+    platform::write_safely(&path, text.as_bytes()).map_err(|reason| reason.to_string())?;
+    Ok(path)
+}
+
+/// Has the watchdog write a report and end the process where a script cannot be stopped.
+pub fn watch(vm: &mut Vm) {
+    let folder = vm.engine().save_folder.clone();
+    vm.interrupt().set_last_words(Box::new(move || {
+        let words = "the process was asked to end, and a script did not let it for a second";
+        eprintln!("error: {words}");
+        let lines: String = log::last_lines().iter().map(|line| format!("  {line}\n")).collect();
+        let text = format!(
+            "Crash report\n\nEngine: {} ({})\n\n{words}\n\nLast lines of the log:\n{lines}",
+            env!("CARGO_PKG_VERSION"),
+            platform::NAME
+        );
+        match folder.as_ref().map(|folder| write_in(folder, &text)) {
+            Some(Ok(path)) => eprintln!("error: the report is in {}", path.display()),
+            Some(Err(reason)) => eprintln!("error: the report could not be written: {reason}"),
+            None => {}
+        }
+        platform::end_now(exit::ENGINE);
+    }));
+}

@@ -1,0 +1,158 @@
+//! The application: a game booted, its frames, its end. The order of a frame is here and nowhere
+//! else; what each part does is in the layers below.
+
+pub mod crash;
+mod play;
+
+use crate::doing;
+use crate::engine::{Build, Engine, Start};
+use crate::foundation::Error;
+use crate::foundation::sjson::Tree;
+use crate::resource::project::Project;
+use crate::resource::settings::Settings;
+use crate::script::{Config, Report, Value, Vm};
+use crate::system::platform;
+use crate::system::time_step::PolicyWord;
+use std::path::Path;
+
+pub use play::{Options, Pace, play};
+
+/// What the process says to its caller.
+pub mod exit {
+    pub const SUCCESS: i32 = 0;
+    /// The game, a test or a check failed.
+    pub const FAILED: i32 = 1;
+    pub const USAGE: i32 = 2;
+    /// There was nothing to do: no tests were found.
+    pub const NOTHING: i32 = 3;
+    /// The engine itself failed.
+    pub const ENGINE: i32 = 4;
+}
+
+/// How a game is opened.
+#[derive(Clone, Debug)]
+pub struct Opening<'a> {
+    pub folder: &'a Path,
+    pub build: Build,
+    pub arguments: Vec<String>,
+    pub seed: u64,
+    pub deterministic: bool,
+    /// The boot script, where it is not the one of the settings.
+    pub boot: Option<String>,
+    /// Keep saves and user settings in memory alone.
+    pub forget: bool,
+    pub sandbox: bool,
+    pub coverage: bool,
+}
+
+/// A game that is running.
+pub struct App {
+    vm: Vm,
+    boot: String,
+    init_seconds: f64,
+    update_seconds: f64,
+}
+
+impl App {
+    /// Opens a game's folder and boots a VM for it; nothing of the game has run yet.
+    pub fn open(opening: Opening) -> Result<App, Error> {
+        let project = Project::open(opening.folder)?;
+        let settings = Settings::read(opening.folder, platform::NAME)?;
+        let boot = opening.boot.unwrap_or_else(|| settings.text("boot_script").to_string());
+        let save_folder = match opening.forget {
+            true => None,
+            false => platform::save_folder(&game_id(&settings, &project)).ok(),
+        };
+        let config = Config {
+            memory_limit: (settings.number("limits.lua_memory_mib") as usize) << 20,
+            jit: settings.boolean("lua.jit"),
+            deterministic: opening.deterministic,
+            sandbox: opening.sandbox,
+            tests: opening.build == Build::Test,
+            coverage: opening.coverage,
+        };
+        let init_seconds = settings.number("limits.init_seconds");
+        let update_seconds = settings.number("limits.update_seconds");
+        let mut engine = Engine::new(Start {
+            project,
+            settings,
+            build: opening.build,
+            arguments: opening.arguments,
+            seed: opening.seed,
+            deterministic: opening.deterministic,
+            save_folder,
+        });
+        apply_settings(&mut engine)?;
+        let vm = Vm::new(engine, config).map_err(|report| Error::new(report.to_string()))?;
+        Ok(App { vm, boot, init_seconds, update_seconds })
+    }
+
+    /// The VM and, in it, the engine.
+    pub fn vm(&mut self) -> &mut Vm {
+        &mut self.vm
+    }
+
+    /// Runs the boot script, then the game's `init`.
+    pub fn start(&mut self) -> Result<(), Box<Report>> {
+        {
+            doing!("When loading:", &self.boot);
+            let boot = Value::Text(self.boot.clone());
+            self.vm.call_core("boot", &[boot], self.init_seconds)?;
+        }
+        self.call("init", &[], self.init_seconds)?;
+        self.vm.collect_all();
+        Ok(())
+    }
+
+    /// Plays one frame, which took `measured` seconds: the clock, `update`, `render`, the collector.
+    pub fn frame(&mut self, measured: f64) -> Result<(), Box<Report>> {
+        let engine = self.vm.engine();
+        let delta = engine.time_step.step(measured);
+        engine.frame.index += 1;
+        engine.frame.delta = delta;
+        engine.frame.total += delta;
+        self.call("update", &[Value::Number(delta)], self.update_seconds)?;
+        self.call("render", &[], self.update_seconds)?;
+        self.vm.collect();
+        Ok(())
+    }
+
+    /// Calls the game's `shutdown`.
+    pub fn shutdown(&mut self) -> Result<(), Box<Report>> {
+        self.call("shutdown", &[], self.update_seconds)
+    }
+
+    fn call(&mut self, name: &str, arguments: &[Value], seconds: f64) -> Result<(), Box<Report>> {
+        doing!("When calling:", name);
+        self.vm.call_core(name, arguments, seconds).map(|_| ())
+    }
+
+    /// The exit code, once the game has asked to end.
+    pub fn quit(&mut self) -> Option<i32> {
+        self.vm.engine().quit
+    }
+}
+
+/// The name of a game's save folder.
+fn game_id(settings: &Settings, project: &Project) -> String {
+    let words = [settings.text("id"), settings.text("name")];
+    let folder = project.folder_name();
+    let chosen = words.into_iter().find(|text| !text.is_empty()).unwrap_or(&folder);
+    let letter = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    chosen.trim_start_matches('.').chars().map(letter).collect()
+}
+
+fn apply_settings(engine: &mut Engine) -> Result<(), Error> {
+    engine.collection.milliseconds = engine.settings.number("collector.milliseconds");
+    engine.collection.ceiling_mib = engine.settings.number("collector.ceiling_mib");
+    let fault = |words: &str| crate::error!("settings.sjson: 'time_step': {words}");
+    let mut words = Vec::new();
+    for item in engine.settings.list("time_step") {
+        words.push(match item {
+            Tree::String(name) => PolicyWord::Name(name),
+            Tree::Number(number) => PolicyWord::Number(*number),
+            _ => return Err(fault("only names and numbers can stand in it")),
+        });
+    }
+    engine.time_step.set(&words).map_err(|words| fault(&words))
+}

@@ -1,0 +1,39 @@
+//! The command line: the one table of commands. What each does, and its flags, are in src/tool/.
+
+use crate::app::exit;
+use crate::foundation::fault;
+use crate::tool;
+use clap::{Parser, Subcommand};
+
+/// A Lua-first game runtime: a game is a folder with a main.lua.
+#[derive(Parser)]
+#[command(name = "engine", version, disable_help_subcommand = false, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(tool::run::Args),
+}
+
+/// Runs the command that the process was started with: its exit code.
+pub fn main() -> i32 {
+    fault::keep_panics();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(words) => {
+            // A closed pipe takes the words along; there is nobody left to tell.
+            let _ = words.print();
+            return if words.use_stderr() { exit::USAGE } else { exit::SUCCESS };
+        }
+    };
+    let run = std::panic::catch_unwind(|| match cli.command {
+        Command::Run(args) => tool::run::main(args),
+    });
+    run.unwrap_or_else(|_| {
+        eprintln!("error: {}", fault::take_panic());
+        exit::ENGINE
+    })
+}

@@ -1,0 +1,129 @@
+//! The engine: every system and world as a field. The only thing that scripts' functions see.
+
+use crate::foundation::random::Random;
+use crate::foundation::{Error, Kind, Slots};
+use crate::resource::project::Project;
+use crate::resource::settings::Settings;
+use crate::system::time_step::TimeStepPolicy;
+use crate::world::{WORLDS_MAX, World, WorldId};
+use std::path::PathBuf;
+
+/// How the engine runs a game.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Build {
+    /// A folder is played: everything is checked and told.
+    Development,
+    /// `engine test` runs its suites.
+    Test,
+    /// A bundle is played: nothing of the development tools can open.
+    Release,
+}
+
+impl Build {
+    /// The word by which scripts know it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Build::Development => "development",
+            Build::Test => "test",
+            Build::Release => "release",
+        }
+    }
+}
+
+/// The time of the game's frames.
+#[derive(Clone, Debug, Default)]
+pub struct FrameTime {
+    /// The number of the running frame; the first is 1. 0 during `init`.
+    pub index: u64,
+    /// Seconds that the running frame moves the game on by.
+    pub delta: f64,
+    /// Seconds of game time since the launch: the sum of all steps.
+    pub total: f64,
+}
+
+/// What a game set for Lua's collector.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Collection {
+    /// Milliseconds for the collector at the end of a frame.
+    pub milliseconds: f64,
+    /// Above this many MiB it works harder; 0: twice what the last cycle left, plus 32.
+    pub ceiling_mib: f64,
+}
+
+impl Collection {
+    pub const DEFAULT: Collection = Collection { milliseconds: 1.0, ceiling_mib: 0.0 };
+}
+
+/// What an engine is made of.
+pub struct Start {
+    pub project: Project,
+    pub settings: Settings,
+    pub build: Build,
+    /// The arguments after `--`.
+    pub arguments: Vec<String>,
+    pub seed: u64,
+    /// Fixed steps, virtual clocks: the same run every time.
+    pub deterministic: bool,
+    /// Where saves, user settings and reports go; `None` keeps them in memory alone.
+    pub save_folder: Option<PathBuf>,
+}
+
+/// Every system of the engine.
+pub struct Engine {
+    pub project: Project,
+    pub settings: Settings,
+    pub build: Build,
+    pub arguments: Vec<String>,
+    pub deterministic: bool,
+    pub save_folder: Option<PathBuf>,
+    pub frame: FrameTime,
+    pub time_step: TimeStepPolicy,
+    pub random: Random,
+    pub collection: Collection,
+    pub worlds: Slots<World>,
+    /// The world that is there without being asked for, once it was asked for.
+    pub main_world: Option<WorldId>,
+    /// The exit code, once the game has asked to end.
+    pub quit: Option<i32>,
+}
+
+impl Engine {
+    pub fn new(start: Start) -> Engine {
+        Engine {
+            project: start.project,
+            settings: start.settings,
+            build: start.build,
+            arguments: start.arguments,
+            deterministic: start.deterministic,
+            save_folder: start.save_folder,
+            frame: FrameTime::default(),
+            time_step: TimeStepPolicy::default(),
+            random: Random::seed(start.seed),
+            collection: Collection::DEFAULT,
+            worlds: Slots::new(Kind::World, WORLDS_MAX),
+            main_world: None,
+            quit: None,
+        }
+    }
+
+    /// Makes an empty world.
+    pub fn new_world(&mut self) -> Result<WorldId, Error> {
+        let added = self.worlds.add(World::default()).map(WorldId);
+        added.ok_or_else(|| {
+            crate::error!("{WORLDS_MAX} worlds are there already (WORLDS_MAX): release one first")
+        })
+    }
+
+    /// Ends a world; `place` is the script's line, for the words of its stale handles.
+    pub fn release_world(&mut self, world: WorldId, place: &str) {
+        if self.main_world == Some(world) {
+            self.main_world = None;
+        }
+        self.worlds.remove(world.0, "", self.frame.index, place);
+    }
+
+    /// A living world. Handles are checked where they come in, so it is there.
+    pub fn world(&mut self, world: WorldId) -> &mut World {
+        self.worlds.get_mut(world.0).expect("the handle was checked where it came in")
+    }
+}

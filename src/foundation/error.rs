@@ -1,0 +1,105 @@
+//! The error that functions return when the outside (files, devices, data) fails them: words for a
+//! person, and the context in which it was made. The engine's own faults are `assert!`s instead.
+
+use super::context;
+
+/// Words that name the thing, the conflict and the remedy, and what the engine was doing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Error {
+    /// What went wrong and what to do about it.
+    pub message: String,
+    /// What the engine was doing, outermost first.
+    pub contexts: Vec<String>,
+}
+
+impl Error {
+    /// An error with this thread's contexts.
+    pub fn new(message: impl Into<String>) -> Error {
+        Error { message: message.into(), contexts: context::lines() }
+    }
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+        for line in &self.contexts {
+            writeln!(out, "{line}")?;
+        }
+        write!(out, "{}", self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Makes an [`Error`] as `format!` makes a string.
+#[macro_export]
+macro_rules! error {
+    ($($words:tt)*) => { $crate::foundation::Error::new(format!($($words)*)) };
+}
+
+/// Formats an assertion's failure as SYSTEMS A1.7 has it: one line per context, outermost first, the
+/// assertion, then its message and its place, indented.
+pub fn assertion(test: &str, message: &str, file: &str, line: u32) -> String {
+    let mut text = String::new();
+    for context in context::lines() {
+        text += &format!("{context}\n");
+    }
+    text += &format!("Assertion failed: {test}\n");
+    for part in message.lines() {
+        text += &format!("    {part}\n");
+    }
+    text + &format!("    In {file}:{line}\n")
+}
+
+/// Asserts something that only a fault of the engine itself can break, and says what it was doing.
+#[macro_export]
+macro_rules! insist {
+    ($test:expr, $($words:tt)+) => {
+        if !$test {
+            let message = format!($($words)+);
+            let test = stringify!($test);
+            panic!("{}", $crate::foundation::error::assertion(test, &message, file!(), line!()));
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doing;
+
+    #[test]
+    fn an_assertion_prints_contexts_test_message_and_place() {
+        doing!("When spawning level:", "big_world");
+        doing!("When spawning unit:", "big_bird");
+        doing!("When applying material:", "feathers");
+        let message = "Texture not loaded: yellow_feathers";
+        let text = assertion("texture != NULL", message, "material_manager.cpp", 1337);
+        assert_eq!(
+            text,
+            "When spawning level: big_world\n\
+             When spawning unit: big_bird\n\
+             When applying material: feathers\n\
+             Assertion failed: texture != NULL\n    \
+                 Texture not loaded: yellow_feathers\n    \
+                 In material_manager.cpp:1337\n"
+        );
+    }
+
+    #[test]
+    fn insist_panics_with_the_expression_it_tested() {
+        let texture: Option<u32> = None;
+        let panic = std::panic::catch_unwind(|| insist!(texture.is_some(), "none for {}", "hat"));
+        let text = *panic.unwrap_err().downcast::<String>().unwrap();
+        let wanted = "Assertion failed: texture.is_some()\n    none for hat\n    In src/foundation";
+        assert!(text.starts_with(wanted), "{text}");
+    }
+
+    #[test]
+    fn an_error_carries_the_context_of_its_making() {
+        let error = {
+            doing!("When loading:", "main.lua");
+            error!("no such file: {}", "x")
+        };
+        assert_eq!(error.to_string(), "When loading: main.lua\nno such file: x");
+    }
+}

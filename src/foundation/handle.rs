@@ -1,0 +1,250 @@
+//! Handles: the numbers by which scripts name what exists in the engine, and the slots behind them.
+//! Knows nothing of what the slots hold.
+//!
+//! A handle is kind (6 bits, 0 never valid), generation (18 bits, 0 never valid) and index (22
+//! bits): below 2^46, so that Lua prints it whole and a double carries it exactly. A slot is reused
+//! first-in-first-out, and retired for good when its generations have run out, so that a stale
+//! handle can never come to mean something else.
+
+use std::collections::VecDeque;
+
+const INDEX_BITS: u32 = 22;
+const GENERATION_BITS: u32 = 18;
+const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
+const GENERATION_MAX: u32 = (1 << GENERATION_BITS) - 1;
+
+/// The most slots that one kind can ever have.
+pub const SLOTS_MAX: usize = 1 << INDEX_BITS;
+
+/// What a handle names. The discriminant is the handle's six kind bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Kind {
+    World = 1,
+}
+
+impl Kind {
+    /// Every kind, in the order of their numbers.
+    pub const ALL: &[Kind] = &[Kind::World];
+
+    /// The word for it in messages and in the editor's definitions.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::World => "World",
+        }
+    }
+
+    /// The kind that a handle's bits name, if there is one.
+    pub fn of(handle: Handle) -> Option<Kind> {
+        Kind::ALL.iter().copied().find(|kind| *kind as u64 == handle.0 >> 40)
+    }
+}
+
+/// A name for one thing that exists, or once existed, in the engine.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Handle(u64);
+
+impl Handle {
+    fn new(kind: Kind, generation: u32, index: usize) -> Handle {
+        debug_assert!(generation <= GENERATION_MAX && index < SLOTS_MAX);
+        let bits = (kind as u64) << (INDEX_BITS + GENERATION_BITS);
+        Handle(bits | u64::from(generation) << INDEX_BITS | index as u64)
+    }
+
+    /// Reads a handle from a script's number; `None` where the number cannot be one.
+    pub fn from_number(number: f64) -> Option<Handle> {
+        let whole = number >= 0.0 && number < (1u64 << 46) as f64 && number.fract() == 0.0;
+        whole.then_some(Handle(number as u64))
+    }
+
+    /// The number by which scripts know it.
+    pub fn to_number(self) -> f64 {
+        self.0 as f64
+    }
+
+    fn index(self) -> usize {
+        (self.0 & INDEX_MASK) as usize
+    }
+
+    fn generation(self) -> u32 {
+        (self.0 >> INDEX_BITS) as u32 & GENERATION_MAX
+    }
+}
+
+/// Why a handle does not lead anywhere.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Stale {
+    /// The number was never a handle of this kind.
+    Never,
+    /// It named something that is gone: its name, the frame and the script's line of its end.
+    Gone { name: String, frame: u64, place: String },
+    /// It named something that is gone, and its slot has been used again since.
+    Reused,
+}
+
+struct Slot<T> {
+    generation: u32,
+    value: Option<T>,
+    grave: Option<Box<Stale>>,
+}
+
+/// Values behind handles of one kind. Adding and looking up take constant time.
+pub struct Slots<T> {
+    kind: Kind,
+    limit: usize,
+    slots: Vec<Slot<T>>,
+    free: VecDeque<u32>,
+    alive: usize,
+}
+
+impl<T> Slots<T> {
+    /// Room for `limit` living values (at most [`SLOTS_MAX`]).
+    pub fn new(kind: Kind, limit: usize) -> Slots<T> {
+        assert!(limit <= SLOTS_MAX, "{} slots are more than a handle can count", limit);
+        Slots { kind, limit, slots: Vec::new(), free: VecDeque::new(), alive: 0 }
+    }
+
+    /// How many values are alive.
+    pub fn len(&self) -> usize {
+        self.alive
+    }
+
+    /// Whether no value is alive.
+    pub fn is_empty(&self) -> bool {
+        self.alive == 0
+    }
+
+    /// Adds a value; `None` when `limit` values are alive already, or every slot is retired.
+    pub fn add(&mut self, value: T) -> Option<Handle> {
+        if self.alive >= self.limit {
+            return None;
+        }
+        let index = match self.free.pop_front() {
+            Some(index) => index as usize,
+            None if self.slots.len() < SLOTS_MAX => {
+                self.slots.push(Slot { generation: 1, value: None, grave: None });
+                self.slots.len() - 1
+            }
+            None => return None,
+        };
+        let slot = &mut self.slots[index];
+        slot.value = Some(value);
+        self.alive += 1;
+        Some(Handle::new(self.kind, slot.generation, index))
+    }
+
+    fn slot(&self, handle: Handle) -> Option<&Slot<T>> {
+        let slot = self.slots.get(handle.index())?;
+        let same = Kind::of(handle) == Some(self.kind) && slot.generation == handle.generation();
+        same.then_some(slot)
+    }
+
+    /// The living value of a handle.
+    pub fn get(&self, handle: Handle) -> Option<&T> {
+        self.slot(handle)?.value.as_ref()
+    }
+
+    /// The living value of a handle, to change.
+    pub fn get_mut(&mut self, handle: Handle) -> Option<&mut T> {
+        self.slot(handle)?;
+        self.slots[handle.index()].value.as_mut()
+    }
+
+    /// Ends a value. Its name, the frame and the place are kept for the words of [`Slots::stale`].
+    pub fn remove(&mut self, handle: Handle, name: &str, frame: u64, place: &str) -> Option<T> {
+        self.slot(handle)?;
+        let slot = &mut self.slots[handle.index()];
+        let value = slot.value.take()?;
+        let grave = Stale::Gone { name: name.to_string(), frame, place: place.to_string() };
+        slot.grave = Some(Box::new(grave));
+        self.alive -= 1;
+        if slot.generation < GENERATION_MAX {
+            slot.generation += 1;
+            self.free.push_back(handle.index() as u32);
+        }
+        Some(value)
+    }
+
+    /// Why `handle` leads nowhere. Call it only after [`Slots::get`] said `None`.
+    pub fn stale(&self, handle: Handle) -> Stale {
+        let Some(slot) = self.slots.get(handle.index()) else { return Stale::Never };
+        if Kind::of(handle) != Some(self.kind) || handle.generation() == 0 {
+            return Stale::Never;
+        }
+        let retired = slot.value.is_none() && slot.generation == handle.generation();
+        let ended = handle.generation() + 1 == slot.generation || retired;
+        match &slot.grave {
+            Some(grave) if ended => (**grave).clone(),
+            _ if handle.generation() < slot.generation => Stale::Reused,
+            _ => Stale::Never,
+        }
+    }
+
+    /// The living values with their handles, in index order.
+    pub fn iter(&self) -> impl Iterator<Item = (Handle, &T)> {
+        self.slots.iter().enumerate().filter_map(|(index, slot)| {
+            let value = slot.value.as_ref()?;
+            Some((Handle::new(self.kind, slot.generation, index), value))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handle_survives_the_way_through_a_double() {
+        let handle = Handle::new(Kind::World, GENERATION_MAX, SLOTS_MAX - 1);
+        assert_eq!(Handle::from_number(handle.to_number()), Some(handle));
+        assert!(handle.to_number() < (1u64 << 46) as f64);
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_handles_are_refused() {
+        for number in [-1.0, 0.5, f64::NAN, f64::INFINITY, 1e30] {
+            assert_eq!(Handle::from_number(number), None, "{number}");
+        }
+    }
+
+    #[test]
+    fn a_stale_handle_says_what_it_was() {
+        let mut slots = Slots::new(Kind::World, 4);
+        let first = slots.add("yard").unwrap();
+        slots.remove(first, "yard", 812, "enemy.lua:40").unwrap();
+        let gone =
+            Stale::Gone { name: "yard".into(), frame: 812, place: "enemy.lua:40".to_string() };
+        assert_eq!((slots.get(first), slots.stale(first)), (None, gone.clone()));
+        let second = slots.add("cave").unwrap();
+        assert_ne!(first, second);
+        assert_eq!(slots.stale(first), gone, "the slot lives again, its last death is known");
+        slots.remove(second, "cave", 900, "main.lua:1").unwrap();
+        assert_eq!(slots.stale(first), Stale::Reused);
+    }
+
+    #[test]
+    fn a_slot_is_retired_when_its_generations_have_run_out() {
+        let mut slots = Slots::new(Kind::World, 1);
+        let mut last = None;
+        for _ in 0..GENERATION_MAX {
+            let handle = slots.add(()).unwrap();
+            slots.remove(handle, "", 0, "").unwrap();
+            last = Some(handle);
+        }
+        let fresh = slots.add(()).unwrap();
+        assert_eq!(fresh.index(), 1, "the first slot is never used again");
+        assert!(slots.get(last.unwrap()).is_none());
+        assert!(matches!(slots.stale(last.unwrap()), Stale::Gone { .. }));
+    }
+
+    #[test]
+    fn slots_are_reused_first_in_first_out_and_the_limit_holds() {
+        let mut slots = Slots::new(Kind::World, 2);
+        let (a, b) = (slots.add('a').unwrap(), slots.add('b').unwrap());
+        assert_eq!(slots.add('c'), None);
+        slots.remove(b, "", 0, "");
+        slots.remove(a, "", 0, "");
+        assert_eq!(slots.add('d').unwrap().index(), b.index());
+        assert_eq!(slots.iter().map(|(_, v)| *v).collect::<String>(), "d");
+    }
+}

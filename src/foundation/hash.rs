@@ -1,0 +1,320 @@
+//! Hashed names and state hashes: MurmurHash64A and MurmurHash2, the two id types, a checked
+//! constant form, and a streaming hash of plain values. Knows no texts behind the ids (the
+//! resource compiler keeps that list) and nothing that must resist an attacker.
+//!
+//! Source: Austin Appleby, MurmurHash2 and MurmurHash64A (2008, public domain).
+
+use std::fmt;
+
+/// The multiplier of MurmurHash64A.
+const FACTOR_64: u64 = 0xc6a4_a793_5bd1_e995;
+/// The multiplier of MurmurHash2.
+const FACTOR_32: u32 = 0x5bd1_e995;
+
+/// MurmurHash64A of `bytes`. Names of resources and types are hashed with seed 0.
+pub const fn murmur64a(bytes: &[u8], seed: u64) -> u64 {
+    let length = bytes.len();
+    let mut hash = seed ^ (length as u64).wrapping_mul(FACTOR_64);
+    let mut at = 0;
+    while at + 8 <= length {
+        hash = absorb_64(hash, little_endian(bytes, at, 8));
+        at += 8;
+    }
+    if at < length {
+        hash ^= little_endian(bytes, at, length - at);
+        hash = hash.wrapping_mul(FACTOR_64);
+    }
+    finish_64(hash)
+}
+
+/// MurmurHash2 (32 bits) of `bytes`. Ids inside data are hashed with seed 0.
+pub const fn murmur32(bytes: &[u8], seed: u32) -> u32 {
+    let length = bytes.len();
+    // The published hash takes the length as 32 bits; longer input wraps, as it does there.
+    let mut hash = seed ^ length as u32;
+    let mut at = 0;
+    while at + 4 <= length {
+        let mut word = (little_endian(bytes, at, 4) as u32).wrapping_mul(FACTOR_32);
+        word ^= word >> 24;
+        hash = hash.wrapping_mul(FACTOR_32) ^ word.wrapping_mul(FACTOR_32);
+        at += 4;
+    }
+    if at < length {
+        hash ^= little_endian(bytes, at, length - at) as u32;
+        hash = hash.wrapping_mul(FACTOR_32);
+    }
+    hash ^= hash >> 13;
+    hash = hash.wrapping_mul(FACTOR_32);
+    hash ^ (hash >> 15)
+}
+
+/// Reads `count` (at most 8) bytes from `at` on as a little-endian number.
+const fn little_endian(bytes: &[u8], at: usize, count: usize) -> u64 {
+    let mut word = 0;
+    let mut i = 0;
+    while i < count {
+        word |= (bytes[at + i] as u64) << (8 * i);
+        i += 1;
+    }
+    word
+}
+
+/// One step of MurmurHash64A: takes a word into the hash.
+const fn absorb_64(hash: u64, word: u64) -> u64 {
+    let mut word = word.wrapping_mul(FACTOR_64);
+    word ^= word >> 47;
+    (hash ^ word.wrapping_mul(FACTOR_64)).wrapping_mul(FACTOR_64)
+}
+
+/// The end of MurmurHash64A: spreads the last words over all bits.
+const fn finish_64(mut hash: u64) -> u64 {
+    hash ^= hash >> 47;
+    hash = hash.wrapping_mul(FACTOR_64);
+    hash ^ (hash >> 47)
+}
+
+/// The hash of a resource name or type: MurmurHash64A, seed 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct IdString64(pub u64);
+
+/// The hash of a name inside data (node, parameter, event): MurmurHash2, seed 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct IdString32(pub u32);
+
+impl IdString64 {
+    /// The id of `name`.
+    pub const fn new(name: &str) -> IdString64 {
+        IdString64(murmur64a(name.as_bytes(), 0))
+    }
+
+    /// Reads exactly 16 hexadecimal digits of either case; anything else is `None`.
+    pub fn from_hex(digits: &str) -> Option<IdString64> {
+        hex_value(digits, 16).map(IdString64)
+    }
+}
+
+impl IdString32 {
+    /// The id of `name`.
+    pub const fn new(name: &str) -> IdString32 {
+        IdString32(murmur32(name.as_bytes(), 0))
+    }
+
+    /// The id of `name`, which must be `value`; `static_hash!` makes this a check at compile time.
+    pub const fn checked(name: &str, value: u32) -> IdString32 {
+        let id = IdString32::new(name);
+        assert!(
+            id.0 == value,
+            "static_hash!: the number is not the hash of the name: print IdString32::new(name)"
+        );
+        id
+    }
+
+    /// Reads exactly 8 hexadecimal digits of either case; anything else is `None`.
+    pub fn from_hex(digits: &str) -> Option<IdString32> {
+        hex_value(digits, 8).map(|value| IdString32(value as u32))
+    }
+}
+
+/// The value of exactly `count` hexadecimal digits, without the sign that `from_str_radix` allows.
+fn hex_value(digits: &str, count: usize) -> Option<u64> {
+    let clean = digits.len() == count && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !clean {
+        return None;
+    }
+    u64::from_str_radix(digits, 16).ok()
+}
+
+/// 16 lower-case hexadecimal digits.
+impl fmt::Display for IdString64 {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:016x}", self.0)
+    }
+}
+
+/// 8 lower-case hexadecimal digits.
+impl fmt::Display for IdString32 {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:08x}", self.0)
+    }
+}
+
+/// An `IdString32` constant with its value written beside the name, so that data files and
+/// debuggers can be searched for it: `static_hash!("root_point", 0x5e43bd96)`. A wrong value does
+/// not compile.
+#[allow(unused_macros, reason = "see below")]
+macro_rules! static_hash {
+    ($name:literal, $value:literal) => {
+        const { $crate::foundation::hash::IdString32::checked($name, $value) }
+    };
+}
+#[allow(unused_imports, reason = "a face of this module; ids in Rust come and go")]
+pub(crate) use static_hash;
+
+/// A streaming 64-bit hash of plain values, equal on every platform, for state hashes and content
+/// fingerprints.
+///
+/// Each value becomes one or more 64-bit words; each word is taken in by MurmurHash64A's step, and
+/// the number of words is taken in last. Bytes are preceded by their length, so neighbouring runs
+/// cannot be confused. Floats go in by their bits, so 0.0 and -0.0 differ; every NaN counts as the
+/// same value, because its bits depend on the processor.
+#[derive(Clone, Debug)]
+pub struct StateHash {
+    hash: u64,
+    words: u64,
+}
+
+impl StateHash {
+    /// An empty hash; different seeds give unrelated hashes of the same values.
+    pub const fn new(seed: u64) -> StateHash {
+        StateHash { hash: seed, words: 0 }
+    }
+
+    pub const fn write_u64(&mut self, value: u64) {
+        self.hash = absorb_64(self.hash, value);
+        self.words += 1;
+    }
+
+    pub fn write_f32(&mut self, value: f32) {
+        let value = if value.is_nan() { f32::NAN } else { value };
+        self.write_u64(u64::from(value.to_bits()));
+    }
+
+    pub fn write_f64(&mut self, value: f64) {
+        let value = if value.is_nan() { f64::NAN } else { value };
+        self.write_u64(value.to_bits());
+    }
+
+    pub fn write_bytes(&mut self, bytes: &[u8]) {
+        self.write_u64(bytes.len() as u64);
+        for chunk in bytes.chunks(8) {
+            self.write_u64(little_endian(chunk, 0, chunk.len()));
+        }
+    }
+
+    /// The hash of all that was written so far; more may be written afterwards.
+    pub const fn finish(&self) -> u64 {
+        finish_64(absorb_64(self.hash, self.words))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_64(name: &str, hex: &str) {
+        assert_eq!(IdString64::new(name).to_string(), hex, "{name}");
+        assert_eq!(IdString64::from_hex(hex), Some(IdString64::new(name)));
+    }
+
+    #[test]
+    fn published_64_bit_vectors_hold() {
+        check_64("content/levels/city/taxi.unit", "9d01c901e9e2827f");
+        check_64("lua", "a14e8dfa2cd117e2");
+        check_64("unit", "e0a48d0be9a7453f");
+        check_64("texture", "cd4238c6a0c69e32");
+        check_64("", "0000000000000000");
+        // The low half of this one is Crown's published 32-bit id of "actor".
+        assert_eq!(murmur64a(b"actor", 0) as u32, 0x374c_f583);
+    }
+
+    #[test]
+    fn published_32_bit_vector_holds() {
+        assert_eq!(murmur32(b"root_point", 0), 0x5e43_bd96);
+        assert_eq!(IdString32::new("root_point").to_string(), "5e43bd96");
+        assert_eq!(IdString32::new(""), IdString32(0));
+    }
+
+    #[test]
+    fn every_length_and_seed_gives_its_own_hash() {
+        let bytes = [7u8; 40];
+        let mut seen = std::collections::BTreeSet::new();
+        for length in 0..=40 {
+            assert!(seen.insert(murmur64a(&bytes[..length], 1)), "{length}");
+            assert!(seen.insert(u64::from(murmur32(&bytes[..length], 1))));
+            assert!(seen.insert(murmur64a(&bytes[..length], 2)));
+        }
+    }
+
+    #[test]
+    fn a_static_hash_is_checked() {
+        const ROOT_POINT: IdString32 = static_hash!("root_point", 0x5e43_bd96);
+        assert_eq!(ROOT_POINT, IdString32::new("root_point"));
+    }
+
+    #[test]
+    #[should_panic(expected = "not the hash of the name")]
+    fn a_wrong_static_hash_is_refused() {
+        IdString32::checked("root_point", 0x5e43_bd97);
+    }
+
+    #[test]
+    fn hex_takes_exactly_its_digits() {
+        for (digits, want) in [
+            ("5e43bd96", Some(IdString32(0x5e43_bd96))),
+            ("5E43BD96", Some(IdString32(0x5e43_bd96))),
+            ("0000000a", Some(IdString32(10))),
+            ("a", None),
+            ("", None),
+            ("+e43bd96", None),
+            ("5e43bd9g", None),
+            ("05e43bd96", None),
+            ("5e43bdä", None),
+        ] {
+            assert_eq!(IdString32::from_hex(digits), want, "{digits}");
+        }
+        assert_eq!(IdString64::from_hex("5e43bd96"), None);
+        assert_eq!(IdString64::from_hex("ffffffffffffffff"), Some(IdString64(u64::MAX)));
+    }
+
+    fn state(write: impl Fn(&mut StateHash)) -> u64 {
+        let mut hash = StateHash::new(0);
+        write(&mut hash);
+        hash.finish()
+    }
+
+    #[test]
+    fn a_state_hash_is_the_same_everywhere() {
+        let mut hash = StateHash::new(0);
+        hash.write_u64(1);
+        hash.write_f32(0.5);
+        hash.write_f64(-2.25);
+        hash.write_bytes(b"enemy/guard");
+        assert_eq!(hash.finish(), 0x81b3_a5b0_115f_4dcc);
+        hash.write_u64(0);
+        assert_ne!(hash.finish(), 0x81b3_a5b0_115f_4dcc);
+    }
+
+    #[test]
+    fn a_state_hash_tells_values_apart() {
+        let hashes = [
+            state(|_| ()),
+            state(|h| h.write_u64(0)),
+            state(|h| h.write_bytes(b"")),
+            state(|h| h.write_bytes(b"\0")),
+            state(|h| h.write_bytes(b"a")),
+            state(|h| (h.write_u64(1), h.write_u64(2)).1),
+            state(|h| (h.write_u64(2), h.write_u64(1)).1),
+            state(|h| (h.write_bytes(b"ab"), h.write_bytes(b"c")).1),
+            state(|h| (h.write_bytes(b"a"), h.write_bytes(b"bc")).1),
+            state(|h| h.write_f32(-0.0)),
+            state(|h| h.write_f32(1.0)),
+            state(|h| h.write_f64(1.0)),
+        ];
+        for (i, a) in hashes.iter().enumerate() {
+            // No bytes and the number 0 are both the single word 0.
+            let same = if i == 1 || i == 2 { 2 } else { 1 };
+            assert_eq!(hashes.iter().filter(|b| a == *b).count(), same, "row {i}");
+        }
+    }
+
+    #[test]
+    fn every_nan_counts_as_one() {
+        let odd = f32::from_bits(0xffc0_1234);
+        assert!(odd.is_nan());
+        assert_eq!(state(|h| h.write_f32(odd)), state(|h| h.write_f32(f32::NAN)));
+        let odd = f64::from_bits(0xfff8_0000_0000_0001);
+        assert_eq!(state(|h| h.write_f64(odd)), state(|h| h.write_f64(f64::NAN)));
+    }
+}

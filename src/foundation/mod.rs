@@ -1,0 +1,18 @@
+//! What every layer stands on: handles, names, errors with their context, the log, SJSON, numbers.
+//! Nothing here knows of resources, devices or scripts.
+
+pub mod context;
+pub mod error;
+pub mod fault;
+pub mod handle;
+pub mod hash;
+pub mod log;
+pub mod noise;
+pub mod random;
+pub mod sjson;
+pub mod suggest;
+
+pub use context::Context;
+pub use error::Error;
+pub use glam::{Quat, Vec2, Vec3, Vec4};
+pub use handle::{Handle, Kind, Slots};

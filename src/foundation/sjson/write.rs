@@ -1,0 +1,391 @@
+//! Tree to text: the house layout for new files, and the layout of a neighbourhood for values that
+//! are put into an existing text. Changes no documents.
+//!
+//! House layout: two spaces a level, `key = value`, one entry a line, lists of plain values on one
+//! line where they fit in `COLUMNS_MAX`.
+
+use super::parse::is_word_byte;
+use super::{NESTING_MAX, Tree, TreeError};
+
+/// How long a line with a list on it may be, in characters.
+const COLUMNS_MAX: usize = 100;
+
+/// How keys and values are joined.
+#[derive(Clone, Debug)]
+pub(super) struct Style {
+    /// Between key and value.
+    pub separator: String,
+    pub quote_keys: bool,
+    /// At the ends of lines; lists and objects on one line always have commas.
+    pub line_commas: bool,
+    pub newline: &'static str,
+    /// One level of indentation.
+    pub indent: &'static str,
+}
+
+impl Style {
+    pub fn house() -> Style {
+        Style {
+            separator: " = ".to_string(),
+            quote_keys: false,
+            line_commas: false,
+            newline: "\n",
+            indent: "  ",
+        }
+    }
+}
+
+/// Writes a tree in the house layout; an object becomes a file without braces around it.
+///
+/// Fails for what SJSON cannot hold: numbers that are not finite, keys given twice, more than
+/// `NESTING_MAX` levels.
+pub fn write(tree: &Tree) -> Result<String, TreeError> {
+    check(tree, NESTING_MAX)?;
+    let mut writer = Writer { style: &Style::house(), out: String::new() };
+    if let Tree::Object(entries) = tree {
+        for (key, value) in entries {
+            writer.entry(key, value, "");
+            writer.out.push('\n');
+        }
+        return Ok(writer.out);
+    }
+    writer.lines(tree, "");
+    writer.out.push('\n');
+    Ok(writer.out)
+}
+
+/// The text of a value whose line is indented by `indent`; checked before.
+pub(super) fn value_text(tree: &Tree, style: &Style, indent: &str, on_one_line: bool) -> String {
+    let out = String::new();
+    let mut writer = Writer { style, out };
+    match on_one_line {
+        true => writer.line(tree),
+        false => writer.lines(tree, indent),
+    }
+    writer.out
+}
+
+/// The text of a key.
+pub(super) fn key_text(key: &str, style: &Style) -> String {
+    let plain =
+        |byte: u8| is_word_byte(byte) && (byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
+    let bare = key == "*" || (!key.is_empty() && key.bytes().all(plain));
+    match bare && !style.quote_keys {
+        true => key.to_string(),
+        false => string_text(key),
+    }
+}
+
+fn string_text(value: &str) -> String {
+    let mut out = String::with_capacity(value.len() + 2);
+    out.push('"');
+    for letter in value.chars() {
+        match letter {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\0'..='\x1f' | '\x7f' => out.push_str(&format!("\\u{:04x}", letter as u32)),
+            _ => out.push(letter),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// The shortest digits that read back as the same number; whole numbers without a point.
+pub(super) fn number_text(value: f64) -> String {
+    let size = value.abs();
+    if size != 0.0 && !(1e-5..1e17).contains(&size) {
+        return format!("{value:e}");
+    }
+    format!("{value}")
+}
+
+/// Whether SJSON can hold a tree of at most `levels` levels.
+pub(super) fn check(tree: &Tree, levels: usize) -> Result<(), TreeError> {
+    match tree {
+        Tree::Number(value) if !value.is_finite() => {
+            Err(fault(format!("number is {value}, which SJSON cannot hold: use a finite number")))
+        }
+        Tree::Array(_) | Tree::Object(_) if levels == 0 => Err(fault(format!(
+            "more than {NESTING_MAX} lists and objects in each other: nest less"
+        ))),
+        Tree::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                check(item, levels - 1)
+                    .map_err(|error| under(&format!("[{}]", index + 1), error))?;
+            }
+            Ok(())
+        }
+        Tree::Object(entries) => {
+            let mut keys: Vec<&str> = entries.iter().map(|(key, _)| key.as_str()).collect();
+            keys.sort_unstable();
+            if let Some(pair) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
+                return Err(fault(format!("key '{}' is given twice: remove one", pair[0])));
+            }
+            for (key, value) in entries {
+                check(value, levels - 1).map_err(|error| under(key, error))?;
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn fault(message: String) -> TreeError {
+    let path = String::new();
+    TreeError { path, message }
+}
+
+/// Puts the way to a value before an error inside it.
+pub(super) fn under(step: &str, mut error: TreeError) -> TreeError {
+    let joint = match step.is_empty() || error.path.is_empty() || error.path.starts_with('[') {
+        true => "",
+        false => ".",
+    };
+    error.path = format!("{step}{joint}{}", error.path);
+    error
+}
+
+struct Writer<'a> {
+    style: &'a Style,
+    out: String,
+}
+
+impl Writer<'_> {
+    /// `key = value`, the value over as many lines as it likes.
+    fn entry(&mut self, key: &str, value: &Tree, indent: &str) {
+        self.out.push_str(&key_text(key, self.style));
+        self.out.push_str(&self.style.separator);
+        self.lines(value, indent);
+    }
+
+    fn lines(&mut self, tree: &Tree, indent: &str) {
+        let inner = format!("{indent}{}", self.style.indent);
+        match tree {
+            Tree::Array(items) if !self.fits(items) => {
+                self.out.push('[');
+                for (index, item) in items.iter().enumerate() {
+                    self.new_line(&inner, index > 0);
+                    self.lines(item, &inner);
+                }
+                self.new_line(indent, false);
+                self.out.push(']');
+            }
+            Tree::Object(entries) if !entries.is_empty() => {
+                self.out.push('{');
+                for (index, (key, value)) in entries.iter().enumerate() {
+                    self.new_line(&inner, index > 0);
+                    self.entry(key, value, &inner);
+                }
+                self.new_line(indent, false);
+                self.out.push('}');
+            }
+            _ => self.line(tree),
+        }
+    }
+
+    fn new_line(&mut self, indent: &str, behind_a_value: bool) {
+        if behind_a_value && self.style.line_commas {
+            self.out.push(',');
+        }
+        self.out.push_str(self.style.newline);
+        self.out.push_str(indent);
+    }
+
+    /// Whether a list of plain values may stand behind what the current line has already.
+    fn fits(&self, items: &[Tree]) -> bool {
+        let plain = |item: &Tree| match item {
+            Tree::Array(items) => items.is_empty(),
+            Tree::Object(entries) => entries.is_empty(),
+            _ => true,
+        };
+        if items.is_empty() {
+            return true;
+        }
+        // More items than columns cannot fit; this keeps giant lists from being written twice.
+        if items.len() > COLUMNS_MAX || !items.iter().all(plain) {
+            return false;
+        }
+        let mut trial = Writer { style: self.style, out: String::new() };
+        items.iter().for_each(|item| trial.line(item));
+        let commas_and_brackets = 2 * items.len();
+        let line = self.out.rsplit('\n').next().map_or(0, |line| line.chars().count());
+        line + trial.out.chars().count() + commas_and_brackets <= COLUMNS_MAX
+    }
+
+    /// The value on the current line, whatever its length.
+    fn line(&mut self, tree: &Tree) {
+        match tree {
+            Tree::Null => self.out.push_str("null"),
+            Tree::Bool(value) => self.out.push_str(if *value { "true" } else { "false" }),
+            Tree::Number(value) => self.out.push_str(&number_text(*value)),
+            Tree::String(value) => self.out.push_str(&string_text(value)),
+            Tree::Array(items) => {
+                self.out.push('[');
+                for (index, item) in items.iter().enumerate() {
+                    self.out.push_str(if index > 0 { ", " } else { "" });
+                    self.line(item);
+                }
+                self.out.push(']');
+            }
+            Tree::Object(entries) if entries.is_empty() => self.out.push_str("{}"),
+            Tree::Object(entries) => {
+                self.out.push('{');
+                for (index, (key, value)) in entries.iter().enumerate() {
+                    self.out.push_str(if index > 0 { ", " } else { " " });
+                    self.out.push_str(&key_text(key, self.style));
+                    self.out.push_str(&self.style.separator);
+                    self.line(value);
+                }
+                self.out.push_str(" }");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::*;
+
+    /// A text in the house layout is written as it was read.
+    fn check_layout(text: &str) {
+        let tree = parse(text).unwrap().to_tree();
+        assert_eq!(write(&tree).unwrap(), text);
+    }
+
+    #[test]
+    fn the_house_layout_holds() {
+        check_layout("name = \"Barrel\"\nsize = [1, 2.5, -3]\nempty = []\nnone = {}\n");
+        check_layout("window = {\n  title = \"A \\\"b\\\"\"\n  size = [640, 480]\n}\n");
+        check_layout("rows = [\n  [1, 0]\n  [0, 1]\n]\n");
+        check_layout("units = [\n  {\n    id = 1\n  }\n  {\n    id = 2\n  }\n]\n");
+        check_layout("\"a b\" = 1\n\"\" = 2\n\"c//d\" = 3\n* = 4\n\"x*\" = 5\n");
+        check_layout("[1, [], {}]\n");
+        check_layout("\"text\"\n");
+        check_layout("");
+        check_layout("[\n  {\n    a = null\n  }\n]\n");
+    }
+
+    #[test]
+    fn long_lists_take_a_line_an_item() {
+        let short = format!("a = [\"{}\"]\n", "x".repeat(92));
+        assert_eq!(short.trim_end().len(), COLUMNS_MAX);
+        check_layout(&short);
+        check_layout(&format!("a = [\n  \"{}\"\n]\n", "x".repeat(93)));
+    }
+
+    #[test]
+    fn numbers_have_the_fewest_digits() {
+        for (value, text) in [
+            (3.0, "3"),
+            (-0.0, "-0"),
+            (0.1, "0.1"),
+            (1e16, "10000000000000000"),
+            (1e17, "1e17"),
+            (f64::MAX, "1.7976931348623157e308"),
+            (5e-324, "5e-324"),
+            (0.00001, "0.00001"),
+            (1.5e-6, "1.5e-6"),
+        ] {
+            assert_eq!(number_text(value), text);
+            let back = parse(text).unwrap().root().as_f64().unwrap();
+            assert_eq!(back.to_bits(), value.to_bits());
+        }
+    }
+
+    fn check_refused(tree: Tree, message: &str) {
+        assert_eq!(write(&tree).unwrap_err().to_string(), message);
+    }
+
+    fn object(key: &str, value: Tree) -> Tree {
+        Tree::Object(vec![(key.to_string(), value)])
+    }
+
+    #[test]
+    fn what_sjson_cannot_hold_is_refused() {
+        check_refused(
+            object("a", Tree::Array(vec![Tree::Null, object("b", Tree::Number(f64::NAN))])),
+            "'a[2].b': number is NaN, which SJSON cannot hold: use a finite number",
+        );
+        check_refused(
+            Tree::Number(f64::INFINITY),
+            "the whole document: number is inf, which SJSON cannot hold: use a finite number",
+        );
+        let twice = vec![("k".to_string(), Tree::Null), ("k".to_string(), Tree::Null)];
+        check_refused(object("a", Tree::Object(twice)), "'a': key 'k' is given twice: remove one");
+    }
+
+    #[test]
+    fn nesting_has_the_limit_of_the_reader() {
+        let deep =
+            |levels| (0..levels).fold(Tree::Array(vec![]), |tree, _| Tree::Array(vec![tree]));
+        let most = write(&deep(NESTING_MAX - 1)).unwrap();
+        assert!(parse(&most).is_ok());
+        let error = write(&deep(NESTING_MAX)).unwrap_err();
+        assert_eq!(error.message, "more than 100 lists and objects in each other: nest less");
+    }
+
+    fn random_tree(state: &mut u64, levels: usize) -> Tree {
+        let mut chance = |below: u64| {
+            *state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (*state >> 33) % below
+        };
+        let letters =
+            ['a', ' ', '"', '\\', '=', '/', '*', '\n', '\r', '\t', '\0', 'é', '😀', '\u{7f}'];
+        let mut text = || -> String {
+            let count = chance(6);
+            (0..count).map(|_| letters[chance(letters.len() as u64) as usize]).collect()
+        };
+        let word = text();
+        match chance(if levels == 0 { 5 } else { 8 }) {
+            0 => Tree::Null,
+            1 => Tree::Bool(chance(2) == 0),
+            2 => Tree::Number(chance(1000) as f64 - 500.0),
+            3 => {
+                let number = f64::from_bits(chance(1 << 31) << 33 | chance(1 << 31) << 2);
+                Tree::Number(if number.is_finite() { number } else { 0.0 })
+            }
+            4 => Tree::String(word),
+            5 | 6 => {
+                let count = chance(5);
+                Tree::Array((0..count).map(|_| random_tree(state, levels - 1)).collect())
+            }
+            _ => {
+                let count = chance(5);
+                let entry = |i| (format!("{i}{word}"), random_tree(state, levels - 1));
+                Tree::Object((0..count).map(entry).collect())
+            }
+        }
+    }
+
+    #[test]
+    fn random_trees_read_back_equal_in_every_style() {
+        let json = Style {
+            separator: ":".to_string(),
+            quote_keys: true,
+            line_commas: true,
+            newline: "\r\n",
+            indent: "\t",
+        };
+        let mut state = 7;
+        for _ in 0..3_000 {
+            let tree = random_tree(&mut state, 4);
+            let texts = [
+                write(&tree).unwrap(),
+                value_text(&tree, &json, "", true),
+                value_text(&tree, &json, "\t", false),
+                value_text(&tree, &Style::house(), "", true),
+            ];
+            for text in texts {
+                let back = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+                assert_eq!(back.to_tree(), tree, "{text}");
+            }
+        }
+    }
+}

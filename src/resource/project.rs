@@ -1,0 +1,221 @@
+//! A game's folder, and the scripts in it and in the engine's own `core/`. Knows paths and text,
+//! not what a script means.
+
+use crate::error;
+use crate::foundation::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The scripts that come with the engine, found by `require` where the game has none of that name.
+const CORE_SCRIPTS: &[(&str, &str)] = &[("strict.lua", include_str!("../../core/strict.lua"))];
+
+/// The longest name of a script.
+pub const NAME_BYTES_MAX: usize = 200;
+
+/// A folder with a game in it.
+#[derive(Clone, Debug)]
+pub struct Project {
+    root: PathBuf,
+    /// Folders, relative to the root, that scripts are looked for in, in order. `""` is the root.
+    pub script_folders: Vec<String>,
+}
+
+/// The text of a script and the name by which messages know it: its path from the game's folder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Script {
+    pub chunk: String,
+    pub text: String,
+}
+
+/// Why there is no script.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NoScript {
+    /// The files that it was looked for in, and the names of scripts that are there.
+    Missing { tried: Vec<String>, near: Vec<String> },
+    /// It is there, or could be, and cannot be used: why.
+    Unusable(String),
+}
+
+impl Project {
+    /// Opens a game's folder.
+    pub fn open(folder: &Path) -> Result<Project, Error> {
+        let shown = folder.display();
+        match fs::metadata(folder) {
+            Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => Err(error!(
+                "there is no folder '{shown}': give the game's folder, or make one with \
+                 `engine new {shown}`"
+            )),
+            Err(reason) => Err(error!("the folder '{shown}' cannot be opened: {reason}")),
+            Ok(found) if !found.is_dir() => Err(error!(
+                "'{shown}' is a file: give the folder that it is in (a game is a folder with a \
+                 main.lua)"
+            )),
+            Ok(_) => {
+                Ok(Project { root: folder.to_path_buf(), script_folders: vec![String::new()] })
+            }
+        }
+    }
+
+    /// The folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The folder's own name, for a game that has given itself none.
+    pub fn folder_name(&self) -> String {
+        let full = fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
+        let name = full.file_name().map(|name| name.to_string_lossy().into_owned());
+        name.unwrap_or_else(|| "game".to_string())
+    }
+
+    /// Finds the script of a module: `a.b` is `a/b.lua`, then `a/b/init.lua`, in the game's folders
+    /// and in `core/`.
+    pub fn script(&self, module: &str) -> Result<Script, NoScript> {
+        check_name(module).map_err(NoScript::Unusable)?;
+        let path = module.replace('.', "/");
+        let mut tried = Vec::new();
+        for folder in &self.script_folders {
+            let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+            for end in [".lua", "/init.lua"] {
+                let chunk = format!("{folder}{path}{end}");
+                match self.read(&chunk)? {
+                    Some(text) => return Ok(Script { chunk, text }),
+                    None => tried.push(chunk),
+                }
+            }
+        }
+        for end in [".lua", "/init.lua"] {
+            let name = format!("{path}{end}");
+            if let Some((_, text)) = CORE_SCRIPTS.iter().find(|(known, _)| *known == name) {
+                return Ok(Script { chunk: format!("core/{name}"), text: text.to_string() });
+            }
+            tried.push(format!("core/{name}"));
+        }
+        Err(NoScript::Missing { tried, near: self.scripts_near(&path) })
+    }
+
+    /// Reads a script by its path from the game's folder; `None` where there is no such file.
+    fn read(&self, chunk: &str) -> Result<Option<String>, NoScript> {
+        let path = self.root.join(chunk);
+        match fs::read(&path) {
+            Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(_) if path.is_dir() => Ok(None),
+            // A file where a folder was expected: `a.lua/init.lua` of a file `a.lua`.
+            Err(reason) if reason.kind() == std::io::ErrorKind::NotADirectory => Ok(None),
+            Err(reason) => Err(NoScript::Unusable(format!("{chunk} cannot be read: {reason}"))),
+            Ok(bytes) => self.text_of(chunk, bytes).map(Some),
+        }
+    }
+
+    fn text_of(&self, chunk: &str, bytes: Vec<u8>) -> Result<String, NoScript> {
+        if bytes.starts_with(b"\x1bL") {
+            return Err(NoScript::Unusable(format!(
+                "{chunk} is a compiled chunk: games are text, put the Lua source there"
+            )));
+        }
+        let bytes = match bytes.strip_prefix(b"\xef\xbb\xbf") {
+            Some(rest) => rest.to_vec(),
+            None => bytes,
+        };
+        String::from_utf8(bytes).map_err(|error| {
+            let valid = error.utf8_error().valid_up_to();
+            let line = error.as_bytes()[..valid].iter().filter(|byte| **byte == b'\n').count() + 1;
+            NoScript::Unusable(format!(
+                "{chunk}:{line}: the file is not UTF-8: save it as UTF-8 text"
+            ))
+        })
+    }
+
+    /// Modules in the folder that the missing one would be in.
+    fn scripts_near(&self, path: &str) -> Vec<String> {
+        let (folder, _) = path.rsplit_once('/').unwrap_or(("", path));
+        let prefix = if folder.is_empty() { String::new() } else { folder.replace('/', ".") + "." };
+        let Ok(entries) = fs::read_dir(self.root.join(folder)) else { return Vec::new() };
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let scripts = names.filter_map(|name| Some(prefix.clone() + name.strip_suffix(".lua")?));
+        let mut scripts: Vec<String> = scripts.collect();
+        scripts.sort();
+        scripts
+    }
+}
+
+/// Refuses names that could lead out of the game's folder, or to another file on another system.
+fn check_name(module: &str) -> Result<(), String> {
+    let fault = if module.is_empty() {
+        "is empty"
+    } else if module.len() > NAME_BYTES_MAX {
+        "is longer than 200 bytes (NAME_BYTES_MAX)"
+    } else if module.contains(['/', '\\', ':']) || module.contains(char::is_control) {
+        "must be written with dots, as in require \"scripts.enemy\""
+    } else if module.split('.').any(str::is_empty) {
+        "has an empty part between its dots"
+    } else {
+        return Ok(());
+    };
+    Err(format!("the module's name '{module}' {fault}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratch(name: &str, files: &[(&str, &[u8])]) -> Project {
+        let root = std::env::temp_dir().join(format!("engine-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        for (path, text) in files {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        Project::open(&root).unwrap()
+    }
+
+    #[test]
+    fn a_module_is_a_file_then_a_folder_then_the_engines_own() {
+        let project = scratch(
+            "order",
+            &[("a/b.lua", b"1"), ("a/b/init.lua", b"2"), ("c/init.lua", b"3"), ("d.lua", b"4")],
+        );
+        let chunk = |name| project.script(name).map(|script| script.chunk);
+        assert_eq!(chunk("a.b"), Ok("a/b.lua".to_string()));
+        assert_eq!(chunk("c"), Ok("c/init.lua".to_string()));
+        assert_eq!(chunk("strict"), Ok("core/strict.lua".to_string()));
+        let tried = ["e.lua", "e/init.lua", "core/e.lua", "core/e/init.lua"].map(String::from);
+        let near = vec!["d".to_string()];
+        assert_eq!(chunk("e"), Err(NoScript::Missing { tried: tried.to_vec(), near }));
+    }
+
+    #[test]
+    fn names_that_lead_elsewhere_are_refused() {
+        let project = scratch("names", &[]);
+        for name in ["", "../x", "a..b", "a/b", "C:x", ".a", "a\0b"] {
+            assert!(matches!(project.script(name), Err(NoScript::Unusable(_))), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_compiled_chunk_and_a_file_that_is_not_text_are_refused_with_words() {
+        let project = scratch("text", &[("b.lua", b"\x1bLJ\x02"), ("l.lua", b"x = 1\n\xff")]);
+        let words = |name| match project.script(name) {
+            Err(NoScript::Unusable(words)) => words,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(
+            words("b"),
+            "b.lua is a compiled chunk: games are text, put the Lua source there"
+        );
+        assert_eq!(words("l"), "l.lua:2: the file is not UTF-8: save it as UTF-8 text");
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_not_part_of_the_text() {
+        let project = scratch("mark", &[("m.lua", b"\xef\xbb\xbfreturn 1")]);
+        assert_eq!(project.script("m").unwrap().text, "return 1");
+    }
+
+    #[test]
+    fn a_missing_folder_says_how_to_make_one() {
+        let error = Project::open(Path::new("/nowhere/game")).unwrap_err();
+        assert!(error.message.starts_with("there is no folder '/nowhere/game'"), "{error}");
+    }
+}

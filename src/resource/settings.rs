@@ -1,0 +1,331 @@
+//! A game's settings: the one table of keys, with types, ranges, defaults and words, and the reading
+//! of settings.sjson against it. Knows nothing of what the settings do.
+
+use crate::error;
+use crate::foundation::sjson::{self, Kind, Tree, Value};
+use crate::foundation::{Error, suggest};
+use std::path::Path;
+
+/// The file's name in the game's folder. It may be missing.
+pub const FILE: &str = "settings.sjson";
+
+/// What a key can hold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Type {
+    Text,
+    Boolean,
+    /// With the least and the greatest value.
+    Number(f64, f64),
+    /// Names and numbers.
+    Words,
+    /// Anything with names as keys: the game's own.
+    Free,
+}
+
+/// One key.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// Parts joined by dots.
+    pub key: &'static str,
+    pub kind: Type,
+    /// As it would stand in the file.
+    pub default: &'static str,
+    pub words: &'static str,
+}
+
+const fn setting(
+    key: &'static str,
+    kind: Type,
+    default: &'static str,
+    words: &'static str,
+) -> Setting {
+    Setting { key, kind, default, words }
+}
+
+/// Every key there is. Reference, checks and defaults come from here.
+pub const SETTINGS: &[Setting] = &[
+    setting("name", Type::Text, "\"\"", "The game's name, for people. The folder's name if empty."),
+    setting(
+        "id",
+        Type::Text,
+        "\"\"",
+        "Names the folder for saves and user settings. Made from the name if empty; keep it for ever.",
+    ),
+    setting("version", Type::Text, "\"0.1.0\"", "The game's version, for crash reports."),
+    setting("boot_script", Type::Text, "\"main\"", "The module that starts the game."),
+    setting("lua.jit", Type::Boolean, "true", "Compile scripts to machine code while they run."),
+    setting(
+        "limits.lua_memory_mib",
+        Type::Number(16.0, 65536.0),
+        "1024",
+        "Memory that scripts may hold, in MiB. More is an error.",
+    ),
+    setting(
+        "limits.update_seconds",
+        Type::Number(0.05, 3600.0),
+        "2",
+        "CPU time of one callback, in seconds, after which it is stopped with an error.",
+    ),
+    setting(
+        "limits.init_seconds",
+        Type::Number(0.05, 3600.0),
+        "10",
+        "The same for loading the boot script and for `init`.",
+    ),
+    setting(
+        "collector.milliseconds",
+        Type::Number(0.05, 1000.0),
+        "1",
+        "Time for Lua's garbage collector at the end of each frame.",
+    ),
+    setting(
+        "collector.ceiling_mib",
+        Type::Number(0.0, 65536.0),
+        "0",
+        "Above this heap the collector works harder. 0: twice what is alive, plus 32 MiB.",
+    ),
+    setting(
+        "time_step",
+        Type::Words,
+        "[\"smoothing\", 11, 2, 0.1]",
+        "How the step of a frame is made, as for Application.set_time_step_policy.",
+    ),
+    setting(
+        "user_settings",
+        Type::Free,
+        "{}",
+        "Defaults of the game's own user settings (Application.user_setting).",
+    ),
+];
+
+/// The platforms that can have a block of their own, whose keys win there.
+pub const PLATFORMS: &[&str] = &["linux", "windows", "macos"];
+
+/// What a game's settings say, complete with defaults.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// All keys, nested.
+    pub tree: Tree,
+}
+
+impl Settings {
+    /// The defaults alone.
+    pub fn defaults() -> Settings {
+        let mut tree = Tree::Object(Vec::new());
+        for setting in SETTINGS {
+            put(&mut tree, setting.key, default_of(setting));
+        }
+        Settings { tree }
+    }
+
+    /// Reads the settings of a game's folder, for a platform.
+    pub fn read(folder: &Path, platform: &str) -> Result<Settings, Error> {
+        match std::fs::read(folder.join(FILE)) {
+            Ok(bytes) => Settings::parse(bytes, platform),
+            Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => {
+                Ok(Settings::defaults())
+            }
+            Err(reason) => Err(error!("{FILE} cannot be read: {reason}")),
+        }
+    }
+
+    /// Reads settings from the file's bytes.
+    pub fn parse(bytes: Vec<u8>, platform: &str) -> Result<Settings, Error> {
+        let document =
+            sjson::parse_bytes(&bytes).map_err(|fault| Error::new(fault.in_file(FILE)))?;
+        let mut settings = Settings::defaults();
+        let root = document.root();
+        if root.kind() != Kind::Object {
+            return Err(fault(&root, "the settings must be `key = value` lines".to_string()));
+        }
+        settings.take_block(&root, "", PLATFORMS)?;
+        for name in PLATFORMS {
+            if let Some(block) = root.get(name) {
+                if block.kind() != Kind::Object {
+                    return Err(fault(&block, format!("'{name}' must be a block of settings")));
+                }
+                let mut own = settings.clone();
+                own.take_block(&block, "", &[])?;
+                if *name == platform {
+                    settings = own;
+                }
+            }
+        }
+        Ok(settings)
+    }
+
+    fn take_block(&mut self, block: &Value, prefix: &str, except: &[&str]) -> Result<(), Error> {
+        for entry in block.entries().into_iter().flatten() {
+            let name = entry.key;
+            if prefix.is_empty() && except.contains(&name) {
+                continue;
+            }
+            let key = if prefix.is_empty() { name.to_string() } else { format!("{prefix}.{name}") };
+            let value = entry.value;
+            let inner = format!("{key}.");
+            if let Some(setting) = SETTINGS.iter().find(|setting| setting.key == key) {
+                check(setting, &value)?;
+                put(&mut self.tree, &key, value.to_tree());
+            } else if SETTINGS.iter().any(|setting| setting.key.starts_with(&inner)) {
+                if value.kind() != Kind::Object {
+                    let words = format!("'{key}' must be a block: {key} = {{ … }}");
+                    return Err(fault(&value, words));
+                }
+                self.take_block(&value, &key, &[])?;
+            } else {
+                let hint = suggest::hint(name, known_names(prefix).iter().map(String::as_str));
+                let words = format!("unknown setting '{key}'{hint}");
+                return Err(error!("{FILE}:{}: {words}", entry.line()));
+            }
+        }
+        Ok(())
+    }
+
+    fn value(&self, key: &str) -> &Tree {
+        let mut tree = &self.tree;
+        for part in key.split('.') {
+            tree = tree.get(part).unwrap_or_else(|| panic!("there is no setting '{key}'"));
+        }
+        tree
+    }
+
+    /// A number's value. The key must be in the table.
+    pub fn number(&self, key: &str) -> f64 {
+        match self.value(key) {
+            Tree::Number(number) => *number,
+            other => panic!("setting '{key}' is no number: {other:?}"),
+        }
+    }
+
+    /// A text's value.
+    pub fn text(&self, key: &str) -> &str {
+        match self.value(key) {
+            Tree::String(text) => text,
+            other => panic!("setting '{key}' is no text: {other:?}"),
+        }
+    }
+
+    /// A boolean's value.
+    pub fn boolean(&self, key: &str) -> bool {
+        match self.value(key) {
+            Tree::Bool(value) => *value,
+            other => panic!("setting '{key}' is no boolean: {other:?}"),
+        }
+    }
+
+    /// A list's items.
+    pub fn list(&self, key: &str) -> &[Tree] {
+        match self.value(key) {
+            Tree::Array(items) => items,
+            other => panic!("setting '{key}' is no list: {other:?}"),
+        }
+    }
+}
+
+fn default_of(setting: &Setting) -> Tree {
+    let text = format!("value = {}", setting.default);
+    let document = sjson::parse(&text).expect("the table's defaults are SJSON");
+    document.root().get("value").expect("there is one").to_tree()
+}
+
+/// The names that can stand at a level, for suggestions.
+fn known_names(prefix: &str) -> Vec<String> {
+    let inner = if prefix.is_empty() { String::new() } else { format!("{prefix}.") };
+    let keys = SETTINGS.iter().filter_map(|setting| setting.key.strip_prefix(&inner));
+    let mut names: Vec<String> =
+        keys.map(|rest| rest.split('.').next().unwrap_or(rest).to_string()).collect();
+    if prefix.is_empty() {
+        names.extend(PLATFORMS.iter().map(|name| name.to_string()));
+    }
+    names.dedup();
+    names
+}
+
+fn fault(value: &Value, words: String) -> Error {
+    error!("{FILE}:{}: {words}", value.line())
+}
+
+fn check(setting: &Setting, value: &Value) -> Result<(), Error> {
+    let key = setting.key;
+    let must =
+        |what: &str| Err(fault(value, format!("'{key}' must be {what}, got {}", value.kind())));
+    match setting.kind {
+        Type::Text if value.kind() != Kind::String => must("text in quotes"),
+        Type::Boolean if value.kind() != Kind::Bool => must("true or false"),
+        Type::Free if value.kind() != Kind::Object => must("a block: { … }"),
+        Type::Words if value.kind() != Kind::Array => must("a list: [ … ]"),
+        Type::Number(min, max) => match value.as_f64() {
+            Some(number) if (min..=max).contains(&number) => Ok(()),
+            Some(number) => {
+                Err(fault(value, format!("'{key}' must be {min} to {max}, got {number}")))
+            }
+            None => must("a number"),
+        },
+        _ => Ok(()),
+    }
+}
+
+/// Puts a value at a dotted key, making the blocks on the way.
+fn put(tree: &mut Tree, key: &str, value: Tree) {
+    let Tree::Object(entries) = tree else {
+        panic!("'{key}' leads through something that is no block")
+    };
+    let (name, rest) = key.split_once('.').map_or((key, None), |(name, rest)| (name, Some(rest)));
+    let at = entries.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
+        entries.push((name.to_string(), Tree::Object(Vec::new())));
+        entries.len() - 1
+    });
+    match rest {
+        Some(rest) => put(&mut entries[at].1, rest, value),
+        None => entries[at].1 = value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Settings, String> {
+        Settings::parse(text.as_bytes().to_vec(), "linux").map_err(|error| error.message)
+    }
+
+    fn check(text: &str, wanted: &str) {
+        assert_eq!(parse(text).map(|_| ()), Err(wanted.to_string()), "{text}");
+    }
+
+    #[test]
+    fn a_missing_key_has_its_default_and_a_given_one_wins() {
+        let settings = parse("name = \"Yard\"\nlimits = { update_seconds = 3 }").unwrap();
+        assert_eq!(settings.text("name"), "Yard");
+        assert_eq!(settings.number("limits.update_seconds"), 3.0);
+        assert_eq!(settings.number("limits.init_seconds"), 10.0);
+        assert!(settings.boolean("lua.jit"));
+    }
+
+    #[test]
+    fn a_platforms_block_wins_on_that_platform_alone() {
+        let text = "name = \"Yard\"\nlinux = { name = \"Hof\" }\nwindows = { name = \"Garten\" }";
+        assert_eq!(parse(text).unwrap().text("name"), "Hof");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_line_and_remedy() {
+        check("\nnmae = \"x\"", "settings.sjson:2: unknown setting 'nmae', did you mean 'name'?");
+        check(
+            "limits = { update_second = 2 }",
+            "settings.sjson:1: unknown setting 'limits.update_second', did you mean \
+             'update_seconds'?",
+        );
+        check("name = 3", "settings.sjson:1: 'name' must be text in quotes, got number");
+        check(
+            "limits = { lua_memory_mib = 1 }",
+            "settings.sjson:1: 'limits.lua_memory_mib' must be 16 to 65536, got 1",
+        );
+        check("limits = 3", "settings.sjson:1: 'limits' must be a block: limits = { … }");
+        check(
+            "windows = { nmae = \"x\" }",
+            "settings.sjson:1: unknown setting 'nmae', did you mean 'name'?",
+        );
+        assert!(parse("name = \"x").unwrap_err().starts_with("settings.sjson:1: "));
+    }
+}

@@ -1,0 +1,251 @@
+//! The native functions of the prelude, in its `core` table. Games never see them, so they take
+//! what they get; their words are for the prelude's authors.
+
+use crate::engine::Engine;
+use crate::foundation::{Error, log, sjson, suggest};
+use crate::resource::project::NoScript;
+use crate::script::arg::{Bytes, Integer, Text};
+use crate::script::cx::Cx;
+use crate::script::pattern::{self, Capture, Fault};
+use crate::script::ret::{Expected, Ret};
+use crate::script::row::{Module, func, module};
+use crate::script::types::{Shape, Type};
+use crate::script::value::Value;
+use mlua::ffi::*;
+use std::ffi::c_int;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+pub static CORE: Module = module(
+    "core",
+    "What the prelude needs of the engine.",
+    "assert(core == nil)",
+    &[
+        func("place", place, &[], "The innermost line of the game's own code, as main.lua:12."),
+        func(
+            "nearest",
+            nearest,
+            &[("word", ""), ("names", "")],
+            "The name that was meant, or nil.",
+        ),
+        func("read_script", read_script, &[("module", "")], "Text and chunk name of a module."),
+        func("log", write_log, &[("level", ""), ("text", "")], "Writes a line to the log."),
+        func("warn", warn, &[("text", "")], "Warns, once for each place."),
+        func(
+            "match",
+            find,
+            &[("subject", ""), ("pattern", ""), ("init", ""), ("budget", "")],
+            "First and last position, and captures; nil; or false and what is wrong.",
+        ),
+        func(
+            "match_limit",
+            match_limit,
+            &[("pattern", ""), ("steps", "")],
+            "The longest subject that LuaJIT's own matcher may have.",
+        ),
+        func(
+            "find_plain",
+            find_plain,
+            &[("subject", ""), ("needle", ""), ("init", "")],
+            "The position of a literal string, or nil.",
+        ),
+        func(
+            "clock",
+            clock,
+            &[],
+            "Seconds since 1970: the wall's, or the game's own if deterministic.",
+        ),
+        func(
+            "load_user_settings",
+            load_user_settings,
+            &[],
+            "The saved settings, or nil and why not.",
+        ),
+        func("save_user_settings", save_user_settings, &[("tree", "")], "Writes them for good."),
+        func(
+            "set_collection",
+            set_collection,
+            &[("milliseconds", ""), ("ceiling", "")],
+            "What the collector may take.",
+        ),
+        func("has_main_world", has_main_world, &[], "Whether the main world was asked for."),
+    ],
+);
+
+fn place(_: &mut Engine) -> String {
+    crate::script::place()
+}
+
+fn nearest(_: &mut Engine, word: Text, names: Value) -> Value {
+    let Value::List(names) = names else { return Value::Nil };
+    let names = names.iter().filter_map(|name| match name {
+        Value::Text(name) => Some(name.as_str()),
+        _ => None,
+    });
+    suggest::nearest(word.as_str(), names).map_or(Value::Nil, |name| Value::Text(name.to_string()))
+}
+
+fn text(text: impl Into<String>) -> Value {
+    Value::Text(text.into())
+}
+
+fn read_script(engine: &mut Engine, module: Text) -> Value {
+    let module = module.as_str();
+    let table = |entries: Vec<(&str, Value)>| {
+        Value::Table(entries.into_iter().map(|(key, value)| (key.to_string(), value)).collect())
+    };
+    match engine.project.script(module) {
+        Ok(script) => table(vec![("chunk", text(script.chunk)), ("text", text(script.text))]),
+        Err(NoScript::Unusable(words)) => table(vec![("problem", text(words))]),
+        Err(NoScript::Missing { tried, near }) => {
+            let hint = suggest::hint(module, near.iter().map(String::as_str));
+            let tried = tried.join(", ");
+            let words = format!("there is no module '{module}'{hint} (looked for {tried})");
+            table(vec![("missing", text(words))])
+        }
+    }
+}
+
+fn write_log(_: &mut Engine, level: Text, words: Bytes) {
+    let level = match level.as_str() {
+        "error" => log::Level::Error,
+        "warning" => log::Level::Warning,
+        _ => log::Level::Info,
+    };
+    log::write(level, &String::from_utf8_lossy(words.as_slice()));
+}
+
+fn warn(_: &mut Engine, words: Text) {
+    log::warn(&crate::script::place(), words.as_str());
+}
+
+/// What a pattern found in a subject.
+enum Found {
+    Nothing,
+    /// Positions from 1, then captures.
+    Match(f64, f64, Vec<Piece>),
+    /// The words, or none where the budget is spent.
+    Fault(Option<String>),
+}
+
+enum Piece {
+    Text(Bytes, usize, usize),
+    Position(f64),
+}
+
+impl Ret for Found {
+    const TYPES: &'static [Type] = &[Type { rest: true, ..Type::new("any", Shape::Boxed) }];
+    unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
+        // SAFETY: the subject stays on the stack during the call; room for 32 captures is made.
+        unsafe {
+            if lua_checkstack(l, 40) == 0 {
+                return Err("the Lua stack is full".into());
+            }
+            match self {
+                Found::Nothing => lua_pushnil(l),
+                Found::Match(first, last, pieces) => {
+                    lua_pushnumber(l, first);
+                    lua_pushnumber(l, last);
+                    for piece in &pieces {
+                        match piece {
+                            Piece::Position(at) => lua_pushnumber(l, *at),
+                            Piece::Text(subject, start, end) => {
+                                let bytes = &subject.as_slice()[*start..*end];
+                                lua_pushlstring(l, bytes.as_ptr().cast(), bytes.len());
+                            }
+                        }
+                    }
+                    return Ok(2 + pieces.len() as c_int);
+                }
+                Found::Fault(words) => {
+                    lua_pushboolean(l, 0);
+                    match words {
+                        Some(words) => {
+                            lua_pushlstring(l, words.as_ptr().cast(), words.len());
+                        }
+                        None => lua_pushnil(l),
+                    }
+                    return Ok(2);
+                }
+            }
+        }
+        Ok(1)
+    }
+}
+
+fn find(_: &mut Engine, subject: Bytes, pattern: Bytes, init: Integer, budget: f64) -> Found {
+    let mut budget = budget as u64;
+    let init = (init.0.max(1) - 1) as usize;
+    match pattern::find(subject.as_slice(), pattern.as_slice(), init, &mut budget) {
+        Ok(None) => Found::Nothing,
+        Ok(Some(found)) => {
+            let piece = |capture: &Capture| match capture {
+                Capture::Span { start, end } => Piece::Text(subject, *start, *end),
+                Capture::Position(at) => Piece::Position((at + 1) as f64),
+            };
+            let pieces = found.captures().iter().map(piece).collect();
+            Found::Match((found.start + 1) as f64, found.end as f64, pieces)
+        }
+        Err(Fault::OutOfSteps) => Found::Fault(None),
+        Err(fault) => Found::Fault(Some(fault.to_string())),
+    }
+}
+
+fn match_limit(_: &mut Engine, pattern: Bytes, steps: f64) -> f64 {
+    pattern::direct_bytes_max(pattern.as_slice(), steps) as f64
+}
+
+fn find_plain(_: &mut Engine, subject: Bytes, needle: Bytes, init: Integer) -> Value {
+    let init = (init.0.max(1) - 1) as usize;
+    let found = pattern::find_plain(subject.as_slice(), needle.as_slice(), init);
+    found.map_or(Value::Nil, |at| Value::Number((at + 1) as f64))
+}
+
+/// 2000-01-01, where the clock of a deterministic run begins.
+const DETERMINISTIC_EPOCH: f64 = 946_684_800.0;
+
+fn clock(engine: &mut Engine) -> f64 {
+    if engine.deterministic {
+        return DETERMINISTIC_EPOCH + engine.frame.total;
+    }
+    // A clock that stands before 1970 is as good as 1970.
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}
+
+/// The file of a game's user settings, in its save folder.
+const USER_SETTINGS: &str = "user_settings.sjson";
+
+fn load_user_settings(engine: &mut Engine) -> Expected<Value> {
+    let Some(folder) = &engine.save_folder else { return Expected(Ok(Value::Nil)) };
+    let path = folder.join(USER_SETTINGS);
+    let bytes = match std::fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => {
+            return Expected(Ok(Value::Nil));
+        }
+        Err(reason) => {
+            return Expected(Err(format!("{} cannot be read: {reason}", path.display())));
+        }
+    };
+    Expected(match sjson::parse_bytes(&bytes) {
+        Ok(document) => Ok(Value::from_tree(&document.to_tree())),
+        Err(fault) => Err(fault.in_file(&path.display().to_string())),
+    })
+}
+
+fn save_user_settings(engine: &mut Engine, tree: Value) -> Result<Expected<bool>, Error> {
+    let text = sjson::write(&tree.to_tree()).map_err(|fault| Error::new(fault.to_string()))?;
+    let Some(folder) = &engine.save_folder else { return Ok(Expected(Ok(true))) };
+    let path = folder.join(USER_SETTINGS);
+    let written = crate::system::platform::write_safely(&path, text.as_bytes());
+    let words = |reason| format!("{} cannot be written: {reason}", path.display());
+    Ok(Expected(written.map(|()| true).map_err(words)))
+}
+
+fn set_collection(engine: &mut Engine, milliseconds: f64, ceiling: f64) {
+    engine.collection.milliseconds = milliseconds;
+    engine.collection.ceiling_mib = ceiling;
+}
+
+fn has_main_world(engine: &mut Engine) -> bool {
+    engine.main_world.is_some()
+}

@@ -1,0 +1,161 @@
+//! `Math`, its part in Rust: random numbers and noise. Geometry is the prelude's (lua/geometry.lua).
+
+use crate::engine::Engine;
+use crate::foundation::{Error, Vec3, noise, random};
+use crate::script::arg::Integer;
+use crate::script::row::{Module, func, hot, module};
+
+pub static MATH: Module = module(
+    "Math",
+    "Random numbers that a replay repeats, noise, and geometry that vectors alone do not have.",
+    r#"Math.set_seed(7)
+local first = Math.random(1, 6)
+Math.set_seed(7)
+assert(Math.random(1, 6) == first)
+assert(math.abs(Math.noise(0.5, 2.25)) <= 1)"#,
+    &[
+        hot(
+            "random",
+            random,
+            &[
+                ("min", "the smallest result, or the largest where it stands alone"),
+                ("max", "the largest result"),
+            ],
+            "A random number in [0, 1); with one whole number n, one of 1 to n; with two, one of min to max.",
+        ),
+        func(
+            "set_seed",
+            set_seed,
+            &[("seed", "a whole number, zero or more")],
+            "Starts the random numbers anew: the same seed gives the same numbers.",
+        ),
+        func(
+            "next_random",
+            next_random,
+            &[
+                ("seed", "a whole number from 0 to 4294967295: the state, kept by you"),
+                ("min", "the smallest result, or the largest where it stands alone"),
+                ("max", "the largest result"),
+            ],
+            "A random number made from a seed alone: returns the next seed, and the number as `Math.random` has it.",
+        ),
+        func(
+            "random_direction",
+            random_direction,
+            &[],
+            "A random vector of length 1; every direction is as likely as any other.",
+        ),
+        hot(
+            "random_in_box",
+            random_in_box,
+            &[("min", "the corner with the least coordinates"), ("max", "the opposite corner")],
+            "A random point in a box along the axes.",
+        ),
+        hot(
+            "noise",
+            noise,
+            &[
+                ("x", "first coordinate"),
+                ("y", "second coordinate"),
+                ("z", "third coordinate"),
+                ("seed", "which noise, 0 if left out"),
+            ],
+            "Smooth noise in [-1, 1] over one, two or three coordinates (Perlin's improved noise).",
+        ),
+        hot(
+            "noise_at",
+            noise_at,
+            &[("position", "where"), ("seed", "which noise, 0 if left out")],
+            "Smooth noise in [-1, 1] at a position in space.",
+        ),
+    ],
+);
+
+/// The bounds that one or two whole numbers mean, as in Lua's own `math.random`.
+fn bounds(min: Option<Integer>, max: Option<Integer>) -> Result<Option<(i64, i64)>, Error> {
+    let (min, max) = match (min, max) {
+        (None, None) => return Ok(None),
+        (None, Some(_)) => {
+            return Err(crate::error!("'max' was given without 'min': give both, or one alone"));
+        }
+        (Some(max), None) => (1, max.0),
+        (Some(min), Some(max)) => (min.0, max.0),
+    };
+    match min <= max {
+        true => Ok(Some((min, max))),
+        false => Err(crate::error!("there is no whole number from {min} to {max}")),
+    }
+}
+
+fn random(engine: &mut Engine, min: Option<Integer>, max: Option<Integer>) -> Result<f64, Error> {
+    Ok(match bounds(min, max)? {
+        None => engine.random.next_f64(),
+        Some((min, max)) => engine.random.range_i64(min, max) as f64,
+    })
+}
+
+fn whole(seed: Integer, most: i64) -> Result<u64, Error> {
+    match (0..=most).contains(&seed.0) {
+        true => Ok(seed.0 as u64),
+        false => Err(crate::error!("argument #1 'seed' must be 0 to {most}, got {}", seed.0)),
+    }
+}
+
+fn set_seed(engine: &mut Engine, seed: Integer) -> Result<(), Error> {
+    engine.random = random::Random::seed(whole(seed, i64::MAX)?);
+    Ok(())
+}
+
+fn next_random(
+    _: &mut Engine,
+    seed: Integer,
+    min: Option<Integer>,
+    max: Option<Integer>,
+) -> Result<(f64, f64), Error> {
+    let seed = whole(seed, u32::MAX.into())? as u32;
+    let (next, value) = match bounds(min, max)? {
+        None => random::next_random(seed),
+        Some((min, max)) => {
+            let (next, value) = random::next_random_range(seed, min, max);
+            (next, value as f64)
+        }
+    };
+    Ok((next.into(), value))
+}
+
+fn random_direction(engine: &mut Engine) -> Vec3 {
+    // Archimedes: the height of a point on a sphere is spread evenly.
+    let height = engine.random.next_f64() * 2.0 - 1.0;
+    let (sin, cos) = (engine.random.next_f64() * std::f64::consts::TAU).sin_cos();
+    let radius = (1.0 - height * height).max(0.0).sqrt();
+    Vec3::new((radius * cos) as f32, (radius * sin) as f32, height as f32).normalize()
+}
+
+fn random_in_box(engine: &mut Engine, min: Vec3, max: Vec3) -> Result<Vec3, Error> {
+    if min.cmpgt(max).any() {
+        return Err(crate::error!("'min' {min} must not be above 'max' {max} in any coordinate"));
+    }
+    let mut part = || engine.random.next_f64() as f32;
+    Ok((min + (max - min) * Vec3::new(part(), part(), part())).clamp(min, max))
+}
+
+fn noise(
+    _: &mut Engine,
+    x: f64,
+    y: Option<f64>,
+    z: Option<f64>,
+    seed: Option<Integer>,
+) -> Result<f64, Error> {
+    let seed = seed.map_or(0, |seed| seed.0 as u64);
+    Ok(match (y, z) {
+        (None, None) => noise::noise_1d(seed, x),
+        (Some(y), None) => noise::noise_2d(seed, x, y),
+        (Some(y), Some(z)) => noise::noise_3d(seed, x, y, z),
+        (None, Some(_)) => return Err(crate::error!("'z' was given without 'y'")),
+    })
+}
+
+fn noise_at(_: &mut Engine, position: Vec3, seed: Option<Integer>) -> f64 {
+    let seed = seed.map_or(0, |seed| seed.0 as u64);
+    noise::noise_3d(seed, position.x.into(), position.y.into(), position.z.into())
+}

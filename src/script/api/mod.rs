@@ -1,0 +1,12 @@
+//! The engine's functions for scripts, one file for each Lua module, and the one list of them.
+
+mod application;
+pub mod core;
+mod math;
+mod world;
+
+use super::row::Module;
+
+/// Every module with functions in Rust. The prelude's Lua adds functions to some, and modules of its
+/// own (see prelude.rs).
+pub const MODULES: &[&Module] = &[&application::APPLICATION, &math::MATH, &world::WORLD];

@@ -1,0 +1,362 @@
+//! What engine functions can take: one `Arg` per Rust type, and the words for a wrong one. Reading
+//! never raises a Lua error; it uses only calls that cannot.
+
+use super::cx::Cx;
+use super::describe::describe;
+use super::row::Func;
+use super::types::{Shape, Type};
+use super::value::{Value, read_value};
+use crate::foundation::handle::Stale;
+use crate::foundation::{Handle, Vec3};
+use crate::world::WorldId;
+use mlua::ffi::*;
+use std::ffi::{c_char, c_int, c_void};
+
+/// Why an argument was refused.
+pub enum Wrong {
+    /// It is of another type.
+    Type,
+    /// It is of the right type, and still cannot be: `must be …` is said by these words instead.
+    Words(String),
+}
+
+/// A Rust type that an engine function can take.
+pub trait Arg: Sized {
+    const TYPE: Type;
+    /// Reads argument `i`.
+    ///
+    /// # Safety
+    /// `l` is the state of the running call, and `i` a position in it.
+    unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Self, Wrong>;
+}
+
+/// An argument that compiled Lua can pass unboxed: a C value, and a number beside it (the length of
+/// a string, 1 for an optional argument that is there).
+pub trait Plain: Arg {
+    type C: Copy;
+    /// Makes the value again; `None` where it is wrong, and the checked form will say why.
+    ///
+    /// # Safety
+    /// Pointers are those that compiled Lua passed, alive for the time of the call.
+    unsafe fn from_c(c: Self::C, extra: u32, cx: &Cx) -> Option<Self>;
+}
+
+/// The words for a refused argument.
+///
+/// # Safety
+/// As for [`Arg::read`].
+pub unsafe fn mismatch(
+    l: *mut lua_State,
+    i: c_int,
+    cx: &Cx,
+    f: &Func,
+    want: &Type,
+    wrong: Wrong,
+) -> String {
+    let name = f.params[i as usize - 1].0;
+    match wrong {
+        // SAFETY: as the caller promised.
+        Wrong::Type => unsafe {
+            let or_nil = if want.optional { " or nil" } else { "" };
+            format!(
+                "argument #{i} '{name}' must be {}{or_nil}, got {}",
+                want.lua,
+                describe(l, i, cx)
+            )
+        },
+        Wrong::Words(words) => format!("argument #{i} '{name}': {words}"),
+    }
+}
+
+/// The number at `i`, if there is one. Strings are not numbers here.
+unsafe fn number(l: *mut lua_State, i: c_int) -> Result<f64, Wrong> {
+    // SAFETY: as for `Arg::read`; neither call raises.
+    unsafe {
+        match lua_type(l, i) {
+            LUA_TNUMBER => Ok(lua_tonumber(l, i)),
+            _ => Err(Wrong::Type),
+        }
+    }
+}
+
+fn finite(number: f64) -> Result<f64, Wrong> {
+    if number.is_finite() {
+        return Ok(number);
+    }
+    let what = if number.is_nan() { "nan (is something divided by zero?)" } else { "infinite" };
+    Err(Wrong::Words(format!("must be a finite number, got {what}")))
+}
+
+impl Arg for f64 {
+    const TYPE: Type = Type::new("number", Shape::Number);
+    unsafe fn read(l: *mut lua_State, i: c_int, _: &Cx) -> Result<f64, Wrong> {
+        // SAFETY: as the caller promised.
+        finite(unsafe { number(l, i) }?)
+    }
+}
+
+impl Plain for f64 {
+    type C = f64;
+    unsafe fn from_c(c: f64, _: u32, _: &Cx) -> Option<f64> {
+        c.is_finite().then_some(c)
+    }
+}
+
+impl Arg for bool {
+    const TYPE: Type = Type::new("boolean", Shape::Boolean);
+    unsafe fn read(l: *mut lua_State, i: c_int, _: &Cx) -> Result<bool, Wrong> {
+        // SAFETY: as the caller promised.
+        unsafe {
+            match lua_type(l, i) {
+                LUA_TBOOLEAN => Ok(lua_toboolean(l, i) != 0),
+                _ => Err(Wrong::Type),
+            }
+        }
+    }
+}
+
+impl Plain for bool {
+    type C = bool;
+    unsafe fn from_c(c: bool, _: u32, _: &Cx) -> Option<bool> {
+        Some(c)
+    }
+}
+
+/// A whole number, exact in a double.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Integer(pub i64);
+
+impl Integer {
+    fn of(number: f64) -> Result<Integer, Wrong> {
+        if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 {
+            return Ok(Integer(number as i64));
+        }
+        Err(Wrong::Words(format!("must be a whole number, got {number}")))
+    }
+}
+
+impl Arg for Integer {
+    const TYPE: Type = Type::new("integer", Shape::Number);
+    unsafe fn read(l: *mut lua_State, i: c_int, _: &Cx) -> Result<Integer, Wrong> {
+        // SAFETY: as the caller promised.
+        finite(unsafe { number(l, i) }?).and_then(Integer::of)
+    }
+}
+
+impl Plain for Integer {
+    type C = f64;
+    unsafe fn from_c(c: f64, _: u32, _: &Cx) -> Option<Integer> {
+        Integer::of(c).ok().filter(|_| c.is_finite())
+    }
+}
+
+/// A string of Lua's, valid UTF-8, alive for the time of the call and not to be kept.
+#[derive(Clone, Copy)]
+pub struct Text(*const str);
+
+impl Text {
+    pub fn as_str(&self) -> &str {
+        // SAFETY: Lua keeps its arguments alive on its stack until the call returns, and a `Text`
+        // is made for that call only.
+        unsafe { &*self.0 }
+    }
+
+    unsafe fn of(start: *const c_char, length: usize) -> Result<Text, Wrong> {
+        // SAFETY: the pointer and length of a string of Lua's.
+        let bytes = unsafe { std::slice::from_raw_parts(start as *const u8, length) };
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(Text(text)),
+            Err(error) => Err(Wrong::Words(format!(
+                "must be valid UTF-8, byte {} is not",
+                error.valid_up_to() + 1
+            ))),
+        }
+    }
+}
+
+impl Arg for Text {
+    const TYPE: Type = Type::new("string", Shape::Text);
+    unsafe fn read(l: *mut lua_State, i: c_int, _: &Cx) -> Result<Text, Wrong> {
+        // SAFETY: as the caller promised; a string is not converted, so nothing is allocated.
+        unsafe {
+            if lua_type(l, i) != LUA_TSTRING {
+                return Err(Wrong::Type);
+            }
+            let mut length = 0;
+            let start = lua_tolstring(l, i, &mut length);
+            Text::of(start, length)
+        }
+    }
+}
+
+impl Plain for Text {
+    type C = *const c_char;
+    unsafe fn from_c(c: *const c_char, length: u32, _: &Cx) -> Option<Text> {
+        // SAFETY: compiled Lua passes a string and its length.
+        unsafe { Text::of(c, length as usize) }.ok()
+    }
+}
+
+impl<T: Arg> Arg for Option<T> {
+    const TYPE: Type = T::TYPE.or_nil();
+    unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Option<T>, Wrong> {
+        // SAFETY: as the caller promised.
+        unsafe {
+            match lua_type(l, i) {
+                LUA_TNONE | LUA_TNIL => Ok(None),
+                _ => T::read(l, i, cx).map(Some),
+            }
+        }
+    }
+}
+
+impl<T: Plain> Plain for Option<T> {
+    type C = T::C;
+    unsafe fn from_c(c: T::C, extra: u32, cx: &Cx) -> Option<Option<T>> {
+        // Optional strings would need the extra number twice; none is declared hot.
+        const { assert!(!matches!(T::TYPE.shape, Shape::Text), "no optional strings in hot rows") };
+        match extra {
+            0 => Some(None),
+            // SAFETY: as the caller promised.
+            _ => unsafe { T::from_c(c, extra, cx) }.map(Some),
+        }
+    }
+}
+
+fn finite_vector(v: Vec3) -> Result<Vec3, Wrong> {
+    match v.is_finite() {
+        true => Ok(v),
+        false => Err(Wrong::Words(format!(
+            "must be finite, got Vector3({}, {}, {}) (is something divided by zero?)",
+            v.x, v.y, v.z
+        ))),
+    }
+}
+
+impl Arg for Vec3 {
+    const TYPE: Type = Type::new("Vector3", Shape::Vector3);
+    unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Vec3, Wrong> {
+        // SAFETY: a cdata of the type that boot noted holds three floats at its start.
+        unsafe {
+            let data = cx.ctypes.payload(l, i, cx.ctypes.vector3).ok_or(Wrong::Type)?;
+            finite_vector(Vec3::from_array(*(data as *const [f32; 3])))
+        }
+    }
+}
+
+impl Plain for Vec3 {
+    type C = *const c_void;
+    unsafe fn from_c(c: *const c_void, _: u32, _: &Cx) -> Option<Vec3> {
+        // SAFETY: the twin checked the type before it passed the pointer.
+        finite_vector(Vec3::from_array(unsafe { *(c as *const [f32; 3]) })).ok()
+    }
+}
+
+/// The words for a handle that leads nowhere.
+fn stale_words(kind: &str, stale: Stale) -> Wrong {
+    Wrong::Words(match stale {
+        Stale::Never => format!("must be a {kind}, and this number never was one"),
+        Stale::Reused => format!("this {kind} was destroyed long ago, and its slot used again"),
+        Stale::Gone { name, frame, place } => {
+            let name = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };
+            let place = if place.is_empty() { String::new() } else { format!(" at {place}") };
+            format!("{}{name} was destroyed in frame {frame}{place}", kind.to_lowercase())
+        }
+    })
+}
+
+impl WorldId {
+    fn of(number: f64, cx: &Cx) -> Result<WorldId, Wrong> {
+        // SAFETY: the engine lives as long as the VM, and is not borrowed while arguments are read.
+        let worlds = unsafe { &(*cx.engine).worlds };
+        let Some(handle) = Handle::from_number(number) else {
+            return Err(stale_words("World", Stale::Never));
+        };
+        match worlds.get(handle) {
+            Some(_) => Ok(WorldId(handle)),
+            None => Err(stale_words("World", worlds.stale(handle))),
+        }
+    }
+}
+
+impl Arg for WorldId {
+    const TYPE: Type = Type::new("World", Shape::Handle(crate::foundation::Kind::World));
+    unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<WorldId, Wrong> {
+        // SAFETY: as the caller promised.
+        WorldId::of(unsafe { number(l, i) }?, cx)
+    }
+}
+
+impl Plain for WorldId {
+    type C = f64;
+    unsafe fn from_c(c: f64, _: u32, cx: &Cx) -> Option<WorldId> {
+        WorldId::of(c, cx).ok()
+    }
+}
+
+/// A number that may be the handle of anything, living or not: for questions such as `alive`.
+#[derive(Clone, Copy)]
+pub struct AnyNumber(pub f64);
+
+impl Arg for AnyNumber {
+    const TYPE: Type = Type::new("number", Shape::Number);
+    unsafe fn read(l: *mut lua_State, i: c_int, _: &Cx) -> Result<AnyNumber, Wrong> {
+        // SAFETY: as the caller promised.
+        unsafe { number(l, i) }.map(AnyNumber)
+    }
+}
+
+impl Plain for AnyNumber {
+    type C = f64;
+    unsafe fn from_c(c: f64, _: u32, _: &Cx) -> Option<AnyNumber> {
+        Some(AnyNumber(c))
+    }
+}
+
+impl Arg for Value {
+    const TYPE: Type = Type::new("any", Shape::Boxed);
+    unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Value, Wrong> {
+        // SAFETY: as the caller promised.
+        unsafe { read_value(l, i, cx).map_err(Wrong::Words) }
+    }
+}
+
+/// All the arguments that are left.
+pub struct Rest(pub Vec<Value>);
+
+impl Arg for Rest {
+    const TYPE: Type = Type { rest: true, ..Type::new("any", Shape::Boxed) };
+    unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Rest, Wrong> {
+        // SAFETY: as the caller promised.
+        unsafe {
+            let values = (i..=lua_gettop(l)).map(|i| read_value(l, i, cx));
+            values.collect::<Result<_, _>>().map(Rest).map_err(Wrong::Words)
+        }
+    }
+}
+
+/// A string of Lua's, of any bytes, alive for the time of the call and not to be kept.
+#[derive(Clone, Copy)]
+pub struct Bytes(*const [u8]);
+
+impl Bytes {
+    pub fn as_slice(&self) -> &[u8] {
+        // SAFETY: as for `Text::as_str`.
+        unsafe { &*self.0 }
+    }
+}
+
+impl Arg for Bytes {
+    const TYPE: Type = Type::new("string", Shape::Boxed);
+    unsafe fn read(l: *mut lua_State, i: c_int, _: &Cx) -> Result<Bytes, Wrong> {
+        // SAFETY: as the caller promised; a string is not converted.
+        unsafe {
+            if lua_type(l, i) != LUA_TSTRING {
+                return Err(Wrong::Type);
+            }
+            let mut length = 0;
+            let start = lua_tolstring(l, i, &mut length);
+            Ok(Bytes(std::ptr::slice_from_raw_parts(start as *const u8, length)))
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! The context that every native entry works in, and the dispatcher of calls from Lua. One per VM,
+//! at a fixed address, found from any of its Lua states.
+
+use super::describe;
+use super::interrupt::Interrupt;
+use super::memory::Memory;
+use super::report::Report;
+use super::row::Func;
+use crate::engine::Engine;
+use crate::foundation::Error;
+use mlua::ffi::*;
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::ffi::{c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::null_mut;
+use std::sync::Arc;
+
+/// What the native entries of one VM share.
+#[repr(C)]
+pub struct Cx {
+    /// Lua's memory. First, for `lua_getallocf` leads here.
+    pub memory: Memory,
+    /// Set by a fast form that refuses; the checked form then words the error.
+    pub fault: u32,
+    /// Where fast forms leave vectors.
+    pub scratch: [f32; 16],
+    /// The engine, alive as long as the VM. Borrowed only while a call of Lua's is served.
+    pub engine: *mut Engine,
+    /// Every function that scripts can call, with how often each was used.
+    pub registered: Vec<Registered>,
+    /// How often each fast form was called, counted in coverage runs only. As `registered`.
+    pub fast_calls: Vec<f64>,
+    /// The value types that native code reads.
+    pub ctypes: Ctypes,
+    /// Who may stop the running script.
+    pub interrupt: Arc<Interrupt>,
+    /// A panic inside a fast form, to be told by the checked form.
+    pub panic: Option<String>,
+    /// The words of the error that an engine function returned last, and its contexts.
+    pub error_contexts: Option<(String, Vec<String>)>,
+    /// The report of the error being handled, made where it was raised.
+    pub report: Option<Box<Report>>,
+    /// The text of every chunk, by its name, for the source lines in stacks.
+    pub sources: HashMap<String, Arc<str>>,
+    /// The state of the running call.
+    pub caller: *mut lua_State,
+}
+
+/// One function that was given to Lua.
+pub struct Registered {
+    pub module: &'static str,
+    pub func: &'static Func,
+    pub calls: u64,
+    pub errors: u64,
+}
+
+thread_local! {
+    static CURRENT: Cell<*mut Cx> = const { Cell::new(null_mut()) };
+}
+
+/// The script line that called the engine, as `main.lua:12`; empty outside of a call.
+pub fn place() -> String {
+    let cx = CURRENT.get();
+    if cx.is_null() {
+        return String::new();
+    }
+    // SAFETY: `CURRENT` is set only while the dispatcher serves a call of that VM.
+    unsafe { describe::place((*cx).caller) }.unwrap_or_default()
+}
+
+impl Cx {
+    /// The context of a state.
+    ///
+    /// # Safety
+    /// The state must belong to a VM made by vm.rs.
+    pub unsafe fn of<'a>(l: *mut lua_State) -> &'a mut Cx {
+        let mut user: *mut c_void = null_mut();
+        // SAFETY: vm.rs gives the allocator the context, whose first field is the memory.
+        unsafe {
+            lua_getallocf(l, &mut user);
+            &mut *(user as *mut Cx)
+        }
+    }
+
+    /// Runs a fast form: a panic, or `None`, leaves the fault flag for the checked form.
+    #[inline(always)]
+    pub fn guarded<R: Default>(&mut self, f: impl FnOnce(&mut Cx) -> Option<R>) -> R {
+        match catch_unwind(AssertUnwindSafe(|| f(self))) {
+            Ok(Some(result)) => result,
+            Ok(None) => {
+                self.fault = 1;
+                R::default()
+            }
+            Err(_) => {
+                self.fault = 1;
+                self.panic = Some(crate::foundation::fault::take_panic());
+                R::default()
+            }
+        }
+    }
+
+    /// Keeps the contexts of an error that a script is about to see, and gives its words.
+    pub fn keep_contexts(&mut self, error: Error) -> String {
+        self.error_contexts = Some((error.message.clone(), error.contexts));
+        error.message
+    }
+
+    /// Serves one call: the number of results, or the error's words.
+    unsafe fn serve(&mut self, l: *mut lua_State, index: usize) -> Result<c_int, String> {
+        let Registered { module, func, .. } = self.registered[index];
+        let fail = |words: String| format!("{module}.{}: {words}", func.name);
+        if let Some(words) = self.panic.take() {
+            return Err(fail(words));
+        }
+        // SAFETY: `l` is the state of the running call.
+        unsafe {
+            let given = lua_gettop(l) as usize;
+            let takes = func.params.len();
+            if given > takes && !func.types.last().is_some_and(|last| last.rest) {
+                let extra = (takes + 1..=given).any(|i| lua_type(l, i as c_int) != LUA_TNIL);
+                if extra {
+                    let plural = if takes == 1 { "" } else { "s" };
+                    return Err(fail(format!("takes {takes} argument{plural}, got {given}")));
+                }
+            }
+            if lua_checkstack(l, 32) == 0 {
+                return Err(fail("the Lua stack is full".into()));
+            }
+            let outcome = catch_unwind(AssertUnwindSafe(|| (func.call)(l, self, func)));
+            outcome.unwrap_or_else(|_| Err(crate::foundation::fault::take_panic())).map_err(fail)
+        }
+    }
+}
+
+/// Called from C, which raises the error that is on the stack when this returns -1.
+///
+/// # Safety
+/// Called by Lua only, through `script_entry`, whose first upvalue is a number: which function.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn script_call(l: *mut lua_State) -> c_int {
+    // SAFETY: the closure was made by vm.rs; its state belongs to a VM of ours.
+    unsafe {
+        let cx = Cx::of(l);
+        let index = lua_tonumber(l, lua_upvalueindex(1)) as usize;
+        let outer = (cx.caller, CURRENT.replace(cx));
+        cx.caller = l;
+        cx.fault = 0;
+        cx.memory.lenient += 1;
+        cx.registered[index].calls += 1;
+        let result = match cx.serve(l, index) {
+            Ok(count) => count,
+            Err(words) => {
+                cx.registered[index].errors += 1;
+                let place = describe::place(l).map(|place| place + ": ").unwrap_or_default();
+                let text = place + &words;
+                lua_pushlstring(l, text.as_ptr() as *const _, text.len());
+                -1
+            }
+        };
+        cx.memory.lenient -= 1;
+        cx.caller = outer.0;
+        CURRENT.set(outer.1);
+        result
+    }
+}
+
+/// The numbers of the value types that native code reads, noted by the prelude at boot.
+#[derive(Default)]
+pub struct Ctypes {
+    pub vector2: u16,
+    pub vector3: u16,
+    pub vector4: u16,
+    pub quaternion: u16,
+    pub matrix4x4: u16,
+    pub color: u16,
+}
+
+/// LuaJIT's type tag of FFI values, which its public header does not name.
+const LUA_TCDATA: c_int = 10;
+
+impl Ctypes {
+    /// The numbers with their names.
+    fn names(&self) -> [(u16, &'static str); 6] {
+        [
+            (self.vector2, "Vector2"),
+            (self.vector3, "Vector3"),
+            (self.vector4, "Vector4"),
+            (self.quaternion, "Quaternion"),
+            (self.matrix4x4, "Matrix4x4"),
+            (self.color, "Color"),
+        ]
+    }
+
+    /// Notes the number of a type; whether there is such a type.
+    pub fn note(&mut self, name: &str, number: u16) -> bool {
+        let slot = match name {
+            "Vector2" => &mut self.vector2,
+            "Vector3" => &mut self.vector3,
+            "Vector4" => &mut self.vector4,
+            "Quaternion" => &mut self.quaternion,
+            "Matrix4x4" => &mut self.matrix4x4,
+            "Color" => &mut self.color,
+            _ => return false,
+        };
+        *slot = number;
+        true
+    }
+
+    /// The bytes of the value at `i`, where it is of the type with this number.
+    ///
+    /// # Safety
+    /// `l` is a live state and `i` a position in it.
+    pub unsafe fn payload(
+        &self,
+        l: *mut lua_State,
+        i: c_int,
+        number: u16,
+    ) -> Option<*const c_void> {
+        // SAFETY: as the caller promised.
+        unsafe { (self.number(l, i)? == number).then(|| lua_topointer(l, i)) }
+    }
+
+    /// The type number of the FFI value at `i`.
+    ///
+    /// # Safety
+    /// As for [`Ctypes::payload`].
+    unsafe fn number(&self, l: *mut lua_State, i: c_int) -> Option<u16> {
+        // SAFETY: LuaJIT's `GCcdata` is a 16-byte header that ends in the type's number (u16) and
+        // four bytes of padding, then the payload, to which lua_topointer leads. The version is
+        // pinned by Cargo.lock, and `vm.rs` checks a known value at every boot.
+        unsafe {
+            if lua_type(l, i) != LUA_TCDATA {
+                return None;
+            }
+            Some((lua_topointer(l, i) as *const u16).byte_sub(6).read())
+        }
+    }
+
+    /// The name of the value's type, where it is one of ours.
+    ///
+    /// # Safety
+    /// As for [`Ctypes::payload`].
+    pub unsafe fn name(&self, l: *mut lua_State, i: c_int) -> Option<&'static str> {
+        // SAFETY: as the caller promised.
+        let number = unsafe { self.number(l, i) }?;
+        self.names().iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
+    }
+}

@@ -1,0 +1,217 @@
+//! Words for Lua values and places, for messages. Never raises, runs no metamethod of a game's.
+
+use super::cx::Cx;
+use mlua::ffi::*;
+use std::ffi::{CStr, c_int};
+use std::mem::MaybeUninit;
+
+/// How chunks of the engine's own Lua are named; their frames are left out of what people see.
+pub const ENGINE_CHUNK: &str = "[engine]";
+
+/// The most bytes of a string that a description quotes.
+const QUOTED_MAX: usize = 60;
+/// The most entries of a table that a description lists.
+const ENTRIES_MAX: usize = 6;
+
+/// A value in a few words: `nil`, `number 3.5`, `string "x"`, `Vector3`, `table`.
+///
+/// # Safety
+/// `l` is a live state and `i` a position in it, or one past its end.
+pub unsafe fn describe(l: *mut lua_State, i: c_int, cx: &Cx) -> String {
+    // SAFETY: as the caller promised; none of these calls raises.
+    unsafe {
+        match lua_type(l, i) {
+            LUA_TNONE => "nothing".to_string(),
+            LUA_TNUMBER => format!("number {}", number(lua_tonumber(l, i))),
+            LUA_TSTRING => format!("string {}", quoted(l, i)),
+            LUA_TBOOLEAN => format!("boolean {}", lua_toboolean(l, i) != 0),
+            _ => cx.ctypes.name(l, i).unwrap_or_else(|| type_name(l, i)).to_string(),
+        }
+    }
+}
+
+/// A value as it would be written, for lists of locals: `nil`, `3.5`, `"x"`, `{hp = 10}`.
+///
+/// # Safety
+/// As for [`describe`]; four free stack slots are needed.
+pub unsafe fn literal(l: *mut lua_State, i: c_int, cx: &Cx) -> String {
+    // SAFETY: as the caller promised.
+    unsafe {
+        match lua_type(l, i) {
+            LUA_TTABLE => table(l, i, cx),
+            _ => shallow(l, i, cx),
+        }
+    }
+}
+
+unsafe fn shallow(l: *mut lua_State, i: c_int, cx: &Cx) -> String {
+    // SAFETY: as for `literal`.
+    unsafe {
+        match lua_type(l, i) {
+            LUA_TNIL | LUA_TNONE => "nil".to_string(),
+            LUA_TNUMBER => number(lua_tonumber(l, i)),
+            LUA_TSTRING => quoted(l, i),
+            LUA_TBOOLEAN => (lua_toboolean(l, i) != 0).to_string(),
+            _ => vector(l, i, cx).unwrap_or_else(|| type_name(l, i).to_string()),
+        }
+    }
+}
+
+/// The number of floats in each value type.
+const FLOATS: [(&str, usize); 6] = [
+    ("Vector2", 2),
+    ("Vector3", 3),
+    ("Vector4", 4),
+    ("Quaternion", 4),
+    ("Color", 4),
+    ("Matrix4x4", 16),
+];
+
+unsafe fn vector(l: *mut lua_State, i: c_int, cx: &Cx) -> Option<String> {
+    // SAFETY: a value of that type begins with that many floats.
+    unsafe {
+        let name = cx.ctypes.name(l, i)?;
+        let (_, count) = FLOATS.iter().find(|(known, _)| *known == name)?;
+        let floats = std::slice::from_raw_parts(lua_topointer(l, i) as *const f32, *count);
+        let words: Vec<String> = floats.iter().map(|float| float.to_string()).collect();
+        Some(format!("{name}({})", words.join(", ")))
+    }
+}
+
+unsafe fn table(l: *mut lua_State, i: c_int, cx: &Cx) -> String {
+    // SAFETY: as for `literal`; lua_next with a key that it gave itself does not raise.
+    unsafe {
+        let i = if i < 0 { lua_gettop(l) + 1 + i } else { i };
+        let (mut words, mut expected, mut more) = (Vec::new(), 1.0, 0);
+        lua_pushnil(l);
+        while lua_next(l, i) != 0 {
+            if words.len() < ENTRIES_MAX {
+                let value = shallow(l, -1, cx);
+                words.push(match lua_type(l, -2) {
+                    LUA_TNUMBER if lua_tonumber(l, -2) == expected => {
+                        expected += 1.0;
+                        value
+                    }
+                    LUA_TSTRING if is_name(bytes(l, -2)) => {
+                        format!("{} = {value}", String::from_utf8_lossy(bytes(l, -2)))
+                    }
+                    _ => format!("[{}] = {value}", shallow(l, -2, cx)),
+                });
+            } else {
+                more += 1;
+            }
+            lua_pop(l, 1);
+        }
+        if more > 0 {
+            words.push(format!("… {more} more"));
+        }
+        format!("{{{}}}", words.join(", "))
+    }
+}
+
+fn is_name(bytes: &[u8]) -> bool {
+    let word = bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    word && bytes.first().is_some_and(|byte| !byte.is_ascii_digit())
+}
+
+/// A number as Lua prints it.
+pub fn number(number: f64) -> String {
+    match number {
+        n if n.is_nan() => "nan".to_string(),
+        n if n.is_infinite() => (if n > 0.0 { "inf" } else { "-inf" }).to_string(),
+        n if n.fract() == 0.0 && n.abs() < 1e15 => format!("{n:.0}"),
+        n => {
+            let text = format!("{n:.13e}");
+            let shorter = text.parse::<f64>().unwrap_or(n);
+            format!("{shorter}")
+        }
+    }
+}
+
+unsafe fn bytes<'a>(l: *mut lua_State, i: c_int) -> &'a [u8] {
+    // SAFETY: called for strings only, which are not converted and stay on the stack meanwhile.
+    unsafe {
+        let mut length = 0;
+        let start = lua_tolstring(l, i, &mut length);
+        std::slice::from_raw_parts(start as *const u8, length)
+    }
+}
+
+unsafe fn quoted(l: *mut lua_State, i: c_int) -> String {
+    // SAFETY: as for `bytes`.
+    let all = unsafe { bytes(l, i) };
+    let shown = &all[..all.len().min(QUOTED_MAX)];
+    let text: String = String::from_utf8_lossy(shown).chars().flat_map(escape).collect();
+    match all.len() > shown.len() {
+        true => format!("\"{text}…\" ({} bytes)", all.len()),
+        false => format!("\"{text}\""),
+    }
+}
+
+fn escape(c: char) -> Vec<char> {
+    match c {
+        '\n' => vec!['\\', 'n'],
+        '"' => vec!['\\', '"'],
+        '\\' => vec!['\\', '\\'],
+        c if c.is_control() => c.escape_default().collect(),
+        c => vec![c],
+    }
+}
+
+unsafe fn type_name<'a>(l: *mut lua_State, i: c_int) -> &'a str {
+    // SAFETY: Lua's type names are static ASCII strings.
+    unsafe { CStr::from_ptr(lua_typename(l, lua_type(l, i))).to_str().unwrap_or("value") }
+}
+
+/// The name of a chunk as people see it.
+///
+/// # Safety
+/// `ar` was filled by `lua_getinfo` with `S`.
+pub unsafe fn chunk_name(ar: &lua_Debug) -> String {
+    // SAFETY: the source is a string of the function's prototype, alive while it runs.
+    let source = unsafe { CStr::from_ptr(ar.source) }.to_string_lossy();
+    match source.strip_prefix(['@', '=']) {
+        Some(name) => name.to_string(),
+        None => format!("[string \"{}\"]", source.lines().next().unwrap_or_default()),
+    }
+}
+
+/// The innermost line of the game's own code on this stack, as `main.lua:12`.
+///
+/// # Safety
+/// `l` is a live state.
+pub unsafe fn place(l: *mut lua_State) -> Option<String> {
+    for level in 0.. {
+        let mut ar = MaybeUninit::<lua_Debug>::zeroed();
+        // SAFETY: the record is filled by lua_getstack before lua_getinfo reads it.
+        unsafe {
+            if lua_getstack(l, level, ar.as_mut_ptr()) == 0 {
+                return None;
+            }
+            lua_getinfo(l, c"Sl".as_ptr(), ar.as_mut_ptr());
+            let ar = ar.assume_init_ref();
+            if ar.currentline > 0 {
+                let chunk = chunk_name(ar);
+                if !chunk.starts_with(ENGINE_CHUNK) {
+                    return Some(format!("{chunk}:{}", ar.currentline));
+                }
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_read_as_lua_prints_them() {
+        for (value, text) in
+            [(1.0, "1"), (0.1, "0.1"), (-2.5, "-2.5"), (1.0 / 3.0, "0.33333333333333")]
+        {
+            assert_eq!(number(value), text);
+        }
+        assert_eq!((number(f64::NAN), number(f64::INFINITY)), ("nan".into(), "inf".into()));
+    }
+}

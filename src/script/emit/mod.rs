@@ -1,0 +1,1 @@
+//! What is made of the rows for people and editors.

@@ -1,0 +1,27 @@
+//! Scripts: the Lua VM, the rows that declare what Lua can call, and everything made from the rows.
+//! The only folder that names Lua's C interface.
+
+pub mod api;
+mod arg;
+mod collector;
+mod cx;
+mod describe;
+pub mod emit;
+mod interrupt;
+mod memory;
+mod native;
+mod pattern;
+pub mod prelude;
+mod report;
+mod ret;
+pub mod row;
+mod twin;
+pub mod types;
+mod value;
+mod vm;
+
+pub use cx::place;
+pub use interrupt::Interrupt;
+pub use report::{Frame, Place, Report};
+pub use value::Value;
+pub use vm::{Config, Outcome, Vm};

@@ -1,0 +1,80 @@
+//! The few functions of the prelude's `core` table that need the VM itself and so cannot be rows.
+//! None of them raises.
+
+use super::cx::Cx;
+use crate::foundation::Vec3;
+use mlua::ffi::*;
+use std::ffi::{CStr, c_int};
+
+/// Name and function, for the core table.
+pub const NATIVES: &[(&CStr, lua_CFunction)] = &[
+    (c"note_ctype", note_ctype),
+    (c"reads_vector", reads_vector),
+    (c"note_source", note_source),
+    (c"memory_used", memory_used),
+    (c"stop_collector", stop_collector),
+];
+
+/// `note_ctype(name, number)`: the number of a value type; whether native code knows that type.
+unsafe extern "C-unwind" fn note_ctype(l: *mut lua_State) -> c_int {
+    // SAFETY: the prelude passes a string and a number.
+    unsafe {
+        let name = string(l, 1);
+        let known = Cx::of(l).ctypes.note(&name, lua_tonumber(l, 2) as u16);
+        lua_pushboolean(l, known as c_int);
+    }
+    1
+}
+
+/// `reads_vector(v)`: whether native code reads `Vector3(1, 2, 3)` as that.
+unsafe extern "C-unwind" fn reads_vector(l: *mut lua_State) -> c_int {
+    // SAFETY: the prelude passes a Vector3.
+    unsafe {
+        let ctypes = &Cx::of(l).ctypes;
+        let read = ctypes.payload(l, 1, ctypes.vector3);
+        let right = read.is_some_and(|data| *(data as *const [f32; 3]) == [1.0, 2.0, 3.0]);
+        lua_pushboolean(l, (right && Vec3::ONE.is_finite()) as c_int);
+    }
+    1
+}
+
+/// `note_source(chunk, text)`: the text of a chunk, for the source lines in stacks.
+unsafe extern "C-unwind" fn note_source(l: *mut lua_State) -> c_int {
+    // SAFETY: the prelude passes two strings.
+    unsafe {
+        let (chunk, text) = (string(l, 1), string(l, 2));
+        Cx::of(l).sources.insert(chunk, text.into());
+    }
+    0
+}
+
+/// `memory_used()`: bytes that Lua holds, and the most that it ever held.
+unsafe extern "C-unwind" fn memory_used(l: *mut lua_State) -> c_int {
+    // SAFETY: pushes two numbers.
+    unsafe {
+        let memory = &Cx::of(l).memory;
+        lua_pushnumber(l, memory.used as f64);
+        lua_pushnumber(l, memory.peak as f64);
+    }
+    2
+}
+
+/// `stop_collector()`: after a game's `collectgarbage("collect")`, which starts it.
+unsafe extern "C-unwind" fn stop_collector(l: *mut lua_State) -> c_int {
+    // SAFETY: allowed in any call.
+    unsafe { lua_gc(l, LUA_GCSTOP, 0) };
+    0
+}
+
+unsafe fn string(l: *mut lua_State, i: c_int) -> String {
+    // SAFETY: called for strings only.
+    unsafe {
+        let mut length = 0;
+        let start = lua_tolstring(l, i, &mut length);
+        if start.is_null() {
+            return String::new();
+        }
+        let bytes = std::slice::from_raw_parts(start as *const u8, length);
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+}

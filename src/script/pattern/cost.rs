@@ -1,0 +1,152 @@
+//! What a pattern can cost at most, as a function of the subject's length. Reads compiled patterns;
+//! matches nothing.
+
+use super::{Class, DEPTH_MAX, Item, Repeat, compile};
+
+/// The longest subject in bytes on which a matcher without a budget stays within `steps` steps for
+/// this pattern, in a whole search from every start (one find, or all matches of one gsub). An
+/// upper bound of the work, exact to a small factor; where an item cannot be followed by what it
+/// repeats (`%w+%s`), no choices multiply and the bound says so. 0 where the pattern is too long.
+pub fn direct_bytes_max(pattern: &[u8], steps: f64) -> usize {
+    let Ok((anchored, items)) = compile(pattern) else {
+        return 0;
+    };
+    let mut cost = items.iter().rev().fold(Cost::END, Cost::before);
+    if !anchored {
+        cost.shift();
+    }
+    // A plain search of the same text tests every byte of the pattern at every start.
+    let plain = (steps / pattern.len().max(1) as f64) as usize;
+    let (mut low, mut high) = (0, plain.min(i32::MAX as usize));
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        if cost.steps(middle as f64) <= steps {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    low
+}
+
+/// What trying the rest of a pattern at one place can cost, as a polynomial in the `n` bytes left:
+/// the sum of `terms[d] * C(n + d, d)`. In that basis "the rest, tried after each possible count of
+/// repeats" is a shift by one: the sum of `C(n - j + d, d)` over `j` is `C(n + d + 1, d + 1)`.
+struct Cost {
+    terms: Vec<f64>,
+    /// Steps for each byte that becomes part of a match: paid once in a search, not at every start.
+    matched: f64,
+    /// The bytes one of which must come next, or the rest fails at the cost `failed`.
+    first: Class,
+    failed: f64,
+    /// The rest matches wherever it is tried, so it is tried once.
+    accepts: bool,
+    /// The rest matches at the end of the subject.
+    accepts_end: bool,
+}
+
+impl Cost {
+    const END: Cost = Cost {
+        terms: Vec::new(),
+        matched: 0.0,
+        first: Class::ANY,
+        failed: 1.0,
+        accepts: true,
+        accepts_end: true,
+    };
+
+    fn steps(&self, n: f64) -> f64 {
+        let mut choose = 1.0;
+        let mut sum = 1.0 + self.matched * n;
+        for (d, term) in self.terms.iter().enumerate() {
+            sum += term * choose;
+            choose *= (n + d as f64 + 1.0) / (d as f64 + 1.0);
+        }
+        sum
+    }
+
+    fn add(&mut self, degree: usize, steps: f64) {
+        if self.terms.len() <= degree {
+            self.terms.resize(degree + 1, 0.0);
+        }
+        self.terms[degree] += steps;
+    }
+
+    fn shift(&mut self) {
+        self.add(0, 1.0);
+        if self.terms.len() > DEPTH_MAX as usize {
+            // More choices than the matcher nests: never run without a budget.
+            return self.add(0, f64::INFINITY);
+        }
+        self.terms.insert(0, 0.0);
+    }
+
+    fn needs(&mut self, first: Class, failed: f64) {
+        (self.first, self.failed) = (first, failed);
+        (self.accepts, self.accepts_end) = (false, false);
+    }
+
+    /// The cost of `item` followed by this rest.
+    fn before(mut self, item: &Item) -> Cost {
+        match item {
+            Item::Single(class, repeat) => self.before_single(class, *repeat),
+            Item::Open | Item::Position | Item::Close => {
+                self.add(0, 1.0);
+                self.failed += 1.0;
+            }
+            Item::Balance(open, _) => {
+                self.add(1, 1.0);
+                self.needs(Class::one(*open), 1.0);
+            }
+            Item::Frontier(class) => {
+                self.add(0, 2.0 * class.cost);
+                let first = class.combine(&self.first, |a, b| a & b);
+                self.needs(first, self.failed + 2.0 * class.cost);
+            }
+            Item::BackReference(_) => {
+                self.add(1, 1.0 / 16.0);
+                self.needs(Class::ANY, 1.0);
+            }
+            Item::SubjectEnd => {
+                self.add(0, 1.0);
+                self.needs(Class::NONE, 1.0);
+                self.accepts_end = true;
+            }
+            // Whoever comes here raises an error, and that ends the search.
+            Item::Malformed(_) => return Cost::END,
+        }
+        self
+    }
+
+    fn before_single(&mut self, class: &Class, repeat: Repeat) {
+        let sure = self.accepts || class.is_disjoint(&self.first);
+        match repeat {
+            Repeat::Once => self.add(0, class.cost),
+            Repeat::Maybe => {
+                if !sure {
+                    self.terms.iter_mut().for_each(|term| *term *= 2.0);
+                }
+                let again = if self.accepts { 0.0 } else { self.failed };
+                self.add(0, class.cost + again);
+            }
+            Repeat::Star | Repeat::Plus | Repeat::Lazy if self.accepts => {
+                self.matched += class.cost;
+                self.add(0, class.cost);
+            }
+            Repeat::Star | Repeat::Plus | Repeat::Lazy => {
+                if !sure {
+                    self.shift();
+                }
+                self.add(1, class.cost + self.failed);
+            }
+        }
+        if matches!(repeat, Repeat::Once | Repeat::Plus) {
+            self.needs(*class, class.cost);
+        } else {
+            // `.-` and `.*` can always reach the end of the subject.
+            self.accepts |= class.is_any() && repeat != Repeat::Maybe && self.accepts_end;
+            self.first = class.combine(&self.first, |a, b| a | b);
+            self.failed += class.cost;
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The engine's own Lua, embedded, in the order of its boot.
+
+/// Name and text of one file.
+pub type File = (&'static str, &'static str);
+
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../lua/", $name, ".lua")))),*]
+    };
+}
+
+/// What every VM boots, in order.
+pub const FILES: &[File] = files![
+    "core",
+    "strings",
+    "context",
+    "vector",
+    "vector2",
+    "vector3",
+    "vector3_space",
+    "vector4",
+    "quaternion",
+    "quaternion_angles",
+    "matrix",
+    "matrix_pose",
+    "color",
+    "setters",
+    "boxes",
+    "geometry",
+    "frustum",
+    "float32_array",
+    "script",
+    "class",
+    "utf8",
+    "json",
+    "timer",
+    "tween",
+    "modules",
+    "application",
+    "frame",
+];
+
+/// What stands last, when everything else is there.
+pub const LAST: File = ("sandbox", include_str!("../../lua/sandbox.lua"));
+
+/// The test library, for `engine test` alone.
+pub const TEST_FILES: &[File] = files![
+    "test/diff",
+    "test/words",
+    "test/assert",
+    "test/assertions",
+    "test/match",
+    "test/spy",
+    "test/suite",
+    "test/report",
+    "test/modules",
+    "test/runner",
+];
+
+/// The files of a boot, without the last.
+pub fn files(tests: bool) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let tests = if tests { TEST_FILES } else { &[] };
+    FILES.iter().chain(tests).copied()
+}

@@ -1,0 +1,226 @@
+//! What engine functions can return: one `Ret` per Rust type.
+
+use super::cx::Cx;
+use super::types::{Shape, Type};
+use super::value::{Value, push_value};
+use crate::foundation::{Error, Vec3};
+use crate::world::WorldId;
+use mlua::ffi::*;
+use std::ffi::c_int;
+
+/// A Rust type that an engine function can return.
+pub trait Ret {
+    const TYPES: &'static [Type];
+    /// Pushes the results: their number, or the words of an error. A vector is pushed as its
+    /// numbers; a generated wrapper makes the value of them.
+    ///
+    /// # Safety
+    /// `l` is the state of the running call. Allocation cannot fail during an engine call.
+    unsafe fn push(self, l: *mut lua_State, cx: &mut Cx) -> Result<c_int, String>;
+}
+
+/// A result that compiled Lua can take unboxed.
+pub trait FastRet: Ret {
+    type C: Copy + Default;
+    /// The C value; `None` where the function failed, and the checked form will say why.
+    fn into_c(self, cx: &mut Cx) -> Option<Self::C>;
+}
+
+impl Ret for () {
+    const TYPES: &'static [Type] = &[];
+    unsafe fn push(self, _: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
+        Ok(0)
+    }
+}
+
+impl FastRet for () {
+    type C = ();
+    fn into_c(self, _: &mut Cx) -> Option<()> {
+        Some(())
+    }
+}
+
+impl Ret for bool {
+    const TYPES: &'static [Type] = &[Type::new("boolean", Shape::Boolean)];
+    unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { lua_pushboolean(l, self as c_int) };
+        Ok(1)
+    }
+}
+
+impl FastRet for bool {
+    type C = bool;
+    fn into_c(self, _: &mut Cx) -> Option<bool> {
+        Some(self)
+    }
+}
+
+impl Ret for f64 {
+    const TYPES: &'static [Type] = &[Type::new("number", Shape::Number)];
+    unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { lua_pushnumber(l, self) };
+        Ok(1)
+    }
+}
+
+impl FastRet for f64 {
+    type C = f64;
+    fn into_c(self, _: &mut Cx) -> Option<f64> {
+        Some(self)
+    }
+}
+
+impl Ret for u64 {
+    const TYPES: &'static [Type] = &[Type::new("integer", Shape::Number)];
+    unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { lua_pushnumber(l, self as f64) };
+        Ok(1)
+    }
+}
+
+impl FastRet for u64 {
+    type C = f64;
+    fn into_c(self, _: &mut Cx) -> Option<f64> {
+        Some(self as f64)
+    }
+}
+
+impl Ret for String {
+    const TYPES: &'static [Type] = &[Type::new("string", Shape::Text)];
+    unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { lua_pushlstring(l, self.as_ptr() as *const _, self.len()) };
+        Ok(1)
+    }
+}
+
+impl Ret for WorldId {
+    const TYPES: &'static [Type] =
+        &[Type::new("World", Shape::Handle(crate::foundation::Kind::World))];
+    unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { lua_pushnumber(l, self.0.to_number()) };
+        Ok(1)
+    }
+}
+
+impl FastRet for WorldId {
+    type C = f64;
+    fn into_c(self, _: &mut Cx) -> Option<f64> {
+        Some(self.0.to_number())
+    }
+}
+
+impl Ret for Vec3 {
+    const TYPES: &'static [Type] = &[Type::new("Vector3", Shape::Vector3)];
+    unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
+        for number in self.to_array() {
+            // SAFETY: as the caller promised.
+            unsafe { lua_pushnumber(l, number.into()) };
+        }
+        Ok(3)
+    }
+}
+
+impl FastRet for Vec3 {
+    type C = ();
+    fn into_c(self, cx: &mut Cx) -> Option<()> {
+        cx.scratch[..3].copy_from_slice(&self.to_array());
+        Some(())
+    }
+}
+
+impl Ret for Value {
+    const TYPES: &'static [Type] = &[Type::new("any", Shape::Boxed)];
+    unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { push_value(l, &self) }.map(|()| 1)
+    }
+}
+
+/// A list of worlds, an array in Lua.
+impl Ret for Vec<WorldId> {
+    const TYPES: &'static [Type] = &[Type::new("World[]", Shape::Boxed)];
+    unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
+        let numbers = self.iter().map(|id| Value::Number(id.0.to_number())).collect();
+        // SAFETY: as the caller promised.
+        unsafe { push_value(l, &Value::List(numbers)) }.map(|()| 1)
+    }
+}
+
+/// A list of strings, an array in Lua.
+impl Ret for Vec<String> {
+    const TYPES: &'static [Type] = &[Type::new("string[]", Shape::Boxed)];
+    unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { push_value(l, &Value::List(self.into_iter().map(Value::Text).collect())) }
+            .map(|()| 1)
+    }
+}
+
+/// An unexpected error is raised.
+impl<R: Ret> Ret for Result<R, Error> {
+    const TYPES: &'static [Type] = R::TYPES;
+    unsafe fn push(self, l: *mut lua_State, cx: &mut Cx) -> Result<c_int, String> {
+        match self {
+            // SAFETY: as the caller promised.
+            Ok(result) => unsafe { result.push(l, cx) },
+            Err(error) => Err(cx.keep_contexts(error)),
+        }
+    }
+}
+
+impl<R: FastRet> FastRet for Result<R, Error> {
+    type C = R::C;
+    fn into_c(self, cx: &mut Cx) -> Option<R::C> {
+        self.ok()?.into_c(cx)
+    }
+}
+
+/// A result whose absence is expected (a save game, the network): scripts get nil and the words.
+pub struct Expected<R>(pub Result<R, String>);
+
+impl<R: Ret> Ret for Expected<R> {
+    const TYPES: &'static [Type] = {
+        assert!(R::TYPES.len() == 1, "an expected error stands in for one result");
+        &[R::TYPES[0].or_nil(), Type::new("string", Shape::Text).or_nil()]
+    };
+    unsafe fn push(self, l: *mut lua_State, cx: &mut Cx) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe {
+            match self.0 {
+                Ok(result) => result.push(l, cx),
+                Err(words) => {
+                    lua_pushnil(l);
+                    words.push(l, cx).map(|count| count + 1)
+                }
+            }
+        }
+    }
+}
+
+/// Two results.
+impl Ret for (f64, f64) {
+    const TYPES: &'static [Type] = &[Type::new("number", Shape::Number); 2];
+    unsafe fn push(self, l: *mut lua_State, cx: &mut Cx) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }
+    }
+}
+
+/// Any number of results.
+pub struct Many(pub Vec<Value>);
+
+impl Ret for Many {
+    const TYPES: &'static [Type] = &[Type { rest: true, ..Type::new("any", Shape::Boxed) }];
+    unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
+        for value in &self.0 {
+            // SAFETY: as the caller promised.
+            unsafe { push_value(l, value)? };
+        }
+        Ok(self.0.len() as c_int)
+    }
+}

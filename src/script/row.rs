@@ -1,0 +1,185 @@
+//! How an engine function is declared: one row holds the Rust function and its words. Types, arity,
+//! argument checks, documentation and the fast form all come from that row; a row whose words do
+//! not fit its function does not compile. The types themselves are in arg.rs and ret.rs.
+
+use super::arg::{Arg, Plain, mismatch};
+use super::cx::Cx;
+use super::ret::{FastRet, Ret};
+use super::types::Type;
+use crate::engine::Engine;
+use mlua::ffi::lua_State;
+use std::ffi::{c_int, c_void};
+
+/// Name and words of one argument.
+pub type Param = (&'static str, &'static str);
+
+/// Reads the arguments, calls the function, pushes the results: their number, or the error's words.
+pub type Entry = unsafe fn(*mut lua_State, &mut Cx, &'static Func) -> Result<c_int, String>;
+
+/// One engine function, as scripts see it.
+pub struct Func {
+    /// Its name in the module.
+    pub name: &'static str,
+    /// One sentence, or a few.
+    pub doc: &'static str,
+    /// Name and words of every argument.
+    pub params: &'static [Param],
+    /// What the Rust function takes.
+    pub types: &'static [Type],
+    /// What it returns.
+    pub returns: &'static [Type],
+    /// The checked call through Lua's C interface.
+    pub call: Entry,
+    /// The form that compiled Lua calls through FFI, where the function is hot.
+    pub fast: Option<Fast>,
+}
+
+/// The address that compiled Lua calls, with one `(value, extra)` pair for each argument.
+#[derive(Clone, Copy)]
+pub struct Fast(pub *const c_void);
+
+// SAFETY: the address of a function, never written through.
+unsafe impl Sync for Fast {}
+// SAFETY: as above.
+unsafe impl Send for Fast {}
+
+/// A Lua module: a global table of functions.
+pub struct Module {
+    pub name: &'static str,
+    /// One sentence, or a few.
+    pub doc: &'static str,
+    /// A few lines of Lua that run as they stand, using this module.
+    pub example: &'static str,
+    pub funcs: &'static [Func],
+}
+
+/// Declares a module.
+pub const fn module(
+    name: &'static str,
+    doc: &'static str,
+    example: &'static str,
+    funcs: &'static [Func],
+) -> Module {
+    assert!(!doc.is_empty(), "say what the module is for");
+    assert!(!example.is_empty(), "show the module at work");
+    Module { name, doc, example, funcs }
+}
+
+/// Declares a function.
+pub const fn func<M, F: Callable<M>>(
+    name: &'static str,
+    _function: F,
+    params: &'static [Param],
+    doc: &'static str,
+) -> Func {
+    assert!(params.len() == F::TYPES.len(), "name every argument of the function, once");
+    assert!(!doc.is_empty(), "say what the function does");
+    let (types, returns) = (F::TYPES, F::RETURNS);
+    Func { name, doc, params, types, returns, call: F::ENTRY, fast: None }
+}
+
+/// Declares a function that games call thousands of times a frame: it gets a fast form as well. It
+/// must not have changed anything when it returns an error, for the checked form then runs again.
+pub const fn hot<M, F: FastCallable<M>>(
+    name: &'static str,
+    function: F,
+    params: &'static [Param],
+    doc: &'static str,
+) -> Func {
+    Func { fast: Some(Fast(F::FAST)), ..func(name, function, params, doc) }
+}
+
+/// A Rust function that can stand in a row: `fn(&mut Engine, A, B, …) -> R`.
+pub trait Callable<M>: Copy + 'static {
+    const TYPES: &'static [Type];
+    const RETURNS: &'static [Type];
+    const ENTRY: Entry;
+}
+
+/// A function whose arguments and result compiled Lua can pass unboxed.
+pub trait FastCallable<M>: Callable<M> {
+    const FAST: *const c_void;
+}
+
+/// Function items have no size; this makes the value again from its type.
+fn revive<F: Copy>() -> F {
+    const { assert!(size_of::<F>() == 0, "engine functions must not capture") };
+    // SAFETY: a value without size has no bytes that could be wrong.
+    unsafe { std::mem::zeroed() }
+}
+
+unsafe fn read<T: Arg>(l: *mut lua_State, i: c_int, cx: &Cx, f: &Func) -> Result<T, String> {
+    // SAFETY: the state is the one that called, and `i` an argument's position.
+    unsafe { T::read(l, i, cx).map_err(|wrong| mismatch(l, i, cx, f, &T::TYPE, wrong)) }
+}
+
+macro_rules! arity {
+    ($($t:ident $v:ident $x:ident $i:literal),*) => {
+        impl<F, R, $($t),*> Callable<fn($($t),*) -> R> for F
+        where
+            F: Fn(&mut Engine, $($t),*) -> R + Copy + 'static,
+            R: Ret + 'static,
+            $($t: Arg + 'static),*
+        {
+            const TYPES: &'static [Type] = &[$($t::TYPE),*];
+            const RETURNS: &'static [Type] = R::TYPES;
+            const ENTRY: Entry = {
+                #[allow(unused_variables)]
+                unsafe fn entry<F, R: Ret, $($t: Arg),*>(
+                    l: *mut lua_State,
+                    cx: &mut Cx,
+                    f: &'static Func,
+                ) -> Result<c_int, String>
+                where
+                    F: Fn(&mut Engine, $($t),*) -> R + Copy,
+                {
+                    // SAFETY: the dispatcher hands over the state that called and the living
+                    // engine, of which no other reference exists while a script's call is served.
+                    unsafe {
+                        $(let $v = read::<$t>(l, $i, cx, f)?;)*
+                        let result = revive::<F>()(&mut *cx.engine, $($v),*);
+                        result.push(l, cx)
+                    }
+                }
+                entry::<F, R, $($t),*>
+            };
+        }
+
+        impl<F, R, $($t),*> FastCallable<fn($($t),*) -> R> for F
+        where
+            F: Fn(&mut Engine, $($t),*) -> R + Copy + 'static,
+            R: FastRet + 'static,
+            $($t: Plain + 'static),*
+        {
+            const FAST: *const c_void = {
+                unsafe extern "C-unwind" fn fast<F, R: FastRet, $($t: Plain),*>(
+                    cx: *mut Cx,
+                    $($v: $t::C, $x: u32),*
+                ) -> R::C
+                where
+                    F: Fn(&mut Engine, $($t),*) -> R + Copy,
+                {
+                    // SAFETY: compiled Lua passes the context it was given at boot; the engine
+                    // lives as long as the VM, and is not borrowed while Lua runs.
+                    let cx = unsafe { &mut *cx };
+                    cx.guarded(|cx| {
+                        $(let $v = unsafe { $t::from_c($v, $x, cx) }?;)*
+                        let engine = unsafe { &mut *cx.engine };
+                        revive::<F>()(engine, $($v),*).into_c(cx)
+                    })
+                }
+                fast::<F, R, $($t),*> as *const c_void
+            };
+        }
+    };
+}
+
+arity!();
+arity!(A a ax 1);
+arity!(A a ax 1, B b bx 2);
+arity!(A a ax 1, B b bx 2, C c xc 3);
+arity!(A a ax 1, B b bx 2, C c xc 3, D d dx 4);
+arity!(A a ax 1, B b bx 2, C c xc 3, D d dx 4, E e ex 5);
+arity!(A a ax 1, B b bx 2, C c xc 3, D d dx 4, E e ex 5, G g gx 6);
+arity!(A a ax 1, B b bx 2, C c xc 3, D d dx 4, E e ex 5, G g gx 6, H h hx 7);
+arity!(A a ax 1, B b bx 2, C c xc 3, D d dx 4, E e ex 5, G g gx 6, H h hx 7, I i ix 8);

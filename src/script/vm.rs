@@ -1,0 +1,354 @@
+//! The Lua VM: made, booted, called, collected, closed. What scripts can call is in api/; what the
+//! engine's own Lua does is in the prelude (lua/).
+
+use super::collector::Collector;
+use super::cx::{Ctypes, Cx, Registered};
+use super::interrupt::{Interrupt, memory_words};
+use super::memory::{self, Memory};
+use super::native::NATIVES;
+use super::report::{Report, handler};
+use super::value::{Value, push_value, read_value};
+use super::{api, prelude, twin};
+use crate::engine::Engine;
+use mlua::ffi::*;
+use std::collections::HashMap;
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::ptr::null_mut;
+use std::sync::Arc;
+
+/// How a VM is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Lua's memory limit in bytes.
+    pub memory_limit: usize,
+    /// Whether scripts are compiled to machine code.
+    pub jit: bool,
+    /// Collect by work and not by time, so that runs are equal.
+    pub deterministic: bool,
+    /// Leave the whole standard library to scripts.
+    pub sandbox: bool,
+    /// Load the test library.
+    pub tests: bool,
+    /// Count the calls of every engine function, fast forms and prelude functions too.
+    pub coverage: bool,
+}
+
+impl Config {
+    pub const DEFAULT: Config = Config {
+        memory_limit: 1 << 30,
+        jit: true,
+        deterministic: false,
+        sandbox: true,
+        tests: false,
+        coverage: false,
+    };
+}
+
+/// What a call into Lua left: the value it returned, or the report of its unexpected error.
+pub type Outcome = Result<Value, Box<Report>>;
+
+/// A Lua VM with the engine's API in it, and the engine that the API speaks to.
+pub struct Vm {
+    l: *mut lua_State,
+    cx: *mut Cx,
+    collector: Collector,
+    config: Config,
+}
+
+unsafe extern "C-unwind" {
+    fn script_entry(l: *mut lua_State) -> c_int;
+    fn luaL_loadbufferx(
+        l: *mut lua_State,
+        text: *const c_char,
+        size: usize,
+        name: *const c_char,
+        mode: *const c_char,
+    ) -> c_int;
+}
+
+impl Vm {
+    /// Makes a VM for `engine` and boots the prelude. The calling thread is the one that runs it.
+    pub fn new(engine: Engine, config: Config) -> Result<Vm, Box<Report>> {
+        let interrupt = Interrupt::new();
+        let cx = Box::into_raw(Box::new(Cx {
+            memory: Memory::new(config.memory_limit, interrupt.clone()),
+            fault: 0,
+            scratch: [0.0; 16],
+            engine: Box::into_raw(Box::new(engine)),
+            registered: Vec::new(),
+            fast_calls: Vec::new(),
+            ctypes: Ctypes::default(),
+            interrupt: interrupt.clone(),
+            panic: None,
+            error_contexts: None,
+            report: None,
+            sources: HashMap::new(),
+            caller: null_mut(),
+        }));
+        // SAFETY: the context outlives the state; `Drop` closes the state first.
+        let l = unsafe { lua_newstate(memory::allocate, cx as *mut c_void) };
+        assert!(!l.is_null(), "there is no memory for a Lua state");
+        let collector = Collector::new(config.deterministic);
+        let mut vm = Vm { l, cx, collector, config };
+        interrupt.watch(l);
+        vm.boot()?;
+        Ok(vm)
+    }
+
+    fn cx(&mut self) -> &mut Cx {
+        // SAFETY: alive until `Drop`, and not borrowed elsewhere while no Lua runs.
+        unsafe { &mut *self.cx }
+    }
+
+    /// The engine behind the API. Not to be held across a call into Lua.
+    pub fn engine(&mut self) -> &mut Engine {
+        // SAFETY: as for `cx`.
+        unsafe { &mut *(*self.cx).engine }
+    }
+
+    /// Who may stop the running script.
+    pub fn interrupt(&mut self) -> Arc<Interrupt> {
+        self.cx().interrupt.clone()
+    }
+
+    /// Bytes that Lua holds now, and the most that it ever held.
+    pub fn memory(&mut self) -> (usize, usize) {
+        (self.cx().memory.used, self.cx().memory.peak)
+    }
+
+    fn boot(&mut self) -> Result<(), Box<Report>> {
+        // SAFETY: a fresh state, on the thread that made it. What raises here is only want of
+        // memory, which a limit of less than the libraries need would cause: a fault of ours.
+        unsafe {
+            luaL_openlibs(self.l);
+            lua_gc(self.l, LUA_GCSTOP, 0);
+            lua_createtable(self.l, 0, 64);
+            for module in api::MODULES {
+                self.register(module, false);
+            }
+            self.register(&api::core::CORE, true);
+            for (name, function) in NATIVES {
+                lua_pushcclosure(self.l, *function, 0);
+                lua_setfield(self.l, -2, name.as_ptr());
+            }
+            lua_setfield(self.l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());
+        }
+        let options = [
+            ("sandbox", self.config.sandbox),
+            ("jit", self.config.jit),
+            ("coverage", self.config.coverage),
+            ("deterministic", self.config.deterministic),
+        ];
+        let options = options.map(|(name, on)| (name.to_string(), Value::Boolean(on))).to_vec();
+        let options = Value::Table(options);
+        let files = prelude::files(self.config.tests);
+        for (name, text) in files {
+            self.run_prelude(name, text, &options)?;
+        }
+        self.install_twins()?;
+        self.run_prelude(prelude::LAST.0, prelude::LAST.1, &options)?;
+        self.check_value_layout();
+        Ok(())
+    }
+
+    /// Registers a module's functions in a global table, or in the table on top of the stack.
+    ///
+    /// # Safety
+    /// On boot only, with the core table on top of the stack.
+    unsafe fn register(&mut self, module: &'static super::row::Module, into_core: bool) {
+        let l = self.l;
+        // SAFETY: as the caller promised.
+        unsafe {
+            if !into_core {
+                lua_createtable(l, 0, module.funcs.len() as c_int);
+            }
+            for func in module.funcs {
+                let registered = &mut self.cx().registered;
+                lua_pushnumber(l, registered.len() as f64);
+                registered.push(Registered { module: module.name, func, calls: 0, errors: 0 });
+                lua_pushcclosure(l, script_entry, 1);
+                let name = CString::new(func.name).expect("names have no zero bytes");
+                lua_setfield(l, -2, name.as_ptr());
+            }
+            if !into_core {
+                let name = CString::new(module.name).expect("names have no zero bytes");
+                lua_setfield(l, LUA_GLOBALSINDEX, name.as_ptr());
+            }
+        }
+    }
+
+    fn run_prelude(&mut self, name: &str, text: &str, options: &Value) -> Result<(), Box<Report>> {
+        let chunk = format!("=[engine] {name}");
+        let done = self.protected(f64::INFINITY, |l, _| {
+            // SAFETY: pushes within the room that `protected` made.
+            unsafe {
+                load(l, &chunk, text)?;
+                lua_getfield(l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());
+                push_value(l, options)?;
+                Ok(2)
+            }
+        });
+        done.map(|_| ())
+    }
+
+    fn install_twins(&mut self) -> Result<(), Box<Report>> {
+        let (jit, coverage) = (self.config.jit, self.config.coverage);
+        let cx = self.cx();
+        cx.fast_calls = vec![0.0; cx.registered.len()];
+        let text = twin::chunk(&cx.registered, jit, coverage);
+        let done = self.protected(f64::INFINITY, |l, cx| {
+            // SAFETY: as above; the addresses stay valid as long as the state.
+            unsafe {
+                load(l, "=[engine] twins", &text)?;
+                lua_getfield(l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());
+                lua_createtable(l, cx.registered.len() as c_int, 0);
+                for (i, row) in cx.registered.iter().enumerate() {
+                    let address = row.func.fast.map_or(null_mut(), |fast| fast.0.cast_mut());
+                    lua_pushlightuserdata(l, address);
+                    lua_rawseti(l, -2, i as lua_Integer + 1);
+                }
+                lua_pushlightuserdata(l, std::ptr::from_mut(cx).cast());
+                lua_pushlightuserdata(l, cx.scratch.as_mut_ptr().cast());
+                lua_pushlightuserdata(l, std::ptr::from_mut(&mut cx.fault).cast());
+                lua_pushlightuserdata(l, cx.fast_calls.as_mut_ptr().cast());
+                Ok(6)
+            }
+        });
+        done.map(|_| ())
+    }
+
+    /// Reads a known vector, so that a VM whose values are laid out otherwise is found at once.
+    fn check_value_layout(&mut self) {
+        let known = self.call_core("layout_check", &[], f64::INFINITY);
+        let right = matches!(known, Ok(Value::Boolean(true)));
+        assert!(right, "this LuaJIT lays out its FFI values in another way: see Ctypes::number");
+    }
+
+    /// Calls a function of the prelude's core table with `budget` seconds of CPU time.
+    pub fn call_core(&mut self, name: &str, arguments: &[Value], budget: f64) -> Outcome {
+        let name = CString::new(name).expect("names have no zero bytes");
+        self.protected(budget, |l, _| {
+            // SAFETY: pushes within the room that `protected` made.
+            unsafe {
+                lua_getfield(l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());
+                lua_getfield(l, -1, name.as_ptr());
+                lua_remove(l, -2);
+                for argument in arguments {
+                    push_value(l, argument)?;
+                }
+                Ok(arguments.len() as c_int)
+            }
+        })
+    }
+
+    /// Runs what `prepare` pushes (a function, then as many arguments as it says), protected.
+    fn protected(
+        &mut self,
+        budget: f64,
+        prepare: impl FnOnce(*mut lua_State, &mut Cx) -> Result<c_int, String>,
+    ) -> Outcome {
+        let l = self.l;
+        let cx = self.cx();
+        let interrupt = cx.interrupt.clone();
+        // SAFETY: nothing runs in this state; what can raise is inside lua_pcall, and allocation
+        // cannot fail around it.
+        unsafe {
+            let top = lua_gettop(l);
+            cx.memory.lenient += 1;
+            lua_checkstack(l, 20);
+            lua_pushcclosure(l, handler, 0);
+            let prepared = prepare(l, cx);
+            cx.memory.lenient -= 1;
+            let outcome = match prepared {
+                Err(words) => Err(Box::new(Report::of_words(words))),
+                Ok(count) => {
+                    interrupt.begin(budget);
+                    let status = lua_pcall(l, count, 1, top + 1);
+                    interrupt.end(l);
+                    self.outcome(status)
+                }
+            };
+            lua_settop(l, top);
+            outcome
+        }
+    }
+
+    /// What `lua_pcall` left on the stack.
+    unsafe fn outcome(&mut self, status: c_int) -> Outcome {
+        let l = self.l;
+        let cx = self.cx();
+        cx.memory.lenient += 1;
+        let report = cx.report.take();
+        // SAFETY: one value is on the stack.
+        let outcome = unsafe {
+            match (status, report) {
+                (LUA_OK, Some(report)) if report.stopped => Err(report),
+                (LUA_OK, _) => match read_value(l, -1, cx) {
+                    Ok(value) => Ok(value),
+                    Err(words) => Err(Box::new(Report::of_words(words))),
+                },
+                (LUA_ERRMEM, _) => {
+                    lua_gc(l, LUA_GCCOLLECT, 0);
+                    lua_gc(l, LUA_GCSTOP, 0);
+                    Err(Box::new(Report::of_words(memory_words(cx.memory.limit))))
+                }
+                (_, Some(report)) => Err(report),
+                (_, None) => Err(Box::new(Report::of_words(super::report::error_words(l, -1, cx)))),
+            }
+        };
+        self.cx().memory.lenient -= 1;
+        outcome
+    }
+
+    /// Lets the collector work at the end of a frame.
+    pub fn collect(&mut self) {
+        let budget = self.engine().collection;
+        // SAFETY: nothing runs in the state.
+        unsafe { self.collector.frame(self.l, budget) }
+    }
+
+    /// Collects all garbage, where nobody notices.
+    pub fn collect_all(&mut self) {
+        // SAFETY: nothing runs in the state.
+        unsafe { self.collector.full(self.l) }
+    }
+
+    /// How often each engine function was called: module, name, calls, fast calls, errors.
+    pub fn usage(&mut self) -> Vec<(&'static str, &'static super::row::Func, [u64; 3])> {
+        let cx = self.cx();
+        let rows = cx.registered.iter().zip(&cx.fast_calls);
+        rows.map(|(row, fast)| (row.module, row.func, [row.calls, *fast as u64, row.errors]))
+            .collect()
+    }
+}
+
+/// Loads a text chunk; the words of a syntax error become the error's.
+///
+/// # Safety
+/// `l` has room for one value.
+unsafe fn load(l: *mut lua_State, name: &str, text: &str) -> Result<(), String> {
+    let name = CString::new(name).map_err(|_| "a chunk's name has a zero byte".to_string())?;
+    // SAFETY: as the caller promised; mode "t" refuses binary chunks.
+    unsafe {
+        let status =
+            luaL_loadbufferx(l, text.as_ptr().cast(), text.len(), name.as_ptr(), c"t".as_ptr());
+        match status {
+            LUA_OK => Ok(()),
+            _ => Err(super::report::error_words(l, -1, Cx::of(l))),
+        }
+    }
+}
+
+impl Drop for Vm {
+    fn drop(&mut self) {
+        // SAFETY: the watchdog lets go of the state before it is closed, and the state before the
+        // context and the engine that its functions use.
+        unsafe {
+            self.cx().interrupt.close();
+            (*self.cx).memory.lenient += 1;
+            lua_close(self.l);
+            drop(Box::from_raw((*self.cx).engine));
+            drop(Box::from_raw(self.cx));
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What the operating system gives: its name, a thread's CPU time, signals, folders by convention.
+//! The one place that speaks to libc.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// The platform's name, as settings and resource variants spell it.
+pub const NAME: &str = std::env::consts::OS;
+
+/// A clock of the CPU time that one thread has used.
+#[derive(Clone, Copy)]
+pub struct ThreadClock {
+    #[cfg(unix)]
+    id: libc::clockid_t,
+}
+
+impl ThreadClock {
+    /// The clock of the calling thread; it may be read from any thread.
+    pub fn of_this_thread() -> ThreadClock {
+        #[cfg(all(unix, not(target_os = "macos")))]
+        {
+            let mut id = 0;
+            // SAFETY: asks for the clock of the thread that is running.
+            let failed = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut id) };
+            crate::insist!(failed == 0, "this thread has no CPU clock (error {failed})");
+            ThreadClock { id }
+        }
+        // macOS has no such call: wall time instead, which is stricter on a busy machine.
+        #[cfg(target_os = "macos")]
+        return ThreadClock { id: libc::CLOCK_MONOTONIC };
+        #[cfg(not(unix))]
+        return ThreadClock {};
+    }
+
+    /// Seconds of CPU time used so far; stands still once the thread has ended.
+    pub fn seconds(self) -> f64 {
+        #[cfg(unix)]
+        {
+            let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+            // SAFETY: fills the record; an ended thread's clock gives an error and leaves zero.
+            unsafe { libc::clock_gettime(self.id, &mut time) };
+            time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+        }
+        #[cfg(not(unix))]
+        return seconds_since_start();
+    }
+}
+
+/// Seconds since the process first asked.
+pub fn seconds_since_start() -> f64 {
+    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_secs_f64()
+}
+
+/// When the process was asked to end, in microseconds of `seconds_since_start`, plus 1; 0: not yet.
+static ASKED_TO_END: AtomicU64 = AtomicU64::new(0);
+
+#[cfg(unix)]
+extern "C" fn on_signal(_: libc::c_int) {
+    // Only atomics and the clock, which are safe inside a signal handler.
+    note_end();
+}
+
+fn note_end() {
+    let now = (seconds_since_start() * 1e6) as u64 + 1;
+    // The first asking counts.
+    let _ = ASKED_TO_END.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+}
+
+/// From now on SIGINT and SIGTERM are noted instead of ending the process at once.
+pub fn note_signals() {
+    seconds_since_start();
+    #[cfg(unix)]
+    for signal in [libc::SIGINT, libc::SIGTERM] {
+        let handler = on_signal as extern "C" fn(libc::c_int);
+        // SAFETY: the handler touches only atomics and the monotonic clock.
+        unsafe { libc::signal(signal, handler as libc::sighandler_t) };
+    }
+}
+
+/// How long ago the process was asked to end, in seconds.
+pub fn asked_to_end() -> Option<f64> {
+    match ASKED_TO_END.load(Ordering::Relaxed) {
+        0 => None,
+        at => Some(seconds_since_start() - (at - 1) as f64 * 1e-6),
+    }
+}
+
+/// Ends the process now, running nothing more: for a thread that finds the others stuck.
+pub fn end_now(code: i32) -> ! {
+    #[cfg(unix)]
+    // SAFETY: ends the process without running destructors of threads that may hold locks.
+    unsafe {
+        libc::_exit(code)
+    }
+    #[cfg(not(unix))]
+    std::process::exit(code)
+}
+
+/// The folder for a game's saves, settings and reports, by the platform's convention. It need not
+/// exist. `ENGINE_SAVE_DIR`, where set, replaces everything but the game's own name.
+pub fn save_folder(game: &str) -> Result<PathBuf, String> {
+    let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let home = || variable("HOME").or_else(|| variable("USERPROFILE"));
+    let base = variable("ENGINE_SAVE_DIR").or_else(|| match NAME {
+        "windows" => variable("APPDATA"),
+        "macos" => home().map(|home| home.join("Library/Application Support")),
+        _ => variable("XDG_DATA_HOME").or_else(|| home().map(|home| home.join(".local/share"))),
+    });
+    let base = base.ok_or("there is no home folder: set HOME, or ENGINE_SAVE_DIR")?;
+    Ok(base.join(game))
+}
+
+/// Replaces a file so that, whatever happens meanwhile, the old or the new content is there whole:
+/// a file beside it is written, flushed to the disk, renamed over it, and the folder flushed.
+pub fn write_safely(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let beside = path.with_extension(format!("{}.tmp", std::process::id()));
+    let write = || {
+        let mut file = File::create(&beside)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&beside, path)
+    };
+    let written = write();
+    if written.is_err() {
+        // The half-written file is of no use; that it cannot be removed changes nothing.
+        let _ = std::fs::remove_file(&beside);
+    }
+    written?;
+    #[cfg(unix)]
+    File::open(folder)?.sync_all()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_threads_clock_counts_its_own_work_and_can_be_read_from_another() {
+        let clock = ThreadClock::of_this_thread();
+        let before = clock.seconds();
+        let mut sum = 0u64;
+        while clock.seconds() - before < 0.002 {
+            sum = sum.wrapping_mul(31).wrapping_add(1);
+        }
+        let seen = std::thread::spawn(move || clock.seconds()).join().unwrap();
+        assert!(seen - before >= 0.002, "{sum}");
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
+        let folder = std::env::temp_dir().join(format!("engine-{}-write", std::process::id()));
+        let path = folder.join("deep/settings.sjson");
+        write_safely(&path, b"one").unwrap();
+        write_safely(&path, b"two").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"two");
+        let left = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
+        assert_eq!(left, 1);
+        // A folder stands where the file should be.
+        assert!(write_safely(&folder.join("deep"), b"x").is_err());
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}

@@ -1,0 +1,3 @@
+//! The commands, one file each: their flags, and what they do with the application.
+
+pub mod run;
