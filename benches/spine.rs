@@ -1,1 +1,348 @@
-fn main() {}
+//! The spine's figures: what an engine call costs, vectors, script work against a bare VM, wide
+//! code, garbage, and starting up. Each workload is told in words beside its rows; the Lua is in
+//! benches/lua.
+//!
+//!     cargo bench --bench spine                    everything, as a table
+//!     cargo bench --bench spine -- calls vectors   some groups
+//!     cargo bench --bench spine -- --json FILE     the table as JSON, too
+//!
+//! Times are CPU time of the measuring thread, so that a busy machine disturbs them little. A miss
+//! is printed as a miss; the exit code tells only whether everything could be measured.
+
+#[path = "spine/bare.rs"]
+mod bare;
+#[path = "spine/game.rs"]
+mod game;
+#[path = "spine/start.rs"]
+mod start;
+#[path = "spine/table.rs"]
+mod table;
+
+use bare::Bare;
+use engine::system::platform::ThreadClock;
+use game::Game;
+use table::{Group, Row, median, named, row};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// A group's name and what measures it.
+type Measure = (&'static str, fn() -> Group);
+
+/// In this order: a child's peak memory cannot be seen below its parent's, so starting up is first.
+const GROUPS: &[Measure] = &[
+    ("start", start::measure),
+    ("calls", calls),
+    ("vectors", vectors),
+    ("script", script),
+    ("wide", wide),
+    ("garbage", garbage),
+];
+
+fn main() {
+    let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
+    let (mut json, mut wanted) = (None, Vec::new());
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--json" => json = Some(words.next().expect("--json needs a file's name")),
+            word if GROUPS.iter().any(|(name, _)| *name == word) => wanted.push(word.to_string()),
+            word => {
+                let names: Vec<_> = GROUPS.iter().map(|(name, _)| *name).collect();
+                panic!("'{word}' is not a group: {}, or --json FILE", names.join(", "));
+            }
+        }
+    }
+    let mut groups = Vec::new();
+    for (name, measure) in GROUPS {
+        if wanted.is_empty() || wanted.iter().any(|word| word == name) {
+            let group = measure();
+            table::print(&group);
+            groups.push(group);
+        }
+    }
+    table::print_sum(&groups);
+    if let Some(file) = json {
+        std::fs::write(&file, table::json(&groups)).expect("the JSON file cannot be written");
+    }
+}
+
+/// Seconds of this thread's CPU time that `f` takes.
+fn cpu(f: impl FnOnce()) -> f64 {
+    let clock = ThreadClock::of_this_thread();
+    let before = clock.seconds();
+    f();
+    clock.seconds() - before
+}
+
+/// What a call may cost in compiled code.
+#[derive(Clone, Copy)]
+enum Limit {
+    Hot,
+    Cold,
+    Stated,
+}
+
+/// Case in calls.lua, words, limit.
+const CALLS: &[(&str, &str, Limit)] = &[
+    ("empty_loop", "the loop alone, an addition", Limit::Stated),
+    ("lua_function", "a Lua function, for comparison", Limit::Stated),
+    ("world_time", "World.time(world)", Limit::Hot),
+    ("world_delta_time", "World.delta_time(world)", Limit::Hot),
+    ("world_alive", "World.alive(world)", Limit::Hot),
+    ("frame_index", "Application.frame_index()", Limit::Hot),
+    ("delta_time", "Application.delta_time()", Limit::Hot),
+    ("random", "Math.random()", Limit::Stated),
+    ("random_range", "Math.random(1, 6)", Limit::Stated),
+    ("noise", "Math.noise(x, y)", Limit::Stated),
+    ("noise_at", "Math.noise_at(vector)", Limit::Stated),
+    ("random_in_box", "Math.random_in_box(vector, vector), a vector out", Limit::Stated),
+    ("world_update", "World.update(world, dt)", Limit::Cold),
+    ("next_random", "Math.next_random(seed, 1, 6), two results", Limit::Cold),
+    ("next_random_real", "Math.next_random(seed), two results", Limit::Cold),
+];
+
+fn calls() -> Group {
+    const ROUNDS: usize = 9;
+    let cost = |case: &str, jit, n: f64| {
+        let mut game = Game::open("calls", &[case, &n.to_string()], jit);
+        game.call("init");
+        let mut round = || {
+            let seconds = cpu(|| game.call("render"));
+            game.vm.collect_all();
+            seconds / n * 1e9
+        };
+        median((0..ROUNDS).map(|_| round()).collect())
+    };
+    let mut rows = Vec::new();
+    for (case, words, limit) in CALLS {
+        let target = match limit {
+            Limit::Hot => Some(5.0),
+            Limit::Cold => Some(35.0),
+            Limit::Stated => None,
+        };
+        let kind = match limit {
+            Limit::Hot => "hot: ",
+            Limit::Cold => "cold: ",
+            Limit::Stated => "",
+        };
+        rows.push(named(format!("{kind}{words}"), cost(case, true, 1e6), "ns", target));
+        rows.push(named(format!("  interpreted: {words}"), cost(case, false, 2e5), "ns", None));
+    }
+    Group {
+        name: "calls",
+        title: "An engine call from Lua, with all checks",
+        workload: "1,000,000 calls in a loop of one Lua function (200,000 interpreted), results used, \
+                   module names looked up in every round, the loop's own cost included; one VM for \
+                   each row; median of 9 loops after a warm-up. Targets: 5 ns for hot getters and \
+                   setters, 35 ns for cold functions of up to three numbers; the rest is stated.",
+        rows,
+    }
+}
+
+fn vectors() -> Group {
+    const ROUNDS: usize = 9;
+    const N: f64 = 1e6;
+    let measure = |case: &str, jit| {
+        let mut game = Game::open("vectors", &[case, &N.to_string()], jit);
+        game.call("init");
+        let (mut times, mut bytes) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            game.vm.collect_all();
+            let before = game.vm.memory().0;
+            times.push(cpu(|| game.call("render")) / N * 1e9);
+            bytes.push((game.vm.memory().0 as f64 - before as f64) / N);
+        }
+        (median(times), median(bytes))
+    };
+    let mut rows = Vec::new();
+    for (case, words, time_max, bytes_max) in [
+        ("local", "result in a local", 5.0, 0.001),
+        ("stored", "result stored in a table", 35.0, 28.001),
+    ] {
+        let (time, bytes) = measure(case, true);
+        rows.push(named(format!("p + v * dt, {words}"), time, "ns", Some(time_max)));
+        rows.push(named(format!("  its garbage, {words}"), bytes, "bytes", Some(bytes_max)));
+        let (time, bytes) = measure(case, false);
+        rows.push(named(format!("  interpreted, {words}"), time, "ns", None));
+        rows.push(named(format!("  its garbage, interpreted, {words}"), bytes, "bytes", None));
+    }
+    Group {
+        name: "vectors",
+        title: "p = p + v * dt with Vector3",
+        workload: "1,000,000 times in a loop: the position in a local, or 10,000 positions in a table \
+                   replaced in turn. Garbage is the growth of Lua's memory, the collector standing \
+                   still. Median of 9 loops. (The garbage of the whole call, a few hundred bytes, is \
+                   spread over the loop: hence the thousandth in the targets.)",
+        rows,
+    }
+}
+
+/// File in benches/lua/work, test in words, frames in one sample.
+const WORK: &[(&str, &str, u32)] = &[
+    ("entities", "a 10,000 entities", 40),
+    ("nbody", "b n-body, 2,000 steps", 10),
+    ("strings", "c1 format, match, gsub, concat", 5),
+    ("tables", "c2 insert and remove, also in front", 2),
+    ("sort", "c2 sort 5,000 with a comparator", 2),
+    ("closures", "c3 20,000 closures", 2),
+    ("pcalls", "c4 20,000 pcalls, 5 % fail", 4),
+    ("coroutines", "c5 10,000 coroutine resumes", 10),
+    ("classes", "d classes and metatables, 40,000 calls", 10),
+];
+
+/// What one workload costs in both VMs: the median of the pairs' ratios, the times and bytes of a
+/// frame.
+struct Compared {
+    ratio: f64,
+    engine_micros: f64,
+    bare_micros: f64,
+    engine_bytes: f64,
+    bare_bytes: f64,
+}
+
+fn compare(name: &str, times: u32, jit: bool) -> Compared {
+    const PAIRS_OF_VMS: usize = 5;
+    const SAMPLES: usize = 9;
+    let (mut ratios, mut engine, mut plain) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut engine_bytes, mut bare_bytes) = (0, 0);
+    for _ in 0..PAIRS_OF_VMS {
+        let mut bare = Bare::open(name, times, jit);
+        let sum = bare.sample();
+        let text = format!("{sum:?}");
+        let mut game = Game::open("work", &[name, &times.to_string(), &text], jit);
+        game.call("init");
+        for sample in 0..SAMPLES + 2 {
+            game.vm.collect_all();
+            bare.collect_all();
+            let before = (game.vm.memory().0, bare.used());
+            let ours = cpu(|| game.call("render"));
+            let theirs = cpu(|| {
+                bare.sample();
+            });
+            engine_bytes = game.vm.memory().0.saturating_sub(before.0);
+            bare_bytes = bare.used().saturating_sub(before.1);
+            // The first two warm up.
+            if sample >= 2 {
+                ratios.push(ours / theirs);
+                engine.push(ours / f64::from(times) * 1e6);
+                plain.push(theirs / f64::from(times) * 1e6);
+            }
+        }
+    }
+    Compared {
+        ratio: median(ratios),
+        engine_micros: median(engine),
+        bare_micros: median(plain),
+        engine_bytes: engine_bytes as f64 / f64::from(times),
+        bare_bytes: bare_bytes as f64 / f64::from(times),
+    }
+}
+
+fn geometric_mean(values: &[f64]) -> f64 {
+    (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
+}
+
+fn script() -> Group {
+    let mut rows = Vec::new();
+    let mut compiled = Vec::new();
+    for (name, words, times) in WORK {
+        let c = compare(name, *times, true);
+        let note = format!(
+            "{:.0} us against {:.0} us; allocates {:.0} KiB against {:.0} KiB",
+            c.engine_micros,
+            c.bare_micros,
+            c.engine_bytes / 1024.0,
+            c.bare_bytes / 1024.0
+        );
+        rows.push(Row { note, ..row(words, c.ratio, "x", None) });
+        compiled.push(c.ratio);
+    }
+    let mean = geometric_mean(&compiled);
+    rows.push(row("geometric mean, engine / bare VM", mean, "x", Some(1.03)));
+    let mut interpreted = Vec::new();
+    for (name, words, times) in WORK {
+        let c = compare(name, *times, false);
+        let note = format!("{:.0} us against {:.0} us", c.engine_micros, c.bare_micros);
+        rows.push(Row { note, ..named(format!("  interpreted: {words}"), c.ratio, "x", None) });
+        interpreted.push(c.ratio);
+    }
+    let mean = geometric_mean(&interpreted);
+    rows.push(row("  interpreted: geometric mean", mean, "x", None));
+    Group {
+        name: "script",
+        title: "Script work against a bare VM",
+        workload: "The files of benches/lua/work, each run by the engine as a game's module and by a \
+                   bare LuaJIT state: the same build, all standard libraries, the same allocator \
+                   (mimalloc, counted), the same JIT limits; no sandbox, no watchdog, no memory limit. \
+                   Both run in turn in one process: 5 fresh pairs of VMs, 9 samples each, the median of \
+                   the ratios. The collector stands still during a sample in both, and collects all \
+                   between samples, untimed; what is allocated in a frame is stated beside.",
+        rows,
+    }
+}
+
+fn wide() -> Group {
+    const FUNCTIONS: usize = 3000;
+    const FRAMES: usize = 200;
+    const EARLY: usize = 20;
+    let frames = |jit| {
+        let mut game = Game::open("wide", &[&FUNCTIONS.to_string()], jit);
+        let mut times = Vec::new();
+        for _ in 0..FRAMES {
+            times.push(cpu(|| game.call("render")) * 1e3);
+            game.vm.collect();
+        }
+        times
+    };
+    let worst = |times: &[f64]| times.iter().copied().fold(0.0, f64::max);
+    let (compiled, interpreted) = (frames(true), frames(false));
+    let late = |times: &[f64]| median(times[FRAMES / 2..].to_vec());
+    let interpreter = late(&interpreted);
+    Group {
+        name: "wide",
+        title: "3,000 distinct hot functions",
+        workload: "3,000 functions of their own code, each a loop of 30 with a branch, all called once \
+                   a frame, 200 frames. Late: the last 100. The target of the late median is what the \
+                   interpreter takes for the same: with LuaJIT's own limits the traces are thrown away \
+                   in every frame, and it is six times that.",
+        rows: vec![
+            row("late median of a frame", late(&compiled), "ms", Some(interpreter)),
+            row("worst late frame", worst(&compiled[FRAMES / 2..]), "ms", None),
+            row("worst of the first 20 frames", worst(&compiled[..EARLY]), "ms", None),
+            row("all of the first 20 frames", compiled[..EARLY].iter().sum(), "ms", None),
+            row("  interpreted: late median", interpreter, "ms", None),
+        ],
+    }
+}
+
+fn garbage() -> Group {
+    const FRAMES: usize = 600;
+    let mut game = Game::open("garbage", &[], true);
+    game.vm.collect_all();
+    let live = game.vm.memory().0 as f64 / MIB;
+    let (mut collections, mut held) = (Vec::new(), Vec::new());
+    for _ in 0..FRAMES {
+        game.call("render");
+        collections.push(cpu(|| game.vm.collect()) * 1e3);
+        held.push(game.vm.memory().0 as f64 / MIB);
+    }
+    let worst = |times: &[f64]| times.iter().copied().fold(0.0, f64::max);
+    let (early, late) = held.split_at(FRAMES / 2);
+    Group {
+        name: "garbage",
+        title: "10,000 small tables a frame, 130,000 live objects",
+        workload: "130,000 live tables of two fields; each frame makes 10,000 more, of which 1,000 take \
+                   the place of old ones. 600 frames, the collector's default budget (1 ms). Bounded: \
+                   the second 300 frames never hold more than a tenth above the most of the first.",
+        rows: vec![
+            row("worst frame's collection", worst(&collections), "ms", Some(4.0)),
+            row("median frame's collection", median(collections.clone()), "ms", None),
+            row("mean frame's collection", collections.iter().sum::<f64>() / 600.0, "ms", None),
+            row("live at the start", live, "MiB", None),
+            row("most held, frames 1 to 300", worst(early), "MiB", None),
+            row("most held, frames 301 to 600", worst(late), "MiB", Some(worst(early) * 1.1)),
+        ],
+    }
+}
+
+const MIB: f64 = 1_048_576.0;

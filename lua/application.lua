@@ -132,7 +132,7 @@ function Application.user_settings_load_error(...)
 end
 
 ---Calls a function before the next `update` whenever a user setting changes.
----@param name string the setting, or the beginning of its names joined by dots ("sound" hears "sound.volume")
+---@param name string the setting, or how its names begin ("sound" hears "sound.volume")
 ---@param fn fun(name: string, value: any) called with the whole name and the new value
 function Application.on_user_setting_changed(name, fn)
   if type(name) ~= "string" then
@@ -189,7 +189,8 @@ function Application.set_data(...)
     if tree[key] == nil then
       tree[key] = {}
     elseif type(tree[key]) ~= "table" then
-      raise(format("Application.set_data: there is a value at key #%d, so nothing can be inside", i))
+      raise(format("Application.set_data: there is a value at key #%d, so nothing can be inside",
+        i))
     end
     tree = tree[key]
   end
@@ -213,4 +214,3 @@ function Application.has_data(...)
   check_data_keys("Application.has_data", count, ...)
   return look(data, count, ...) ~= nil
 end
-

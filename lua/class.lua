@@ -6,13 +6,12 @@ local setmetatable, getmetatable, tostring, select = setmetatable, getmetatable,
 local sub = string.sub
 local getinfo = core.debug.getinfo
 local raise, bad_argument = core.raise, core.bad_argument
-local globals = _G
 
 local FRAMES_MAX = 60 -- how far up the stack the statement that called `class` is looked for
 
 ---@module class
 ---Makes classes, as the games of this engine family write them: `Enemy = class()`.
----`Enemy.new(...)`, `Enemy:new(...)` and `Enemy(...)` make an object and call `init(self, ...)` on it.
+---`Enemy.new(...)`, `Enemy:new(...)` and `Enemy(...)` make an object and call `init(self, ...)`.
 ---To inherit, write `Orc = class(nil, Enemy)`, `Orc = class(Orc, Enemy)` or `Orc = Enemy:extend()`.
 ---The first argument of `class` is never the one to inherit from: it is the class itself, kept when
 ---its file runs again, so that objects made before get the new methods.
@@ -32,8 +31,8 @@ local FRAMES_MAX = 60 -- how far up the stack the statement that called `class` 
 ---@overload fun(existing?: table, super?: table): table
 local class = core.module("class")
 
--- By class: super, subclasses, the name, and the statement that made it. Weak keys: a class that the
--- game drops is collected.
+-- By class: super, subclasses, the name, and the statement that made it. Weak keys: a class that
+-- the game drops is collected.
 local records = setmetatable({}, { __mode = "k" })
 local base_methods = {}
 local OWN_SOURCE = getinfo(1, "S").source
@@ -48,7 +47,7 @@ end
 -- The smallest name, so that two names for one class do not make the answer differ between runs.
 local function global_name(klass)
   local found
-  for key, value in next, globals do
+  for key, value in next, core.globals do
     if type(key) == "string" and rawequal(value, klass) and (not found or key < found) then
       found = key
     end
@@ -207,7 +206,8 @@ local function call_class(_, ...)
   if super ~= nil then
     check_class("class", 2, "super", super)
   elseif select("#", ...) > 1 then
-    raise("class: argument #2 'super' is nil: require the file that makes it first, or leave it out")
+    raise("class: argument #2 'super' is nil: require the file that makes it first, or leave it"
+      .. " out")
   end
   local frame = calling_statement()
   if existing ~= nil then return keep(existing, super, frame) end
@@ -216,7 +216,7 @@ end
 
 ---Makes a class that inherits from `base`; also written `Base:extend()`.
 ---@param base table the class to inherit from
----@return table class the new class
+---@return table the new class
 function class.extend(base)
   check_class("class.extend", 1, "base", base)
   return make(base, calling_statement())
@@ -226,7 +226,7 @@ end
 ---`object:is_a(Enemy)`. For a class as the value: whether it is that class or inherits from it.
 ---@param value any an object, a class, or anything else, which answers false
 ---@param klass table the class
----@return boolean answer true where it is
+---@return boolean true where it is
 function class.is_a(value, klass)
   if not records[klass] then check_class("class.is_a", 2, "klass", klass) end
   local at = value
@@ -241,16 +241,16 @@ end
 
 ---Returns the class that made an object, or nil for a value that no class made.
 ---@param value any the object
----@return table? class its class
+---@return table? its class
 function class.of(value)
   local klass = getmetatable(value)
   return records[klass] and klass or nil
 end
 
----Returns the name that messages use for a class: the one given by `class.set_name`, else that of the
----global variable which holds it, else nil.
+---Returns the name that messages use for a class: the one given by `class.set_name`, else that of
+---the global variable which holds it, else nil.
 ---@param klass table the class
----@return string? name the name
+---@return string? the name
 function class.name(klass)
   check_class("class.name", 1, "klass", klass)
   local record = records[klass]
@@ -258,7 +258,7 @@ function class.name(klass)
   return record.name
 end
 
----Names a class in messages and in `tostring`; needed only where no global variable holds the class.
+---Names a class in messages and in `tostring`; needed only where no global variable holds it.
 ---@param klass table the class
 ---@param name string the name
 function class.set_name(klass, name)

@@ -18,7 +18,7 @@ local istype = ffi.istype
 ---   assert(orange.a == 255 and Color.to_hex(orange) == "#ff8000")
 ---   print(Color.lerp(orange, Color.white(), 0.5))
 
----@class Color
+---@class (exact) Color
 ---@field a number the alpha: 0 is invisible, 255 is opaque
 ---@field r number the red part, 0 to 255
 ---@field g number the green part, 0 to 255

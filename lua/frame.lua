@@ -63,4 +63,3 @@ function core.resume_reporting(thread, ...)
   end
   return problem
 end
-

@@ -1,4 +1,4 @@
--- Json: text of RFC 8259 to tables and back. Files and SJSON, the format of resources, are elsewhere.
+-- Json: text of RFC 8259 to tables and back. Files, and SJSON for resources, are elsewhere.
 local core = ...
 
 local type, next, pcall, error = type, next, pcall, error
@@ -19,9 +19,9 @@ local EXACT_DIGITS = 15 -- every whole number of so many digits is exact
 
 ---@module Json
 ---Reads and writes JSON, strictly as RFC 8259 has it: no comments, no trailing commas.
----null is `Json.null`, so that no key and no place in an array is lost. A table whose keys are 1 to n
----is an array and one whose keys are strings is an object; mixed keys and holes are errors. An empty
----table is an object, unless `Json.array` marked it; an empty array that was read is marked.
+---null is `Json.null`, so that no key and no place in an array is lost. A table whose keys are 1 to
+---n is an array and one whose keys are strings is an object; mixed keys and holes are errors. An
+---empty table is an object, unless `Json.array` marked it; an empty array that was read is marked.
 ---Where a key stands twice, the last one counts. Numbers are doubles: whole ones are exact to 2^53.
 ---Keys are written in sorted order, so that equal tables give equal text. 512 levels are allowed.
 ---@example
@@ -235,7 +235,9 @@ local function read_array(text, i, depth)
     if b == 93 then return array, i + 1 end
     if b ~= 44 then fail_due(text, i, "',' or ']'") end
     i, b = skip_space(text, i + 1)
-    if b == 93 then fail(text, i, "a value is due after ',', got ']': JSON has no trailing commas") end
+    if b == 93 then
+      fail(text, i, "a value is due after ',', got ']': JSON has no trailing commas")
+    end
   end
 end
 
@@ -306,7 +308,7 @@ end
 ---Reads a JSON text. A fault in it is an error with its line and column; where a fault is to be
 ---expected, as in what players or servers send, use `Json.try_decode`.
 ---@param text string the whole text
----@return any value a table, string, number, boolean or `Json.null`
+---@return any a table, string, number, boolean or `Json.null`
 function Json.decode(text)
   if type(text) ~= "string" then bad_argument("Json.decode", 1, "text", "string", text) end
   local value, problem = decode(text)
@@ -316,8 +318,8 @@ end
 
 ---Reads a JSON text that may have faults.
 ---@param text string the whole text
----@return any value what `Json.decode` returns, or nil
----@return string? problem the fault with its line and column
+---@return any what `Json.decode` returns, or nil
+---@return string? the fault with its line and column
 function Json.try_decode(text)
   if type(text) ~= "string" then bad_argument("Json.try_decode", 1, "text", "string", text) end
   return decode(text)
@@ -325,10 +327,12 @@ end
 
 ---Marks a table as an array, so that it is written as [] when it is empty.
 ---@param values? table the table; without it a new one
----@return table values the same table
+---@return table the same table
 function Json.array(values)
   if values == nil then values = {} end
-  if type(values) ~= "table" then bad_argument("Json.array", 1, "values", "table or nil", values) end
+  if type(values) ~= "table" then
+    bad_argument("Json.array", 1, "values", "table or nil", values)
+  end
   marked[values] = true
   return values
 end
@@ -526,7 +530,7 @@ local OPTIONS = { indent = true, sort = true }
 ---writes keys in no certain order, which is faster.
 ---@param value any a table, string, number, boolean or `Json.null`
 ---@param options? table indent, sort
----@return string text valid UTF-8
+---@return string valid UTF-8
 function Json.encode(value, options)
   local state = { size = 0, keys = {}, quoted_keys = {}, open = {}, sort = true }
   if options ~= nil then

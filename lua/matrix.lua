@@ -21,7 +21,7 @@ local istype = ffi.istype
 ---   assert(pose * Vector3(1, 0, 0) == Vector3(1, 0, 2))
 ---   assert(Matrix4x4.inverse(pose) * Vector3(1, 0, 2) == Vector3(1, 0, 0))
 
----@class Matrix4x4
+---@class (exact) Matrix4x4
 ---@field x Vector3 the x axis, the first row
 ---@field y Vector3 the y axis, the second row
 ---@field z Vector3 the z axis, the third row

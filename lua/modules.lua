@@ -158,4 +158,3 @@ function core.loadstring(text, name)
   end
   return load_text(text, name)
 end
-

@@ -21,7 +21,7 @@ local istype = ffi.istype
 ---   assert(Vector3.almost_equal(quarter * Vector3.right(), Vector3.forward()))
 ---   print(Quaternion.forward(quarter * quarter))
 
----@class Quaternion
+---@class (exact) Quaternion
 ---@field x number the x part, rounded to a 32-bit float
 ---@field y number the y part, rounded to a 32-bit float
 ---@field z number the z part, rounded to a 32-bit float

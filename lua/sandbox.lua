@@ -159,7 +159,8 @@ local function install()
   rawset(globals, "_G", globals)
   rawset(globals, "debug", core.protect("debug", { traceback = traceback }))
   rawset(globals, "package", core.protect("package", {
-    loaded = modules, preload = core.preload, path = "./?.lua;./?/init.lua", config = "/\n;\n?\n!\n-\n",
+    loaded = modules, preload = core.preload,
+    path = "./?.lua;./?/init.lua", config = "/\n;\n?\n!\n-\n",
   }))
   local strings = getmetatable("")
   strings.__index = core.string

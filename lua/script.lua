@@ -96,7 +96,7 @@ end
 
 ---Sets what Lua's garbage collector may take at the end of each frame. It never works during one.
 ---@param milliseconds number time in each frame, 0.05 to 1000
----@param ceiling_mib? number above this heap it works harder; 0, the default, is twice what is alive
+---@param ceiling_mib? number above this heap it works harder; 0, the default: twice what is alive
 function Script.configure_garbage_collection(milliseconds, ceiling_mib)
   if ceiling_mib == nil then
     ceiling_mib = 0
@@ -164,4 +164,3 @@ function Script.warn(text)
   end
   core.warn(text)
 end
-

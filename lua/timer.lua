@@ -2,20 +2,19 @@
 -- time are in tween.lua; the frame that drives both is the engine's.
 local core = ...
 
-local type, select, unpack, error = type, select, unpack, error
+local type, select, unpack = type, select, unpack
 local ipairs, setmetatable = ipairs, setmetatable
 local floor, huge, max, min = math.floor, math.huge, math.max, math.min
-local create, resume, running = coroutine.create, coroutine.resume, coroutine.running
+local create, running = coroutine.create, coroutine.running
 local status, yield = coroutine.status, coroutine.yield
-local getinfo, traceback = core.debug.getinfo, core.debug.traceback
-local raise, bad_argument = core.raise, core.bad_argument
+local raise, bad_argument, place = core.raise, core.bad_argument, core.place
+local with_context = core.with_context
 
 local TIMERS_MAX = 100000 -- timers and waiting coroutines at one time
 local CATCH_UP_MAX = 100 -- calls of one `every`, or of one chain of timers, in one frame
 local INTERVAL_SECONDS_MIN = 0.001 -- shorter intervals than this are mistakes
 -- Sixty steps of 1/60 s add up to a little less than 1 s; what is due this soon is due now.
 local TOLERANCE_SECONDS = 1e-6
-local FRAMES_MAX = 60 -- how far up the stack the statement that made a timer is looked for
 
 ---@module Timer
 ---Calls functions later, and lets coroutines `wait`. Time is the game's: it follows the time step
@@ -41,16 +40,6 @@ local FRAMES_MAX = 60 -- how far up the stack the statement that made a timer is
 
 ---@class Timer
 local Timer = core.module("Timer")
-
-local OWN_SOURCE = getinfo(1, "S").source
-local with_context = core.with_context or function(_, _, call, ...) return call(...) end
-local resume_reporting = core.resume_reporting or function(thread, ...)
-  local ok, problem = resume(thread, ...)
-  if not ok then
-    if type(problem) == "string" then problem = traceback(thread, problem) end
-    error(problem, 0)
-  end
-end
 
 -- Binary heaps of timers, earliest first: one counts seconds, the other frames.
 local by_time, by_frame = { size = 0 }, { size = 0 }
@@ -139,21 +128,10 @@ local function new_id()
   return last_id
 end
 
--- Called from a public function; words for the statement of the game that called it.
-local function calling_place()
-  for level = 3, FRAMES_MAX do
-    local info = getinfo(level, "Sl")
-    if not info then break end
-    if info.what ~= "C" and info.source ~= OWN_SOURCE then
-      return info.short_src .. ":" .. info.currentline
-    end
-  end
-  return "?"
-end
-
+-- `core.resume_reporting` is made by a file that runs after this one.
 local function step_thread(timer, ...)
-  with_context("When running coroutine started at:", timer.made_at, resume_reporting, timer.thread,
-    ...)
+  with_context("When running coroutine started at:", timer.made_at, core.resume_reporting,
+    timer.thread, ...)
 end
 
 local function call_timer(timer)
@@ -231,12 +209,12 @@ end
 ---@param seconds number how long from now, 0 or above
 ---@param call function what to call
 ---@param ... any arguments for it
----@return number id for `Timer.cancel` and `Timer.remaining`; ids are never used again
+---@return number the id for `Timer.cancel` and `Timer.remaining`; ids are never used again
 function Timer.after(seconds, call, ...)
   check_seconds("Timer.after", 1, seconds)
   check_function("Timer.after", 2, call)
   local count = select("#", ...)
-  local timer = { id = new_id(), call = call, count = count, made_at = calling_place() }
+  local timer = { id = new_id(), call = call, count = count, made_at = place() }
   if count > 0 then timer.arguments = { ... } end
   schedule(timer, seconds)
   return timer.id
@@ -247,7 +225,7 @@ end
 ---@param seconds number the interval, at least 0.001
 ---@param call function what to call, without arguments
 ---@param count? number how many times, a whole number above 0; without it until it is cancelled
----@return number id for `Timer.cancel` and `Timer.remaining`
+---@return number the id for `Timer.cancel` and `Timer.remaining`
 function Timer.every(seconds, call, count)
   if not is_seconds(seconds, INTERVAL_SECONDS_MIN) then
     bad_argument("Timer.every", 1, "seconds",
@@ -257,7 +235,7 @@ function Timer.every(seconds, call, count)
   if count ~= nil and not (is_seconds(count, 1) and count == floor(count)) then
     bad_argument("Timer.every", 3, "count", "a whole number above 0", count)
   end
-  local timer = { id = new_id(), call = call, count = 0, made_at = calling_place() }
+  local timer = { id = new_id(), call = call, count = 0, made_at = place() }
   timer.interval, timer.left = seconds, count
   timer.base, timer.turn = moment, 1
   insert(by_time, timer, moment + seconds)
@@ -269,11 +247,11 @@ end
 ---that calls `coroutine.yield` itself is the game's to resume.
 ---@param call function the body
 ---@param ... any arguments for it
----@return number id for `Timer.cancel`, which ends it where it waits
+---@return number the id for `Timer.cancel`, which ends it where it waits
 function Timer.run(call, ...)
   check_function("Timer.run", 1, call)
   local thread = create(call)
-  local timer = { id = new_id(), thread = thread, made_at = calling_place() }
+  local timer = { id = new_id(), thread = thread, made_at = place() }
   thread_timers[thread] = timer
   threads_by_id[timer.id] = timer
   step_thread(timer, ...)
@@ -283,7 +261,7 @@ end
 ---Cancels a timer, or a coroutine that `Timer.run` started. A coroutine that is cancelled while it
 ---runs ends at its next wait.
 ---@param id number what `Timer.after`, `Timer.every` or `Timer.run` returned
----@return boolean cancelled false where it was over already
+---@return boolean false where it was over already
 function Timer.cancel(id)
   check_id("Timer.cancel", id)
   local timer = pending[id]
@@ -313,7 +291,7 @@ end
 
 ---Returns how long a timer still waits, in seconds; 0 for one that waits for frames.
 ---@param id number what `Timer.after`, `Timer.every` or `Timer.run` returned
----@return number? seconds nil where nothing is waiting under this id
+---@return number? seconds, nil where nothing is waiting under this id
 function Timer.remaining(id)
   check_id("Timer.remaining", id)
   local timer = pending[id]
@@ -323,7 +301,7 @@ function Timer.remaining(id)
 end
 
 ---Returns how many timers and coroutines are waiting.
----@return number count from 0 to 100000
+---@return number from 0 to 100000
 function Timer.count()
   return pending_count
 end
@@ -343,7 +321,7 @@ local function waiting_timer(name)
   end
   local timer = thread_timers[thread]
   if not timer then
-    timer = { id = new_id(), thread = thread, made_at = calling_place() }
+    timer = { id = new_id(), thread = thread, made_at = place() }
     thread_timers[thread] = timer
     threads_by_id[timer.id] = timer
   end
@@ -356,7 +334,7 @@ local function wait_for(name, timer)
   if timer.woken then return end
   if timer.heap then remove(timer) end
   raise(name .. ": coroutine.resume was called on a coroutine that "
-    .. (timer.cancelled and "was cancelled" or "waits; the timer resumes it when its time has come"))
+    .. (timer.cancelled and "was cancelled" or "waits; the timer resumes it when its time comes"))
 end
 
 ---Lets the coroutine that calls it wait; other code goes on. `wait(0)` waits for the next frame.
@@ -380,5 +358,5 @@ function wait_frames(frames)
   wait_for("wait_frames", timer)
 end
 
----The engine calls this once in a frame, before the game's update, with the game's time step.
+-- The engine calls this once in a frame, before the game's update, with the game's time step.
 core.advance_timers = advance

@@ -13,12 +13,12 @@ local TWEENS_MAX = 100000 -- tweens at one time
 local TOLERANCE_SECONDS = 1e-6
 
 ---@module Tween
----Moves fields of a table to new values over time: `Tween.to(door, 0.5, { angle = 90 }, "quad_out")`.
+---Moves fields of a table to new values over time: `Tween.to(door, 2, { angle = 90 }, "quad_out")`.
 ---A value is a number, or anything with `-`, `*` by a number and `+`, such as a Vector3.
 ---Easings are "linear", and quad, cubic, quart, quint, sine, expo, circ, back, bounce and elastic,
 ---each with _in, _out or _in_out: "bounce_out". A function from 0..1 to a number is an easing too.
----Time is the game's, as for `Timer`; tweens move after the timers and before `update`. A tween reads
----its start values when it begins, after its delay, and ends exactly at its target values.
+---Time is the game's, as for `Timer`; tweens move after the timers and before `update`. A tween
+---reads its start values when it begins, after its delay, and ends exactly at its target values.
 ---Where two tweens move the same field of a table, the one that begins later takes it over; one
 ---that has lost all its fields is over, and its `on_done` is not called.
 ---At most 100000 tweens move at one time.
@@ -141,25 +141,27 @@ local function subtract(a, b) return a - b end
 local function scale_and_add(start, change, t) return start + change * t end
 
 -- The start value and the way to the target; words where the two cannot be blended.
-local function measure(name, target, track)
+local function measure(target, track)
   local start, goal = target[track.key], track.goal
   local field = "field " .. key_words(track.key)
-  if start == nil then raise(name .. ": " .. field .. " of the target is nil: set a start value") end
+  if start == nil then
+    raise("Tween.to: " .. field .. " of the target is nil: set a start value")
+  end
   local numbers = type(start) == "number"
   if numbers ~= (type(goal) == "number") then
-    raise(name .. ": " .. field .. " is " .. describe(start) .. " and cannot move to "
+    raise("Tween.to: " .. field .. " is " .. describe(start) .. " and cannot move to "
       .. describe(goal))
   end
   if numbers then
     if start ~= start or start == huge or start == -huge then
-      raise(name .. ": " .. field .. " starts at " .. start .. ", which is not a finite number")
+      raise("Tween.to: " .. field .. " starts at " .. start .. ", which is not a finite number")
     end
     return start, goal - start
   end
   local ok, change = pcall(subtract, goal, start)
   ok = ok and pcall(scale_and_add, start, change, 0.5)
   if not ok then
-    raise(name .. ": " .. field .. " cannot move from " .. describe(start) .. " to "
+    raise("Tween.to: " .. field .. " cannot move from " .. describe(start) .. " to "
       .. describe(goal) .. ": values need -, * by a number and +")
   end
   return start, change
@@ -169,12 +171,12 @@ local function begin(tween)
   tween.begun = true
   for i = 1, #tween.tracks do
     local track = tween.tracks[i]
-    track.start, track.change = measure("Tween.to", tween.target, track)
+    track.start, track.change = measure(tween.target, track)
   end
   for i = 1, #tween.tracks do take_over(tween, tween.tracks[i].key) end
 end
 
--- A field that cannot move is an error once, not in every frame: the tween is over before it is read.
+-- A field that cannot move is an error once, not in every frame: the tween ends before it is read.
 local function begin_late(tween)
   finish(tween)
   begin(tween)
@@ -256,25 +258,19 @@ local function find_easing(name, value)
     raise(name .. ": 'easing' must be the name of an easing or a function, got " .. describe(value))
   end
   local near = core.suggest(value, easing_names)
+  local hint = near and ", did you mean '" .. near .. "'?"
   raise(name .. ": unknown easing '" .. value .. "'"
-    .. (near and ", did you mean '" .. near .. "'?" or "; there are " .. concat(easing_names, ", ")))
+    .. (hint or "; there are " .. concat(easing_names, ", ")))
 end
 
-local OPTIONS = { "easing", "delay", "times", "yoyo", "on_done" }
+local OPTIONS = { easing = true, delay = true, times = true, yoyo = true, on_done = true }
 
-local function check_options(options)
-  for key in next, options do
-    local known = false
-    for _, option in ipairs(OPTIONS) do known = known or key == option end
-    if not known then
-      local near = type(key) == "string" and core.suggest(key, OPTIONS)
-      raise("Tween.to: unknown option " .. (type(key) == "string" and key_words(key) or describe(key))
-        .. (near and ", did you mean '" .. near .. "'?" or "; there are " .. concat(OPTIONS, ", ")))
-    end
-  end
+local function check_values(options)
+  core.check_options("Tween.to", 4, "easing", options, OPTIONS)
   local delay, times, yoyo = options.delay, options.times, options.yoyo
   if delay ~= nil and not (is_between(delay, 0) and delay < huge) then
-    raise("Tween.to: option 'delay' must be a number of seconds, 0 or above, got " .. describe(delay))
+    raise("Tween.to: option 'delay' must be a number of seconds, 0 or above, got "
+      .. describe(delay))
   end
   if times ~= nil and not (is_between(times, 1) and (times == huge or times == floor(times))) then
     raise("Tween.to: option 'times' must be a whole number above 0, or math.huge for endless, got "
@@ -306,7 +302,7 @@ local function make_tracks(target, values)
   sort(keys, key_before)
   for i, key in ipairs(keys) do
     tracks[i] = { key = key, goal = values[key] }
-    measure("Tween.to", target, tracks[i])
+    measure(target, tracks[i])
   end
   return tracks
 end
@@ -321,7 +317,7 @@ end
 ---@param values table the fields and where they go
 ---@param easing? string|function|table an easing's name, a function from 0..1, or options
 ---@param on_done? function called with the table at the end
----@return number id for `Tween.cancel` and `Tween.is_active`; ids are never used again
+---@return number the id for `Tween.cancel` and `Tween.is_active`; ids are never used again
 function Tween.to(target, seconds, values, easing, on_done)
   if type(target) ~= "table" then bad_argument("Tween.to", 1, "target", "a table", target) end
   if not (is_between(seconds, 0) and seconds < huge) then
@@ -331,7 +327,7 @@ function Tween.to(target, seconds, values, easing, on_done)
     bad_argument("Tween.to", 3, "values", "a table of fields and where they go", values)
   end
   local options = type(easing) == "table" and easing or { easing = easing }
-  check_options(options)
+  check_values(options)
   local curve = options.easing == nil and easings.linear or find_easing("Tween.to", options.easing)
   if on_done ~= nil and options.on_done ~= nil then
     raise("Tween.to: 'on_done' is given as an option and as argument #5; keep one")
@@ -363,12 +359,14 @@ function Tween.to(target, seconds, values, easing, on_done)
 end
 
 local function check_id(name, id)
-  if type(id) ~= "number" then bad_argument(name, 1, "id", "a number that Tween.to returned", id) end
+  if type(id) ~= "number" then
+    bad_argument(name, 1, "id", "a number that Tween.to returned", id)
+  end
 end
 
 ---Ends a tween where it is; the fields keep their values and `on_done` is not called.
 ---@param id number what `Tween.to` returned
----@return boolean cancelled false where it was over already
+---@return boolean false where it was over already
 function Tween.cancel(id)
   check_id("Tween.cancel", id)
   local tween = active[id]
@@ -386,14 +384,14 @@ end
 
 ---Whether a tween moves or waits for its delay.
 ---@param id number what `Tween.to` returned
----@return boolean active false where it is over
+---@return boolean false where it is over
 function Tween.is_active(id)
   check_id("Tween.is_active", id)
   return active[id] ~= nil
 end
 
 ---Returns how many tweens move or wait for their delay.
----@return number count from 0 to 100000
+---@return number from 0 to 100000
 function Tween.count()
   return active_count
 end
@@ -401,7 +399,7 @@ end
 ---Returns where an easing is at a share of its time, for motion that you compute yourself.
 ---@param easing string|function an easing's name, or a function, which is called
 ---@param share number from 0, the start, to 1, the end
----@return number amount 0 at the start and 1 at the end; back and elastic overshoot between
+---@return number 0 at the start and 1 at the end; back and elastic overshoot between
 function Tween.ease(easing, share)
   local curve = find_easing("Tween.ease", easing)
   if not (is_between(share, 0) and share <= 1) then
@@ -411,7 +409,7 @@ function Tween.ease(easing, share)
 end
 
 ---Returns the names of all easings.
----@return table names a new array of strings
+---@return table a new array of strings
 function Tween.easings()
   local names = {}
   for i, name in ipairs(easing_names) do names[i] = name end
@@ -428,5 +426,5 @@ function Tween.advance(seconds)
   advance(seconds)
 end
 
----The engine calls this once in a frame, after the timers and before the game's update.
+-- The engine calls this once in a frame, after the timers and before the game's update.
 core.advance_tweens = advance

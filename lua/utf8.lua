@@ -12,12 +12,12 @@ local raise, bad_argument = core.raise, core.bad_argument
 ---Text by characters. Lua's strings are bytes, and a character of UTF-8 is one to four of them.
 ---A character here is a code point: an accent that is written as a code point of its own counts.
 ---`location`, `codes` and `offset` speak of byte positions, the other functions of characters; all
----count from 1. A string that is not valid UTF-8 is an error which names the byte; `Utf8.valid` asks
----and `Utf8.clean` mends. Finding one valid string in another with `string.find` is safe.
+---count from 1. A string that is not valid UTF-8 is an error which names the byte; `Utf8.valid`
+---asks and `Utf8.clean` mends. Finding one valid string in another with `string.find` is safe.
 ---`upper` and `lower` know Latin-1, Latin Extended-A, Latin Extended Additional (Vietnamese), the
 ---Romanian, Croatian and Pinyin letters of Latin Extended-B, Greek, Cyrillic and Armenian. Other
----characters stay as they are, and so do those whose other case is more than one code point, such as
----the German sharp s in `upper`.
+---characters stay as they are, and so do those whose other case is more than one code point, such
+---as the German sharp s in `upper`.
 ---@example
 ---   local name = "Zoë"
 ---   assert(#name == 4 and Utf8.length(name) == 3)
@@ -74,8 +74,8 @@ local function check_valid(name, index, argument, s)
   check_string(name, index, argument, s)
   local at = invalid_at(s)
   if at then
-    raise(format("%s: argument #%d '%s' is not valid UTF-8 at byte %d (0x%02X); Utf8.clean mends it",
-      name, index, argument, at, byte(s, at)))
+    raise(format("%s: argument #%d '%s' is not valid UTF-8 at byte %d (0x%02X); Utf8.clean mends "
+      .. "it", name, index, argument, at, byte(s, at)))
   end
 end
 
@@ -98,8 +98,8 @@ local function count(s, first, last)
   return characters
 end
 
--- The byte position where the character `index` (from 1) of a valid string begins; the one behind the
--- last character is the end, and nil comes for those behind it.
+-- The byte position where the character `index` (from 1) of a valid string begins; the one behind
+-- the last character is the end, and nil comes for those behind it.
 local function position_of(s, index)
   local i, size = 1, len(s)
   while index > 1 do
@@ -113,8 +113,8 @@ end
 ---Returns where the character that a byte belongs to begins, and where the next character begins.
 ---@param s string the text
 ---@param index number a byte position, from 1 to #s, also in the middle of a character
----@return number first the byte position where the character begins
----@return number after the byte position behind the character
+---@return number the byte position where the character begins
+---@return number the byte position behind the character
 function Utf8.location(s, index)
   check_string("Utf8.location", 1, "s", s)
   check_whole("Utf8.location", 2, "index", index)
@@ -132,7 +132,7 @@ end
 
 ---Whether a string is valid UTF-8.
 ---@param s string the text
----@return boolean valid true for the empty string too
+---@return boolean true for the empty string too
 function Utf8.valid(s)
   check_string("Utf8.valid", 1, "s", s)
   return invalid_at(s) == nil
@@ -141,7 +141,7 @@ end
 ---Returns the string with each byte that is not valid UTF-8 replaced.
 ---@param s string the text
 ---@param replacement? string valid text for each such byte; without it U+FFFD
----@return string text valid UTF-8
+---@return string valid UTF-8
 function Utf8.clean(s, replacement)
   check_string("Utf8.clean", 1, "s", s)
   if replacement == nil then replacement = "\239\191\189" end
@@ -173,7 +173,7 @@ end
 
 ---Returns the text of some code points.
 ---@param ... number code points, from 0 to 0x10FFFF without 0xD800 to 0xDFFF
----@return string text one character for each
+---@return string one character for each
 function Utf8.char(...)
   local pieces = {}
   for i = 1, select("#", ...) do
@@ -190,7 +190,7 @@ end
 ---Returns the code point of one character.
 ---@param s string the text
 ---@param index? number which character; from the end where negative; without it the first
----@return number code the code point
+---@return number the code point
 function Utf8.codepoint(s, index)
   check_valid("Utf8.codepoint", 1, "s", s)
   if index == nil then index = 1 end
@@ -208,7 +208,7 @@ end
 ---Returns the byte position where a character begins. The number behind the last one gives #s + 1.
 ---@param s string the text
 ---@param index number which character, from 1
----@return number? position in bytes; nil where the string has not that many characters
+---@return number? the position in bytes; nil where the string has not that many characters
 function Utf8.offset(s, index)
   check_valid("Utf8.offset", 1, "s", s)
   check_whole("Utf8.offset", 2, "index", index)
@@ -220,7 +220,7 @@ end
 ---@param s string the text
 ---@param first number the first character; from the end where negative
 ---@param last? number the last character; from the end where negative; without it the last one
----@return string part empty where there is nothing between
+---@return string the part, empty where there is nothing between
 function Utf8.sub(s, first, last)
   check_valid("Utf8.sub", 1, "s", s)
   check_whole("Utf8.sub", 2, "first", first)
@@ -242,8 +242,8 @@ end
 ---@param s string where to look
 ---@param text string what to find
 ---@param start? number the character to begin at, from 1; without it the first
----@return number? first the first character of what was found, or nil
----@return number? last its last character
+---@return number? the first character of what was found, or nil
+---@return number? its last character
 function Utf8.find(s, text, start)
   check_valid("Utf8.find", 1, "s", s)
   check_valid("Utf8.find", 2, "text", text)
@@ -260,7 +260,7 @@ end
 
 ---Returns the text with its characters in the other order.
 ---@param s string the text
----@return string reversed the last character first
+---@return string the last character first
 function Utf8.reverse(s)
   check_valid("Utf8.reverse", 1, "s", s)
   -- Each character's bytes are turned round first, so that turning all of them mends them.
@@ -277,9 +277,9 @@ end
 
 ---Goes over a text: `for position, code in Utf8.codes(s) do`.
 ---@param s string the text
----@return function iterator gives each character's byte position and code point
----@return string s for the `for` statement
----@return number start for the `for` statement
+---@return function gives each character's byte position and code point
+---@return string for the `for` statement
+---@return number for the `for` statement
 function Utf8.codes(s)
   check_valid("Utf8.codes", 1, "s", s)
   return next_code, s, 0
@@ -287,7 +287,7 @@ end
 
 ---Goes over a text: `for index, character in Utf8.characters(s) do`.
 ---@param s string the text
----@return function iterator gives each character's number and the character as a string
+---@return function gives each character's number and the character as a string
 function Utf8.characters(s)
   check_valid("Utf8.characters", 1, "s", s)
   local at, index = 1, 0
@@ -350,7 +350,7 @@ local WIDE = "[\194-\244][\128-\191]+" -- a character of more than one byte, in 
 
 ---Returns the text in capitals.
 ---@param s string the text
----@return string text letters without a known capital stay as they are
+---@return string letters without a known capital stay as they are
 function Utf8.upper(s)
   check_valid("Utf8.upper", 1, "s", s)
   if not to_upper then make_cases() end
@@ -359,7 +359,7 @@ end
 
 ---Returns the text in small letters.
 ---@param s string the text
----@return string text letters without a known small one stay as they are
+---@return string letters without a known small one stay as they are
 function Utf8.lower(s)
   check_valid("Utf8.lower", 1, "s", s)
   if not to_lower then make_cases() end

@@ -18,7 +18,7 @@ local istype = ffi.istype
 ---   assert(size * 2 == Vector2(1280, 720))
 ---   print(Vector2.length(Vector2(3, 4))) -- 5
 
----@class Vector2
+---@class (exact) Vector2
 ---@field x number the x part, rounded to a 32-bit float
 ---@field y number the y part, rounded to a 32-bit float
 ---@overload fun(x?: number, y?: number): Vector2

@@ -19,7 +19,7 @@ local istype = ffi.istype
 ---   assert(position == Vector3(0, 1, 1))
 ---   print(Vector3.distance(position, Vector3.zero()))
 
----@class Vector3
+---@class (exact) Vector3
 ---@field x number the x part, rounded to a 32-bit float
 ---@field y number the y part, rounded to a 32-bit float
 ---@field z number the z part, rounded to a 32-bit float

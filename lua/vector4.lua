@@ -17,7 +17,7 @@ local istype = ffi.istype
 ---   assert(Vector4.with_w(tint, 0).w == 0)
 ---   print(Vector4.lerp(Vector4.zero(), tint, 0.5))
 
----@class Vector4
+---@class (exact) Vector4
 ---@field x number the x part, rounded to a 32-bit float
 ---@field y number the y part, rounded to a 32-bit float
 ---@field z number the z part, rounded to a 32-bit float

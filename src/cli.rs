@@ -15,7 +15,10 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Docs(tool::docs::Args),
+    New(tool::new::Args),
     Run(tool::run::Args),
+    Test(tool::test::Args),
 }
 
 /// Runs the command that the process was started with: its exit code.
@@ -30,7 +33,10 @@ pub fn main() -> i32 {
         }
     };
     let run = std::panic::catch_unwind(|| match cli.command {
+        Command::Docs(args) => tool::docs::main(args),
+        Command::New(args) => tool::new::main(args),
         Command::Run(args) => tool::run::main(args),
+        Command::Test(args) => tool::test::main(args),
     });
     run.unwrap_or_else(|_| {
         eprintln!("error: {}", fault::take_panic());

@@ -548,4 +548,3 @@ function kit.has_tostring(value)
   local meta = getmetatable_raw(value)
   return type(meta) == "table" and type(rawget(meta, "__tostring")) == "function"
 end
-

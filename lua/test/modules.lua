@@ -194,7 +194,10 @@ local function sleep(seconds)
   elseif not running() then
     error("busted.sleep: only inside a test", 2)
   end
-  yield({ seconds = seconds })
+  local failed = yield({ seconds = seconds })
+  if type(failed) == "string" then
+    error(failed, 2)
+  end
 end
 
 -- Rebinds one global of a function, or of what is called when the value is called. In the sandbox

@@ -22,9 +22,6 @@ local run -- the run in progress
 -- Selection ---------------------------------------------------------------------------------------
 
 local function list_of(value)
-  if value == nil then
-    return {}
-  end
   return type(value) == "table" and value or { value }
 end
 
@@ -134,7 +131,10 @@ local function wait_for_done(element)
         .. suite.waiting_for(done) .. ")")
     end
     waited = waited + run.frame_seconds
-    yield(EVENT, { kind = "yield", request = { frames = 1, reason = "async" } })
+    local failed = yield(EVENT, { kind = "yield", request = { frames = 1, reason = "async" } })
+    if type(failed) == "string" then
+      return report.plain("error", failed)
+    end
   end
   return nil
 end
@@ -456,12 +456,7 @@ local function read_options(options)
   for key, value in next, options or {} do
     local kind = OPTIONS[key]
     if not kind then
-      local names = {}
-      for name in next, OPTIONS do
-        names[#names + 1] = name
-      end
-      sort(names)
-      local near = core.suggest and core.suggest(tostring(key), names)
+      local near = core.suggest(tostring(key), core.names(OPTIONS))
       error("core.test.begin: unknown option '" .. tostring(key) .. "'"
         .. (near and ", did you mean '" .. near .. "'?" or ""), 3)
     end
@@ -547,9 +542,10 @@ function test.step(...)
         return event
       end
     end
-    local problem = run.problem
+    -- A call is answered by its problem, an event by what the caller of the step has to say.
+    local answer = run.problem or arguments[1]
     run.problem = nil
-    local ok, what, value = resume(run.walk, problem)
+    local ok, what, value = resume(run.walk, answer)
     if not ok then
       run.over = true
       local trace = core.debug.traceback(run.walk)
@@ -565,6 +561,11 @@ function test.step(...)
       return { kind = "done", counts = run.counts }
     end
   end
+end
+
+---The coroutine of the function that is under way, if there is one.
+function test.thread()
+  return run and run.user
 end
 
 ---Gives up the function that is under way (a time-out, a watchdog): it ends with this error, and

@@ -2,7 +2,7 @@
 
 use super::exit;
 use crate::engine::{Build, Engine};
-use crate::foundation::log;
+use crate::foundation::{files, log};
 use crate::script::{Report, Vm};
 use crate::system::platform;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ fn write_in(folder: &Path, text: &str) -> Result<PathBuf, String> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let seconds = now.map_or(0, |since| since.as_secs());
     let path = folder.join(format!("crash-{seconds}-{}.txt", std::process::id()));
-    platform::write_safely(&path, text.as_bytes()).map_err(|reason| reason.to_string())?;
+    files::write_safely(&path, text.as_bytes()).map_err(|reason| reason.to_string())?;
     Ok(path)
 }
 

@@ -3,6 +3,7 @@
 
 pub mod crash;
 mod play;
+pub mod testing;
 
 use crate::doing;
 use crate::engine::{Build, Engine, Start};

@@ -1,4 +1,5 @@
-//! Playing a game from its start to its end: the loop around the frame, and what is said at the end.
+//! Playing a game from its start to its end: the loop around the frame, and what is said at the
+//! end.
 
 use super::{App, Opening, crash, exit};
 use crate::engine::Build;

@@ -46,9 +46,9 @@ pub fn lines() -> Vec<String> {
 #[macro_export]
 macro_rules! doing {
     ($name:literal, $data:expr) => {
-        let data: &str = $data;
+        let (name, data): (&'static str, &str) = ($name, $data);
         // SAFETY: the hidden local lives to the end of the block, and nothing can move it.
-        let _doing = unsafe { $crate::foundation::context::Context::push($name, data) };
+        let _doing = unsafe { $crate::foundation::context::Context::push(name, data) };
     };
 }
 

@@ -36,8 +36,8 @@ macro_rules! error {
     ($($words:tt)*) => { $crate::foundation::Error::new(format!($($words)*)) };
 }
 
-/// Formats an assertion's failure as SYSTEMS A1.7 has it: one line per context, outermost first, the
-/// assertion, then its message and its place, indented.
+/// Formats an assertion's failure as SYSTEMS A1.7 has it: one line per context, outermost first,
+/// the assertion, then its message and its place, indented.
 pub fn assertion(test: &str, message: &str, file: &str, line: u32) -> String {
     let mut text = String::new();
     for context in context::lines() {

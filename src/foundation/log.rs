@@ -44,12 +44,14 @@ fn with<R>(f: impl FnOnce(&mut Log) -> R) -> R {
     f(log.get_or_insert_default())
 }
 
-/// Keeps lines from the terminal from now on (they are still kept and counted), or lets them through.
+/// Keeps lines from the terminal from now on (they are still kept and counted), or lets them
+/// through.
 pub fn set_silent(silent: bool) {
     with(|log| log.silent = silent);
 }
 
-/// Writes a line. What a game prints goes to standard output, warnings and errors to standard error.
+/// Writes a line. What a game prints goes to standard output, warnings and errors to standard
+/// error.
 pub fn write(level: Level, text: &str) {
     with(|log| {
         if level == Level::Error {

@@ -1,9 +1,11 @@
 //! What every layer stands on: handles, names, errors with their context, the log, SJSON, numbers.
 //! Nothing here knows of resources, devices or scripts.
 
+pub mod blob;
 pub mod context;
 pub mod error;
 pub mod fault;
+pub mod files;
 pub mod handle;
 pub mod hash;
 pub mod log;

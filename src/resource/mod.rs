@@ -1,4 +1,11 @@
 //! Resources: where a game's files are, and what its settings say.
 
+pub mod compile;
+pub mod index;
+pub mod kind;
+pub mod name;
 pub mod project;
+pub mod scan;
 pub mod settings;
+pub mod store;
+pub mod variant;

@@ -95,7 +95,7 @@ impl Project {
     }
 
     /// Reads a script by its path from the game's folder; `None` where there is no such file.
-    fn read(&self, chunk: &str) -> Result<Option<String>, NoScript> {
+    pub fn read(&self, chunk: &str) -> Result<Option<String>, NoScript> {
         let path = self.root.join(chunk);
         match fs::read(&path) {
             Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -162,6 +162,7 @@ mod tests {
     fn scratch(name: &str, files: &[(&str, &[u8])]) -> Project {
         let root = std::env::temp_dir().join(format!("engine-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&root);
+        fs::create_dir_all(&root).unwrap();
         for (path, text) in files {
             let path = root.join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -1,5 +1,5 @@
-//! A game's settings: the one table of keys, with types, ranges, defaults and words, and the reading
-//! of settings.sjson against it. Knows nothing of what the settings do.
+//! A game's settings: the one table of keys, with types, ranges, defaults and words, and the
+//! reading of settings.sjson against it. Knows nothing of what the settings do.
 
 use crate::error;
 use crate::foundation::sjson::{self, Kind, Tree, Value};
@@ -49,7 +49,8 @@ pub const SETTINGS: &[Setting] = &[
         "id",
         Type::Text,
         "\"\"",
-        "Names the folder for saves and user settings. Made from the name if empty; keep it for ever.",
+        "Names the folder for saves and user settings. Made from the name if empty; keep it for \
+         ever.",
     ),
     setting("version", Type::Text, "\"0.1.0\"", "The game's version, for crash reports."),
     setting("boot_script", Type::Text, "\"main\"", "The module that starts the game."),

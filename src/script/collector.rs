@@ -2,8 +2,8 @@
 //! end. Deterministic runs budget by work instead, so that a replay collects at the same points.
 //!
 //! A cycle begins when the heap has grown by half since the last one ended. Above the ceiling the
-//! budget grows with the excess, up to [`PRESSURE_MAX`] times, so that memory stays bounded whatever
-//! a game allocates.
+//! budget grows with the excess, up to [`PRESSURE_MAX`] times, so that memory stays bounded
+//! whatever a game allocates.
 
 use super::cx::Cx;
 use crate::engine::Collection;

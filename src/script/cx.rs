@@ -174,6 +174,8 @@ pub struct Ctypes {
     pub quaternion: u16,
     pub matrix4x4: u16,
     pub color: u16,
+    pub id_string32: u16,
+    pub id_string64: u16,
 }
 
 /// LuaJIT's type tag of FFI values, which its public header does not name.
@@ -181,7 +183,7 @@ const LUA_TCDATA: c_int = 10;
 
 impl Ctypes {
     /// The numbers with their names.
-    fn names(&self) -> [(u16, &'static str); 6] {
+    fn names(&self) -> [(u16, &'static str); 8] {
         [
             (self.vector2, "Vector2"),
             (self.vector3, "Vector3"),
@@ -189,6 +191,8 @@ impl Ctypes {
             (self.quaternion, "Quaternion"),
             (self.matrix4x4, "Matrix4x4"),
             (self.color, "Color"),
+            (self.id_string32, "IdString32"),
+            (self.id_string64, "IdString64"),
         ]
     }
 
@@ -201,6 +205,8 @@ impl Ctypes {
             "Quaternion" => &mut self.quaternion,
             "Matrix4x4" => &mut self.matrix4x4,
             "Color" => &mut self.color,
+            "IdString32" => &mut self.id_string32,
+            "IdString64" => &mut self.id_string64,
             _ => return false,
         };
         *slot = number;

@@ -1,9 +1,9 @@
 //! Stopping a running script: for its time, its memory, or the end of the process. The one owner of
 //! Lua's hook, which is otherwise unset, and of the watchdog thread.
 //!
-//! A callback is *begun* with a budget of CPU time and *ended*. The watchdog looks at it fifty times
-//! a second; what it finds too long is stopped by a hook that raises an error at every instruction
-//! until the callback has ended, so that no `pcall` of the script's can swallow it.
+//! A callback is *begun* with a budget of CPU time and *ended*. The watchdog looks at it fifty
+//! times a second; what it finds too long is stopped by a hook that raises an error at every
+//! instruction until the callback has ended, so that no `pcall` of the script's can swallow it.
 
 use super::cx::Cx;
 use super::report::{self, Report};
@@ -151,10 +151,11 @@ impl Interrupt {
             if seconds > GRACE_SECONDS && turn % 2 == 1 {
                 self.arm_for(turn, Reason::End);
             }
-            if seconds > PATIENCE_SECONDS && !self.closing.load(SeqCst) {
-                if let Some(last_words) = &*self.last_words.lock().unwrap() {
-                    last_words();
-                }
+            if seconds > PATIENCE_SECONDS
+                && !self.closing.load(SeqCst)
+                && let Some(last_words) = &*self.last_words.lock().unwrap()
+            {
+                last_words();
             }
         }
     }

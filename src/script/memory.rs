@@ -1,9 +1,9 @@
 //! Lua's memory: what it uses, its limit, and what happens there. Knows nothing of the collector's
 //! pacing; that is collector.rs.
 //!
-//! Allocation never fails inside an engine call, for a Lua error must not cross a Rust frame. At the
-//! limit the interrupt hook is armed, which collects garbage and raises an ordinary error, with a
-//! stack, at the next instruction. Only one request that is far beyond the limit is refused here.
+//! Allocation never fails inside an engine call, for a Lua error must not cross a Rust frame. At
+//! the limit the interrupt hook is armed, which collects garbage and raises an ordinary error, with
+//! a stack, at the next instruction. Only one request that is far beyond the limit is refused here.
 
 use super::interrupt::{Interrupt, Reason};
 use std::alloc::{Layout, alloc, dealloc, realloc};

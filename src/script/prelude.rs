@@ -29,6 +29,7 @@ pub const FILES: &[File] = files![
     "geometry",
     "frustum",
     "float32_array",
+    "id_string",
     "script",
     "class",
     "utf8",
@@ -55,6 +56,8 @@ pub const TEST_FILES: &[File] = files![
     "test/report",
     "test/modules",
     "test/runner",
+    "test/engine",
+    "test/coverage",
 ];
 
 /// The files of a boot, without the last.

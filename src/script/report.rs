@@ -348,7 +348,8 @@ unsafe fn variables(
     found
 }
 
-/// `World has no function 'updte', did you mean 'update'?` for a call of something that is not there.
+/// `World has no function 'updte', did you mean 'update'?` for a call of something that is not
+/// there.
 unsafe fn misspelt(l: *mut lua_State, message: &str, source: &str) -> String {
     let called = |kind: &str| {
         let rest = message.strip_prefix(&format!("attempt to call {kind} '"))?;
@@ -362,15 +363,15 @@ unsafe fn misspelt(l: *mut lua_State, message: &str, source: &str) -> String {
             let names = string_keys(l, LUA_GLOBALSINDEX);
             let hint = suggest::hint(name, names.iter().map(String::as_str));
             words = format!(": there is no global function '{name}'{hint}");
-        } else if let Some(name) = called("field").or_else(|| called("method")) {
-            if let Some(module) = module_before(source, name) {
-                lua_pushlstring(l, module.as_ptr() as *const _, module.len());
-                lua_rawget(l, LUA_GLOBALSINDEX);
-                if lua_type(l, -1) == LUA_TTABLE {
-                    let names = string_keys(l, -1);
-                    let hint = suggest::hint(name, names.iter().map(String::as_str));
-                    words = format!(": {module} has no function '{name}'{hint}");
-                }
+        } else if let Some(name) = called("field").or_else(|| called("method"))
+            && let Some(module) = module_before(source, name)
+        {
+            lua_pushlstring(l, module.as_ptr() as *const _, module.len());
+            lua_rawget(l, LUA_GLOBALSINDEX);
+            if lua_type(l, -1) == LUA_TTABLE {
+                let names = string_keys(l, -1);
+                let hint = suggest::hint(name, names.iter().map(String::as_str));
+                words = format!(": {module} has no function '{name}'{hint}");
             }
         }
         lua_settop(l, top);

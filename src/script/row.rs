@@ -163,7 +163,9 @@ macro_rules! arity {
                     // lives as long as the VM, and is not borrowed while Lua runs.
                     let cx = unsafe { &mut *cx };
                     cx.guarded(|cx| {
+                        // SAFETY: the pointers are alive for the time of the call.
                         $(let $v = unsafe { $t::from_c($v, $x, cx) }?;)*
+                        // SAFETY: as above: the engine lives, and is not borrowed.
                         let engine = unsafe { &mut *cx.engine };
                         revive::<F>()(engine, $($v),*).into_c(cx)
                     })

@@ -1,7 +1,7 @@
 //! The fast forms of hot functions: Lua text that checks its arguments and calls through FFI, and
-//! falls to the checked form (which words the error) when a check fails. Also the wrappers that make
-//! vectors of the numbers that checked forms return. Installed only while the JIT is on, for FFI is
-//! slower than Lua's C interface in the interpreter.
+//! falls to the checked form (which words the error) when a check fails. Also the wrappers that
+//! make vectors of the numbers that checked forms return. Installed only while the JIT is on, for
+//! FFI is slower than Lua's C interface in the interpreter.
 
 use super::cx::Registered;
 use super::types::{Shape, Type};

@@ -1,8 +1,9 @@
 //! Time-step policies: which step the game gets for the time that a frame took. Knows no clock and
 //! no Lua: the frame loop measures and waits; `words` reads what a game says.
 //!
-//! Source: SYSTEMS A5; the algorithm is Bitsquid's "Time Step Smoothing" (2010), the names are those
-//! of `Application.set_time_step_policy` in Stingray, the warm-up and the debt follow Crown's filter.
+//! Source: SYSTEMS A5; the algorithm is Bitsquid's "Time Step Smoothing" (2010), the names are
+//! those of `Application.set_time_step_policy` in Stingray, the warm-up and the debt follow Crown's
+//! filter.
 //!
 //! A frame passes these stages, in this order:
 //!

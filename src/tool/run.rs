@@ -1,5 +1,6 @@
 //! `engine run`: plays a game.
 
+use super::definitions;
 use crate::app::{self, Options, Pace};
 use std::path::PathBuf;
 
@@ -54,6 +55,7 @@ pub fn main(args: Args) -> i32 {
         true => Pace::RealTime,
         false => Pace::Fixed(args.fixed_step.unwrap_or(1.0 / 60.0)),
     };
+    definitions::refresh(&args.folder);
     app::play(Options {
         folder: args.folder,
         pace,

@@ -60,6 +60,15 @@ describe("boxes", function()
         name .. "Box: argument #2 'y' must be number, got string \"no\"")
       check_error(function() box:store() end,
         name .. "Box.store: argument #2 '" .. v .. "' must be " .. name .. ", got nil")
+      local numbers, names = kind[6], { "x", "y", "z", "w" }
+      for i = 2, #numbers do
+        local wrong = { unpack(numbers) }
+        wrong[i] = "no"
+        local words = " '" .. names[i] .. "' must be number, got string \"no\""
+        check_error(function() box:store(unpack(wrong)) end,
+          name .. "Box.store: argument #" .. i + 1 .. words)
+        check_error(function() Box(unpack(wrong)) end, name .. "Box: argument #" .. i .. words)
+      end
       check_error(function() box:store(1) end,
         name .. "Box.store: argument #3 'y' must be number, got nil")
       assert.equals(first, box:unbox())
@@ -73,6 +82,7 @@ describe("boxes", function()
         name .. "Box.unbox: argument #1 'box' must be " .. name .. "Box, got " .. name
           .. ": call it as box:unbox(...)")
       check_error(function() Box(first).store(first) end, ": call it as box:store(...)")
+      check_error(function() Box.unbox({}) end, "must be " .. name .. "Box, got table")
     end
   end)
 

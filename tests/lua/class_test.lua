@@ -178,7 +178,7 @@ describe("class", function()
     Troll = nil
   end)
 
-  it("keeps a class when its file runs again with other lines, and refuses it to another file", function()
+  it("keeps a class when its file runs again, and refuses it to another file", function()
     local function run(text, name) assert(loadstring(text, "@" .. name))() end
     run("Kobold = class(Kobold)", "kobold.lua")
     local kobold = Kobold.new()

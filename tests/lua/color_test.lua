@@ -28,7 +28,8 @@ describe("Color", function()
     check_error(function() Color(1, 2, 3, 4, 5) end, "got 5 arguments")
     check_error(function() Color(1, 2, "3") end,
       "Color: argument #3 'b' must be number, got string \"3\"")
-    check_error(function() Color(1, 2, 3, nil) end, "Color: argument #4 'b' must be number, got nil")
+    check_error(function() Color(1, 2, 3, nil) end,
+      "Color: argument #4 'b' must be number, got nil")
   end)
 
   it("gives its parts by name and by function", function()
@@ -81,7 +82,8 @@ describe("Color", function()
     check_error(function() return c * nil end, "cannot multiply Color and nil")
     check_error(function() return c + c end, "cannot add Color and Color: use Color.lerp")
     check_error(function() return c - 1 end, "cannot subtract number 1 from Color")
-    check_error(function() return c / 2 end, "cannot divide Color by number 2: use c * (1 / divisor)")
+    check_error(function() return c / 2 end,
+      "cannot divide Color by number 2: use c * (1 / divisor)")
     check_error(function() return -c end, "cannot negate Color")
     check_error(function() return c < c end, "cannot compare Color with Color")
     check_error(function() return #c end, "Color has no # operator")

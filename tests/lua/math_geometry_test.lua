@@ -148,7 +148,8 @@ describe("Math with numbers", function()
   end)
 end)
 
--- A box of 2 × 4 × 6 metres at (10, 0, 0), turned a quarter about Z: it reaches 2 along X, 1 along Y.
+-- A box of 2 × 4 × 6 metres at (10, 0, 0), turned a quarter about Z, so that it reaches 2 along X
+-- and 1 along Y.
 local quarter = Quaternion(Vector3.up(), math.pi / 2)
 local pose = Matrix4x4.from_quaternion_position(quarter, Vector3(10, 0, 0))
 local half = Vector3(1, 2, 3)
@@ -162,6 +163,22 @@ describe("Math with boxes", function()
     assert.is_false(Math.point_in_box(Vector3(10, 0, 3.1), pose, half))
     assert.is_false(Math.point_in_box(Vector3(0 / 0, 0, 0), pose, half))
     assert.is_true(Math.point_in_box(Vector3(1, 1, 1), m, v3))
+  end)
+
+  it("agrees with the coordinates of the pose", function()
+    local turned = Matrix4x4.from_quaternion_position_scale(
+      Quaternion(Vector3(1, -2, 3), 1), Vector3(3, -4, 5), Vector3(0.5, 2, 3))
+    for i = 1, 3 do
+      for _, sign in ipairs({ -1, 1 }) do
+        local inside = Vector3.with_element(Vector3.zero(), i, half[i] * sign * 0.99)
+        local outside = Vector3.with_element(Vector3.zero(), i, half[i] * sign * 1.01)
+        assert.is_true(Math.point_in_box(turned * inside, turned, half))
+        assert.is_false(Math.point_in_box(turned * outside, turned, half))
+        local towards = turned.translation - turned * outside
+        near(0.01 / 1.01, Math.ray_box_intersection(turned * outside, towards, turned, half))
+        assert.equals(-1, Math.ray_box_intersection(turned * outside, -towards, turned, half))
+      end
+    end
   end)
 
   it("counts the scale of the pose", function()
@@ -194,6 +211,17 @@ describe("Math with boxes", function()
     merged, size = Math.merge_boxes(pose, half, m, v3)
     assert.is_true(Vector3.almost_equal(Vector3(1, 6.5, 3), size))
     assert.is_true(Vector3.almost_equal(pose.x, merged.x))
+    local turned = Matrix4x4.from_quaternion_position(
+      Quaternion(Vector3(1, -2, 3), 1), Vector3(3, -4, 5))
+    merged, size = Math.merge_boxes(turned, half)
+    assert.is_true(Matrix4x4.almost_equal(turned, merged))
+    assert.is_true(Vector3.almost_equal(half, size))
+    merged, size = Math.merge_boxes(turned, half, Matrix4x4.from_translation(Vector3(9, 9, 9)), v3)
+    for corner = 0, 7 do
+      local x, y, z = corner % 2, math.floor(corner / 2) % 2, math.floor(corner / 4)
+      local point = Vector3(8 + 2 * x, 8 + 2 * y, 8 + 2 * z)
+      assert.is_true(Math.point_in_box(point, merged, size * 1.00001))
+    end
     merged, size = Math.merge_boxes(Matrix4x4.with_scale(pose, Vector3(2, 2, 2)), half)
     assert.is_true(Vector3.almost_equal(Vector3(2, 4, 6), size))
     assert.is_true(Vector3.almost_equal(Vector3(1, 1, 1), Matrix4x4.scale(merged)))
@@ -244,16 +272,52 @@ describe("Math with frustums", function()
     assert.is_false(Math.box_intersects_frustum(at(0, 12, 0), v3, frustum()))
   end)
 
-  it("is exact where no plane of the frustum separates", function()
-    -- A wide flat box in front of an edge of the near plane: every plane cuts it.
-    local slab = Matrix4x4.from_quaternion_position(
-      Quaternion(Vector3.right(), math.pi / 4), Vector3(0, 0.4, 2))
-    assert.is_false(Math.box_intersects_frustum(slab, Vector3(20, 1.2, 0.01), frustum()))
-    -- Beside a far corner, where only the axes of the box separate.
-    assert.is_false(Math.box_intersects_frustum(
-      Matrix4x4.from_quaternion_position(
-        Quaternion.look(Vector3(1, 1, 1)), Vector3(11.5, 11.5, 11.5)),
-      Vector3(5, 2, 5), frustum()))
+  it("is exact, for boxes turned and placed in every way", function()
+    local arguments = { frustum() }
+    -- A point that is projected in turn onto the box and onto each half space ends in both, if
+    -- there is such a point at all.
+    local function overlap(box, size)
+      local inverse, p = Matrix4x4.inverse(box), box.translation
+      for _ = 1, 1000 do
+        local outside = 0
+        for i = 1, 12, 2 do
+          local distance = Vector3.dot(arguments[i], p) - arguments[i + 1]
+          outside = math.max(outside, distance)
+          if distance > 0 then p = p - arguments[i] * distance end
+        end
+        if outside < 1e-5 then return 0 end
+        local inside = inverse * p
+        p = box * Vector3.max(-size, Vector3.min(size, inside))
+      end
+      local gap = 0
+      for i = 1, 12, 2 do
+        gap = math.max(gap, Vector3.dot(arguments[i], p) - arguments[i + 1])
+      end
+      return gap
+    end
+    local seed = 1
+    local function part(low, high)
+      seed = seed * 16807 % 2147483647
+      return low + (high - low) * seed / 2147483647
+    end
+    local counts = { touching = 0, apart = 0 }
+    for _ = 1, 1000 do
+      local turn = Quaternion.normalize(
+        Quaternion.from_elements(part(-1, 1), part(-1, 1), part(-1, 1), part(-1, 1)))
+      local place = Vector3(part(-14, 14), part(-5, 14), part(-14, 14))
+      local box = Matrix4x4.from_quaternion_position(turn, place)
+      local size = Vector3(part(0.1, 8), part(0.1, 4), part(0.01, 0.1))
+      local gap = overlap(box, size)
+      -- Between the two bounds the projections have not settled.
+      if gap < 1e-3 then
+        counts.touching = counts.touching + 1
+        assert.is_true(Math.box_intersects_frustum(box, size, frustum()))
+      elseif gap > 0.1 then
+        counts.apart = counts.apart + 1
+        assert.is_false(Math.box_intersects_frustum(box, size, frustum()))
+      end
+    end
+    assert.is_true(counts.touching > 250 and counts.apart > 250)
   end)
 
   it("refuses frustums that are not complete", function()

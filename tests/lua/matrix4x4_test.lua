@@ -68,7 +68,8 @@ describe("Matrix4x4", function()
   end)
 
   it("says which fields there are", function()
-    check_error(function() return m.w end, "Matrix4x4 has no field 'w': it has x, y, z, translation")
+    check_error(function() return m.w end,
+      "Matrix4x4 has no field 'w': it has x, y, z, translation")
     check_error(function() return m.inverse end,
       "Matrix4x4 has no field 'inverse': call Matrix4x4.inverse(m)")
     check_error(function() Matrix4x4.element(m, 5, 1) end,
@@ -171,8 +172,9 @@ describe("Matrix4x4", function()
   end)
 
   it("multiplies rows by columns", function()
-    local row = Matrix4x4.as_table(Matrix4x4.multiply(m, Matrix4x4.transpose(m)))
-    assert.same({ 30, 70, 110, 150, 70, 174, 278, 382, 110, 278, 446, 614, 150, 382, 614, 846 }, row)
+    local product = Matrix4x4.multiply(m, Matrix4x4.transpose(m))
+    assert.same({ 30, 70, 110, 150, 70, 174, 278, 382, 110, 278, 446, 614, 150, 382, 614, 846 },
+      Matrix4x4.as_table(product))
     assert.same({ 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15, 4, 8, 12, 16 },
       Matrix4x4.as_table(Matrix4x4.transpose(m)))
   end)
@@ -182,7 +184,7 @@ describe("Matrix4x4", function()
     near_vector(v3, Matrix4x4.inverse(pose) * (pose * v3))
     local tiny = Matrix4x4.from_quaternion_position_scale(q, v3, Vector3.one() * 0.001)
     near_matrix(Matrix4x4.identity(), tiny * Matrix4x4.inverse(tiny))
-    local general = Matrix4x4.from_elements(2, 0, 1, 3, 0, 1, 4, 0, 5, 0, 1, 1, 0, 2, 0, 1)
+    local general = Matrix4x4.from_elements(2, 7, 1, 3, 4, 1, -4, 6, 5, 3, 1, 1, 8, 2, 9, 1)
     near_matrix(Matrix4x4.identity(), general * Matrix4x4.inverse(general))
     near_matrix(Matrix4x4.identity(), Matrix4x4.inverse(general) * general)
   end)
@@ -258,11 +260,18 @@ describe("Matrix4x4", function()
 
   it("knows which poses physics can take", function()
     assert.is_true(Matrix4x4.is_valid_for_physics(pose))
+    local tilted = Quaternion(Vector3(1, 2, 3), 1)
+    assert.is_true(Matrix4x4.is_valid_for_physics(Matrix4x4.from_quaternion_position(tilted, v3)))
     local bad = {
       m,
       Matrix4x4.with_scale(pose, Vector3(2, 1, 1)),
       Matrix4x4.with_scale(pose, Vector3(-1, 1, 1)),
       Matrix4x4.with_x(Matrix4x4.identity(), Vector3.normalize(Vector3(1, 1, 0))),
+      Matrix4x4.with_y(Matrix4x4.identity(), Vector3.normalize(Vector3(0, 1, 1))),
+      Matrix4x4.with_z(Matrix4x4.identity(), Vector3.normalize(Vector3(1, 0, 1))),
+      Matrix4x4.with_scale(pose, Vector3(1, 1.01, 1)),
+      Matrix4x4.with_scale(pose, Vector3(1, 1, 0.99)),
+      Matrix4x4.with_element(pose, 2, 4, 1),
       Matrix4x4.with_element(pose, 1, 1, 0 / 0),
       Matrix4x4.with_element(pose, 4, 4, 2),
     }
@@ -280,7 +289,8 @@ describe("Matrix4x4", function()
       { "from_translation", { 1 }, "#1 'translation' must be Vector3, got number 1" },
       { "copy", { 1 }, "#1 'm' must be Matrix4x4, got number 1" },
       { "element", { 1, 1, 1 }, "#1 'm' must be Matrix4x4, got number 1" },
-      { "element", { m, "no", 1 }, "#2 'row' must be a whole number from 1 to 4, got string \"no\"" },
+      { "element", { m, "no", 1 },
+        "#2 'row' must be a whole number from 1 to 4, got string \"no\"" },
       { "element", { m, 1, "no" },
         "#3 'column' must be a whole number from 1 to 4, got string \"no\"" },
       { "with_element", { 1, 1, 1, 1 }, "#1 'm' must be Matrix4x4, got number 1" },
@@ -321,7 +331,8 @@ describe("Matrix4x4", function()
       { "from_quaternion", { 1 }, "#1 'q' must be Quaternion, got number 1" },
       { "from_quaternion_position", { 1, v3 }, "#1 'q' must be Quaternion, got number 1" },
       { "from_quaternion_position", { q, 1 }, "#2 'p' must be Vector3, got number 1" },
-      { "from_quaternion_position_scale", { 1, v3, v3 }, "#1 'q' must be Quaternion, got number 1" },
+      { "from_quaternion_position_scale", { 1, v3, v3 },
+        "#1 'q' must be Quaternion, got number 1" },
       { "from_quaternion_position_scale", { q, 1, v3 }, "#2 'p' must be Vector3, got number 1" },
       { "from_quaternion_position_scale", { q, v3, 1 }, "#3 's' must be Vector3, got number 1" },
       { "with_x", { 1, v3 }, "#1 'm' must be Matrix4x4, got number 1" },

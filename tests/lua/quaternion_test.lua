@@ -91,6 +91,15 @@ describe("Quaternion", function()
     assert.is_true(Quaternion.almost_equal(q, -q))
     assert.is_false(Quaternion.almost_equal(q, Quaternion.identity()))
     assert.is_true(Quaternion.almost_equal(q, Quaternion.identity(), 0.5))
+    for i = 1, 4 do
+      local elements = { 0.5, 0.5, 0.5, 0.5 }
+      elements[i] = 0.75
+      local other = Quaternion.from_elements(unpack(elements))
+      assert.is_false(Quaternion.almost_equal(q, other))
+      assert.is_false(Quaternion.almost_equal(other, -q))
+      assert.is_false(Quaternion.equal(q, other))
+      assert.is_false(q == other)
+    end
     check_error(function() Quaternion.almost_equal(q, q, "no") end,
       "Quaternion.almost_equal: argument #3 'tolerance' must be number")
   end)
@@ -165,6 +174,18 @@ describe("Quaternion", function()
     near_rotation(half, Quaternion.lerp(Quaternion.identity(), -quarter, 0.5))
     near_rotation(half, Quaternion.slerp(Quaternion.identity(), -quarter, 0.5))
     near_rotation(quarter, Quaternion.lerp(q, quarter, 1))
+    local list = rotations()
+    for i = 2, #list do
+      local a, b = list[i - 1], list[i]
+      local whole = Quaternion.angle_between(a, b)
+      for _, t in ipairs({ 0, 0.25, 0.5, 1 }) do
+        local even = Quaternion.slerp(a, b, t)
+        near(whole * t, Quaternion.angle_between(a, even), 1e-4)
+        near(whole * (1 - t), Quaternion.angle_between(even, b), 1e-4)
+      end
+      near_rotation(Quaternion.slerp(a, b, 0.5), Quaternion.lerp(a, b, 0.5))
+      near_rotation(a, Quaternion.lerp(a, b, 0))
+    end
     near_rotation(Quaternion(up, math.pi / 20),
       Quaternion.slerp(Quaternion.identity(), quarter, 0.1))
     local close = Quaternion(up, 0.001)
@@ -223,6 +244,12 @@ describe("Quaternion", function()
   it("turns one direction into another", function()
     near_vector(forward, Quaternion.between(right * 3, forward * 2) * right)
     assert.equals(Quaternion.identity(), Quaternion.between(Vector3.zero(), right))
+    for _, r in ipairs(rotations()) do
+      local between = Quaternion.between(v3, r * v3 * 2)
+      near_vector(r * v3, between * v3)
+      near(1, Quaternion.norm(between))
+      near(Vector3.angle(v3, r * v3), Quaternion.angle(between), 1e-3)
+    end
     for _, d in ipairs({ right, forward, up, v3, Vector3(0, 2, -1) }) do
       near_vector(-d, Quaternion.between(d, -d) * d)
     end

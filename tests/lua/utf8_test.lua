@@ -135,7 +135,7 @@ describe("Utf8", function()
     assert.is_nil(Utf8.find(TEXT, "a", 2))
     assert.is_nil(Utf8.find(TEXT, "a", 9))
     assert.error_matches(function() Utf8.find(TEXT, "a", 0) end, "must be a whole number above 0")
-    assert.error_matches(function() Utf8.find(TEXT) end, "argument #2 'text' must be string, got nil")
+    assert.error_matches(function() Utf8.find(TEXT) end, "argument #2 'text' must be string, got")
   end)
 
   it("turns a text round", function()

@@ -52,10 +52,11 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             "set_time_step_policy",
             set_time_step_policy,
             &[("policy", "names of policies, each followed by its numbers")],
-            "Sets how the step of a frame is made of measured time: \"smoothing\", history, outliers, factor; \
-             \"no_smoothing\"; \"fixed\", seconds; \"throttle\", frames per second; \"no_throttle\"; \
-             \"debt_payback\", frames; \"external_multiplier\", factor; \"external_step_range\" or \
-             \"system_step_range\", min, max; \"clear_history\". Several can stand in one call.",
+            "Sets how the step of a frame is made of measured time: \"smoothing\", history, \
+             outliers, factor; \"no_smoothing\"; \"fixed\", seconds; \"throttle\", frames per \
+             second; \"no_throttle\"; \"debt_payback\", frames; \"external_multiplier\", factor; \
+             \"external_step_range\" or \"system_step_range\", min, max; \"clear_history\". \
+             Several can stand in one call.",
         ),
         func("settings", settings, &[], "What settings.sjson says, with the defaults, as a table."),
         func("new_world", new_world, &[], "Makes an empty world."),

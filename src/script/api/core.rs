@@ -2,7 +2,7 @@
 //! what they get; their words are for the prelude's authors.
 
 use crate::engine::Engine;
-use crate::foundation::{Error, log, sjson, suggest};
+use crate::foundation::{Error, hash, log, sjson, suggest};
 use crate::resource::project::NoScript;
 use crate::script::arg::{Bytes, Integer, Text};
 use crate::script::cx::Cx;
@@ -67,6 +67,8 @@ pub static CORE: Module = module(
             &[("milliseconds", ""), ("ceiling", "")],
             "What the collector may take.",
         ),
+        func("hash32", hash32, &[("text", "")], "MurmurHash2 of a name, seed 0."),
+        func("hash64", hash64, &[("text", "")], "MurmurHash64A of it: high and low half."),
         func("has_main_world", has_main_world, &[], "Whether the main world was asked for."),
     ],
 );
@@ -236,7 +238,7 @@ fn save_user_settings(engine: &mut Engine, tree: Value) -> Result<Expected<bool>
     let text = sjson::write(&tree.to_tree()).map_err(|fault| Error::new(fault.to_string()))?;
     let Some(folder) = &engine.save_folder else { return Ok(Expected(Ok(true))) };
     let path = folder.join(USER_SETTINGS);
-    let written = crate::system::platform::write_safely(&path, text.as_bytes());
+    let written = crate::foundation::files::write_safely(&path, text.as_bytes());
     let words = |reason| format!("{} cannot be written: {reason}", path.display());
     Ok(Expected(written.map(|()| true).map_err(words)))
 }
@@ -244,6 +246,15 @@ fn save_user_settings(engine: &mut Engine, tree: Value) -> Result<Expected<bool>
 fn set_collection(engine: &mut Engine, milliseconds: f64, ceiling: f64) {
     engine.collection.milliseconds = milliseconds;
     engine.collection.ceiling_mib = ceiling;
+}
+
+fn hash32(_: &mut Engine, text: Bytes) -> f64 {
+    hash::murmur32(text.as_slice(), 0).into()
+}
+
+fn hash64(_: &mut Engine, text: Bytes) -> (f64, f64) {
+    let hash = hash::murmur64a(text.as_slice(), 0);
+    ((hash >> 32) as f64, (hash & 0xffff_ffff) as f64)
 }
 
 fn has_main_world(engine: &mut Engine) -> bool {

@@ -1,4 +1,5 @@
-//! `Math`, its part in Rust: random numbers and noise. Geometry is the prelude's (lua/geometry.lua).
+//! `Math`, its part in Rust: random numbers and noise. Geometry is the prelude's
+//! (lua/geometry.lua).
 
 use crate::engine::Engine;
 use crate::foundation::{Error, Vec3, noise, random};
@@ -21,7 +22,8 @@ assert(math.abs(Math.noise(0.5, 2.25)) <= 1)"#,
                 ("min", "the smallest result, or the largest where it stands alone"),
                 ("max", "the largest result"),
             ],
-            "A random number in [0, 1); with one whole number n, one of 1 to n; with two, one of min to max.",
+            "A random number in [0, 1); with one whole number n, one of 1 to n; with two, one of \
+             min to max.",
         ),
         func(
             "set_seed",
@@ -37,7 +39,8 @@ assert(math.abs(Math.noise(0.5, 2.25)) <= 1)"#,
                 ("min", "the smallest result, or the largest where it stands alone"),
                 ("max", "the largest result"),
             ],
-            "A random number made from a seed alone: returns the next seed, and the number as `Math.random` has it.",
+            "A random number made from a seed alone: returns the next seed, and the number as \
+             `Math.random` has it.",
         ),
         func(
             "random_direction",

@@ -7,6 +7,6 @@ mod world;
 
 use super::row::Module;
 
-/// Every module with functions in Rust. The prelude's Lua adds functions to some, and modules of its
-/// own (see prelude.rs).
+/// Every module with functions in Rust. The prelude's Lua adds functions to some, and modules of
+/// its own (see prelude.rs).
 pub const MODULES: &[&Module] = &[&application::APPLICATION, &math::MATH, &world::WORLD];

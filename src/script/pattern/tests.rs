@@ -25,6 +25,7 @@ fn answer(subject: &[u8], pattern: &[u8], init: usize, budget: u64) -> String {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table, one row for each case")]
 fn each_row_matches_as_in_luajit() {
     let rows: &[(&[u8], &[u8], usize, &str)] = &[
         (b"hello", b"l+", 0, "2..4"),

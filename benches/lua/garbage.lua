@@ -1,0 +1,22 @@
+-- Garbage: 130,000 live small tables; every frame makes 10,000 more, of which 1,000 take the place
+-- of old ones and the rest is dropped.
+
+local LIVE, MADE, KEPT = 130000, 10000, 10
+local live = {}
+for i = 1, LIVE do
+  live[i] = { x = i, y = 0 }
+end
+
+local place = 0
+
+function render()
+  local last
+  for i = 1, MADE do
+    local made = { x = i, y = last and last.x or 0 }
+    last = made
+    if i % KEPT == 0 then
+      place = place % LIVE + 1
+      live[place] = made
+    end
+  end
+end

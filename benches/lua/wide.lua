@@ -1,0 +1,41 @@
+-- Wide, flat code: n distinct functions (argument), each with a short loop over a shared table and
+-- a branch, called once a frame. Every one is hot enough to be compiled, as in a big game.
+
+local n = tonumber((Application.argv()))
+
+local values = {}
+for i = 1, 30 do
+  values[i] = (i * 7919) % 31
+end
+
+local functions = {}
+for first = 1, n, 100 do
+  local lines = { "return {" }
+  for i = first, math.min(first + 99, n) do
+    lines[#lines + 1] = string.format([[
+      function(values, state)
+        local sum = state
+        for k = 1, 30 do
+          sum = sum + values[k] * %d
+          if sum > %d then sum = sum - %d end
+        end
+        return sum
+      end,]], i % 13 + 1, 1000 + i, 900 + i)
+  end
+  lines[#lines + 1] = "}"
+  for _, made in ipairs(assert(load(table.concat(lines, "\n"), "=wide"))()) do
+    functions[#functions + 1] = made
+  end
+end
+assert(#functions == n)
+
+local states = {}
+for i = 1, n do
+  states[i] = i
+end
+
+function render()
+  for i = 1, n do
+    states[i] = functions[i](values, states[i])
+  end
+end

@@ -1,0 +1,18 @@
+-- Script work inside the engine: runs a file of work/ as a game's module. The same files run in a
+-- bare VM, whose first sample gives the expected sum. Arguments: the file's name, frames in a
+-- sample, the sum.
+
+local name, times, expected = Application.argv()
+times, expected = tonumber(times), tonumber(expected)
+
+local repeated = require("repeated")
+local frame = require("work." .. name)
+
+function init()
+  local sum = repeated(frame, times)
+  assert(sum == expected, "the engine and the bare VM disagree")
+end
+
+function render()
+  repeated(frame, times)
+end

@@ -1,0 +1,84 @@
+//! Starting up: the executable plays one frame of the template and ends.
+
+use super::table::{Group, median, row};
+use super::{MIB, cpu, game::Game};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What one child used.
+struct Used {
+    cpu_milliseconds: f64,
+    peak_mib: f64,
+}
+
+/// Runs the executable on a game's folder for one frame.
+fn run_once(folder: &Path, saves: &Path) -> Used {
+    let child = Command::new(env!("CARGO_BIN_EXE_engine"))
+        .args(["run".as_ref(), folder.as_os_str()])
+        .args(["--headless", "--frames", "1"])
+        .env("ENGINE_SAVE_DIR", saves)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the engine starts");
+    let mut status = 0;
+    // SAFETY: a record of plain numbers, filled by the call below for a child of ours that nobody
+    // else waits for.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        let waited = libc::wait4(child.id() as i32, &mut status, 0, &mut usage);
+        assert!(waited == child.id() as i32, "the child was lost");
+        usage
+    };
+    assert!(status == 0, "engine run {} ended with status {status}", folder.display());
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
+    Used {
+        cpu_milliseconds: (seconds(usage.ru_utime) + seconds(usage.ru_stime)) * 1e3,
+        // Linux counts in KiB.
+        peak_mib: usage.ru_maxrss as f64 / 1024.0,
+    }
+}
+
+/// A fresh empty folder for saves.
+fn scratch() -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("engine-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the temporary folder can be written to");
+    folder
+}
+
+pub fn measure() -> Group {
+    const RUNS: usize = 20;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (template, saves) = (root.join("game_template"), scratch());
+    run_once(&template, &saves);
+    let runs: Vec<Used> = (0..RUNS).map(|_| run_once(&template, &saves)).collect();
+    let boots = (0..RUNS).map(|_| {
+        cpu(|| {
+            Game::open("empty", &[], true);
+        }) * 1e3
+    });
+    let boot = median(boots.collect());
+    let size = std::fs::metadata(env!("CARGO_BIN_EXE_engine")).expect("it was just run").len();
+    // A folder of our own; what is left of it is the system's to clean.
+    let _ = std::fs::remove_dir_all(&saves);
+    let peak = runs.iter().map(|used| used.peak_mib).fold(0.0, f64::max);
+    Group {
+        name: "start",
+        title: "engine run game_template --headless --frames 1",
+        workload: "The release executable from process start to exit, CPU time of all its threads in \
+                   user and system mode, files cached: median of 20 runs after one; peak resident \
+                   memory: the most of the 20. A VM's boot: making it and running the prelude, without \
+                   a process around it. The executable is stripped.",
+        rows: vec![
+            row(
+                "CPU from start to exit",
+                median(runs.iter().map(|used| used.cpu_milliseconds).collect()),
+                "ms",
+                Some(25.0),
+            ),
+            row("peak resident memory", peak, "MiB", Some(30.0)),
+            row("stripped release executable", size as f64 / MIB, "MiB", Some(8.0)),
+            row("  a VM's boot and end, inside the above", boot, "ms", None),
+        ],
+    }
+}

@@ -1,0 +1,104 @@
+//! The table of figures: rows in groups, printed for people and written as JSON.
+
+/// One figure.
+pub struct Row {
+    pub name: String,
+    pub measured: f64,
+    pub unit: &'static str,
+    /// The most it may be; where there is none, the figure is only stated.
+    pub target: Option<f64>,
+    pub note: String,
+}
+
+/// Figures of one workload.
+pub struct Group {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub workload: &'static str,
+    pub rows: Vec<Row>,
+}
+
+pub fn row(name: &str, measured: f64, unit: &'static str, target: Option<f64>) -> Row {
+    Row { name: name.to_string(), measured, unit, target, note: String::new() }
+}
+
+pub fn named(name: String, measured: f64, unit: &'static str, target: Option<f64>) -> Row {
+    Row { name, measured, unit, target, note: String::new() }
+}
+
+impl Row {
+    fn verdict(&self) -> &'static str {
+        match self.target {
+            None => "",
+            Some(target) if self.measured <= target => "pass",
+            Some(_) => "MISS",
+        }
+    }
+}
+
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Three digits that matter, and no more decimals than that takes.
+fn digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        size if size >= 1.0 => 2,
+        _ => 3,
+    };
+    format!("{value:.decimals$}")
+}
+
+pub fn print(group: &Group) {
+    println!("\n{}: {}", group.name, group.title);
+    let mut line = String::from("   ");
+    for word in group.workload.split_whitespace() {
+        if line.len() + word.len() > 98 {
+            println!("{line}");
+            line = String::from("   ");
+        }
+        line = line + " " + word;
+    }
+    println!("{line}");
+    println!("    {:<58} {:>9} {:>9} {:<6} verdict", "figure", "measured", "target", "unit");
+    for row in &group.rows {
+        let target = row.target.map(digits).unwrap_or_default();
+        let (name, measured, unit) = (&row.name, digits(row.measured), row.unit);
+        let line = format!("    {name:<58} {measured:>9} {target:>9} {unit:<6} {}", row.verdict());
+        println!("{}  {}", line.trim_end(), row.note);
+    }
+}
+
+/// How many figures hold.
+pub fn print_sum(groups: &[Group]) {
+    let rows = groups.iter().flat_map(|group| &group.rows);
+    let verdicts: Vec<_> = rows.map(Row::verdict).filter(|verdict| !verdict.is_empty()).collect();
+    let passed = verdicts.iter().filter(|verdict| **verdict == "pass").count();
+    println!("\n{passed} of {} figures hold", verdicts.len());
+}
+
+/// All of it as JSON.
+pub fn json(groups: &[Group]) -> String {
+    let mut rows = Vec::new();
+    for group in groups {
+        for row in &group.rows {
+            let target = row.target.map_or("null".to_string(), |target| target.to_string());
+            let verdict = if row.verdict() == "MISS" { "miss" } else { row.verdict() };
+            let texts = [group.name, row.name.trim(), row.unit, verdict, &row.note].map(quoted);
+            let [name, figure, unit, verdict, note] = texts;
+            let measured = row.measured;
+            rows.push(format!(
+                "  {{\"group\": {name}, \"figure\": {figure}, \"measured\": {measured}, \"target\": \
+                 {target}, \"unit\": {unit}, \"verdict\": {verdict}, \"note\": {note}}}"
+            ));
+        }
+    }
+    format!("[\n{}\n]\n", rows.join(",\n"))
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}

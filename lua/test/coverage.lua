@@ -1,0 +1,59 @@
+-- Counts the calls of the engine's functions that are written in Lua, for `--api-coverage`. Those
+-- written in Rust are counted by the dispatcher and by their fast forms.
+local core = ...
+
+local type, next = type, next
+local getinfo = core.debug.getinfo
+
+local counts = {} -- by full name: { parameters, calls, returned }
+
+-- Puts a counting function in the place of another. What was called and has not returned has
+-- raised; nothing is caught, so that stacks and yields are as they were.
+local function counted(fn, count)
+  local function returned(...)
+    count.returned = count.returned + 1
+    return ...
+  end
+  return function(...)
+    count.calls = count.calls + 1
+    return returned(fn(...))
+  end
+end
+
+local function is_prelude(fn)
+  local source = getinfo(fn, "S").source
+  return source:sub(1, 10) == "=[engine] " and source ~= "=[engine] twins"
+end
+
+---Counts from now on. Called once, when the API is complete.
+function core.count_calls()
+  for module_name, module in next, core.api do
+    if type(module) == "table" then
+      for _, name in next, core.names(module) do
+        local fn = module[name]
+        if type(fn) == "function" and is_prelude(fn) then
+          local about = getinfo(fn, "u")
+          local parameters = about.nparams + (about.isvararg and 1 or 0)
+          local count = { parameters = parameters, calls = 0, returned = 0 }
+          counts[module_name .. "." .. name] = count
+          module[name] = counted(fn, count)
+        end
+      end
+    end
+  end
+end
+
+---A list of { name, parameters, calls, errors }.
+function core.calls_counted()
+  local list = {}
+  for _, name in next, core.names(counts) do
+    local count = counts[name]
+    list[#list + 1] = {
+      name = name,
+      parameters = count.parameters,
+      calls = count.calls,
+      errors = count.calls - count.returned,
+    }
+  end
+  return list
+end

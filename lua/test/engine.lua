@@ -1,0 +1,223 @@
+-- The engine under test: the table `test` of the suites (frames, seconds, until_, boot), and what
+-- the native driver calls (test_load, test_begin, test_step, test_interrupt). Frames are played by
+-- the driver: a test asks for them by yielding a request. The suite language itself is in the files
+-- before.
+local core = ...
+
+local type, tostring, error, next, setmetatable = type, tostring, error, next, setmetatable
+local format, gsub, byte, find = string.format, string.gsub, string.byte, string.find
+local pcall, floor = pcall, math.floor
+local yield, running = coroutine.yield, coroutine.running
+local native_load, os = load, os
+
+local FRAMES_MAX = 1e6 -- frames that one call can ask for: more than four hours of play
+local UNTIL_FRAMES = 600 -- frames that test.until_ waits for unless told otherwise: ten seconds
+
+local test, kit = core.test, core.test.kit
+local suite = kit.suite
+local Utf8 = core.module("Utf8")
+kit.own(core.debug.getinfo(1, "S").source)
+
+-- The table `test` --------------------------------------------------------------------------------
+
+local engine_test = {}
+
+-- Hands a request to the driver. What went wrong with it is raised where the test asked.
+local function request(name, wanted)
+  if running() ~= test.thread() then
+    error("test." .. name .. ": only the test itself can let time pass, not a coroutine of its own "
+      .. "and not a describe block", 3)
+  end
+  local answer = yield(wanted)
+  if type(answer) == "string" then
+    error(answer, 3)
+  end
+  return answer
+end
+
+---Plays frames: time passes, timers and tweens run, `update` and `render` are called where the game
+---has them. An error in a frame is raised here. A game that quits plays no more frames in this test.
+---@param count? integer how many frames, 1 if left out
+---@return integer played frames that were played
+function engine_test.frames(count)
+  count = count == nil and 1 or count
+  if type(count) ~= "number" or count < 0 or count > FRAMES_MAX or count ~= floor(count) then
+    error("test.frames: argument #1 'count' must be a whole number from 0 to " .. FRAMES_MAX
+      .. ", got " .. core.describe(count), 2)
+  end
+  return (request("frames", { frames = count }))
+end
+
+---Plays as many frames as the game's time needs to move on by some seconds.
+---@param seconds number seconds of the game's time, zero or more
+---@return integer played frames that were played
+function engine_test.seconds(seconds)
+  if type(seconds) ~= "number" or not (seconds >= 0 and seconds <= FRAMES_MAX / 60) then
+    error("test.seconds: argument #1 'seconds' must be a number from 0 to "
+      .. floor(FRAMES_MAX / 60) .. ", got " .. core.describe(seconds), 2)
+  end
+  return (request("seconds", { seconds = seconds }))
+end
+
+---Plays frames until a function returns something true. The test fails where that never happens.
+---@param predicate fun(): any asked before each frame
+---@param limit? integer frames that it may take, 600 if left out
+---@return integer played frames that were played
+function engine_test.until_(predicate, limit)
+  limit = limit == nil and UNTIL_FRAMES or limit
+  if not kit.callable(predicate) then
+    error("test.until_: argument #1 'predicate' must be function, got "
+      .. core.describe(predicate), 2)
+  elseif type(limit) ~= "number" or limit < 0 or limit > FRAMES_MAX then
+    error("test.until_: argument #2 'limit' must be a number of frames, got "
+      .. core.describe(limit), 2)
+  end
+  local played = 0
+  while not predicate() do
+    if played >= limit then
+      kit.fail(format("test.until_: the predicate was still not true after %d frames", played))
+    end
+    local more = request("until_", { frames = 1 })
+    played = played + more
+    if more == 0 then
+      kit.fail(format("test.until_: the game has quit after %d frames, and the predicate was not "
+        .. "true", played))
+    end
+  end
+  return played
+end
+
+---Starts the game as `engine run` does: its boot script (main.lua), then `init`. Without it nothing
+---of the game runs but the modules that the suite requires. Once in each file.
+function engine_test.boot()
+  request("boot", { boot = true })
+end
+
+-- `test` is also another word for `it`.
+local word = suite.language.test
+suite.language.test = setmetatable(engine_test, {
+  __call = function(_, ...)
+    return word(...)
+  end,
+})
+
+-- What the driver calls -----------------------------------------------------------------------------
+
+local function escaped(char)
+  return format("\\x%02X", byte(char))
+end
+
+-- Text for people: what is not UTF-8 is shown as escapes.
+local function plain(text)
+  if text == nil then
+    return nil
+  elseif type(text) ~= "string" then
+    text = tostring(text)
+  end
+  if not Utf8.valid(text) then
+    text = gsub(text, "[\128-\255]", escaped)
+  end
+  return text
+end
+
+local function plain_list(list)
+  local texts = {}
+  for i = 1, #(list or {}) do
+    texts[i] = plain(list[i])
+  end
+  return texts
+end
+
+local TEXTS = { "kind", "status", "name", "path", "message", "difference", "trace", "hint", "hook" }
+
+-- A copy of an event that the driver can read: plain data alone.
+local function readable(event)
+  local copy = { line = event.line }
+  for i = 1, #TEXTS do
+    local key = TEXTS[i]
+    copy[key] = plain(event[key])
+  end
+  if event.location then
+    copy.at = format("%s:%d", plain(event.location.path), event.location.line or 0)
+  end
+  if event.locals and event.locals[1] then
+    copy.locals = plain_list(event.locals)
+  end
+  return copy
+end
+
+-- Which request it is, and its number; nothing where it is none.
+local function request_of(event)
+  local wanted = event.request
+  for _, key in next, { "frames", "seconds" } do
+    local amount = wanted[key]
+    if type(amount) == "number" and amount >= 0 and amount <= FRAMES_MAX then
+      return { kind = key, amount = amount }
+    end
+  end
+  return wanted.boot == true and { kind = "boot", amount = 0 } or nil
+end
+
+local undelivered -- the event that the last step made, for the case that it was stopped at its end
+
+---Registers a file of tests.
+function core.test_load(path, text)
+  core.note_source(path, text)
+  -- The first line of a script that can be started by itself.
+  local chunk, problem = native_load(gsub(text, "^#[^\n]*", ""), "@" .. path, "t")
+  test.load(path, chunk, problem)
+end
+
+---Registers a file that could not be read, and why.
+function core.test_unreadable(path, problem)
+  test.load(path, nil, problem)
+end
+
+---Starts the run; see test.begin. Gives words where a pattern of the options is malformed.
+function core.test_begin(options)
+  for _, key in next, { "filter", "filter_out" } do
+    for _, pattern in next, options[key] do
+      local fine, problem = pcall(find, "", pattern)
+      if not fine then
+        return format("the pattern '%s' is malformed: %s", pattern, problem)
+      end
+    end
+  end
+  test.begin(options)
+end
+
+---Runs to the next event or request and gives it. `answer`: the number of frames that were played,
+---or the words of what went wrong in them.
+function core.test_step(answer)
+  undelivered = nil
+  local event
+  repeat
+    event = test.step(answer)
+    local request
+    if event and event.kind == "yield" then
+      request = request_of(event)
+      if request then
+        return { kind = "request", request = request.kind, amount = request.amount }
+      end
+      test.interrupt("coroutine.yield was called outside a coroutine of the test's own: only "
+        .. "test.frames and its like may pause a test")
+      answer = nil
+    end
+  until not event or event.kind ~= "yield"
+  undelivered = event and readable(event) or nil
+  return undelivered
+end
+
+---After a step that was stopped from outside: gives the event that it had made already, or ends the
+---function under way with these words, so that the next step goes on behind it.
+function core.test_interrupt(words)
+  if undelivered then
+    return undelivered
+  end
+  test.interrupt(words)
+end
+
+-- A suite without the sandbox can reach this, and the process has other files to test.
+function os.exit()
+  error("os.exit was called: a test must not end the process that runs it", 2)
+end

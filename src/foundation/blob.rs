@@ -1,0 +1,210 @@
+//! Binary data that is written once and read in place: little-endian numbers, byte strings with
+//! their length before them, a checked frame around the whole. Knows no format that is built on it.
+
+use super::Error;
+use super::hash::murmur64a;
+use crate::error;
+
+/// Writes a blob.
+#[derive(Default)]
+pub struct Writer {
+    bytes: Vec<u8>,
+}
+
+impl Writer {
+    pub fn u8(&mut self, value: u8) {
+        self.bytes.push(value);
+    }
+
+    pub fn u32(&mut self, value: u32) {
+        self.bytes.extend(value.to_le_bytes());
+    }
+
+    pub fn u64(&mut self, value: u64) {
+        self.bytes.extend(value.to_le_bytes());
+    }
+
+    pub fn f64(&mut self, value: f64) {
+        self.bytes.extend(value.to_le_bytes());
+    }
+
+    /// A length of four bytes, then the bytes.
+    pub fn bytes(&mut self, value: &[u8]) {
+        let length = u32::try_from(value.len()).expect("no part of a blob has 4 GiB");
+        self.u32(length);
+        self.bytes.extend(value);
+    }
+
+    pub fn text(&mut self, value: &str) {
+        self.bytes(value.as_bytes());
+    }
+
+    /// A count, then each item by `write`.
+    pub fn list<T>(&mut self, items: &[T], mut write: impl FnMut(&mut Writer, &T)) {
+        self.u32(u32::try_from(items.len()).expect("no list of a blob has 2^32 items"));
+        for item in items {
+            write(self, item);
+        }
+    }
+
+    /// What was written, bare.
+    pub fn finish(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// What was written, in a frame: `magic`, version, length and checksum before it.
+    pub fn framed(self, magic: [u8; 4], version: u32) -> Vec<u8> {
+        let mut out = Writer::default();
+        out.bytes.extend(magic);
+        out.u32(version);
+        out.u64(self.bytes.len() as u64);
+        out.u64(murmur64a(&self.bytes, version.into()));
+        out.bytes.extend(self.bytes);
+        out.bytes
+    }
+}
+
+/// The bytes that a frame puts before its content.
+pub const FRAME_BYTES: usize = 24;
+
+/// Takes the frame off; the words name what is wrong with it.
+pub fn unframe(bytes: &[u8], magic: [u8; 4], version: u32) -> Result<&[u8], Error> {
+    let Some((head, body)) = bytes.split_at_checked(FRAME_BYTES) else {
+        return Err(error!("it is cut short: {} bytes", bytes.len()));
+    };
+    if head[..4] != magic {
+        return Err(error!("it is something else: its first bytes are not those of the format"));
+    }
+    let mut reader = Reader::new(&head[4..]);
+    let (found, length, sum) = (reader.u32()?, reader.u64()?, reader.u64()?);
+    if found != version {
+        return Err(error!("it is of version {found}, and this engine reads version {version}"));
+    }
+    if body.len() as u64 != length {
+        return Err(error!("it is cut short or too long: {} bytes of {length}", body.len()));
+    }
+    if murmur64a(body, version.into()) != sum {
+        return Err(error!("it is damaged: its checksum does not fit its content"));
+    }
+    Ok(body)
+}
+
+/// Reads a blob; every read beyond its end is an error.
+#[derive(Clone, Copy)]
+pub struct Reader<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(bytes: &'a [u8]) -> Reader<'a> {
+        Reader { bytes }
+    }
+
+    /// The next `count` bytes.
+    pub fn take(&mut self, count: usize) -> Result<&'a [u8], Error> {
+        let (taken, rest) = self
+            .bytes
+            .split_at_checked(count)
+            .ok_or_else(|| error!("it is damaged: it ends where {count} more bytes should be"))?;
+        self.bytes = rest;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Error> {
+        Ok(self.take(N)?.try_into().expect("as many bytes as were asked for"))
+    }
+
+    pub fn u8(&mut self) -> Result<u8, Error> {
+        Ok(self.array::<1>()?[0])
+    }
+
+    pub fn u32(&mut self) -> Result<u32, Error> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    pub fn u64(&mut self) -> Result<u64, Error> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    pub fn f64(&mut self) -> Result<f64, Error> {
+        self.array().map(f64::from_le_bytes)
+    }
+
+    pub fn bytes(&mut self) -> Result<&'a [u8], Error> {
+        let length = self.u32()? as usize;
+        self.take(length)
+    }
+
+    pub fn text(&mut self) -> Result<&'a str, Error> {
+        std::str::from_utf8(self.bytes()?).map_err(|_| error!("it is damaged: a text is not UTF-8"))
+    }
+
+    /// As many items as were written, each by `read`.
+    pub fn list<T>(
+        &mut self,
+        mut read: impl FnMut(&mut Reader<'a>) -> Result<T, Error>,
+    ) -> Result<Vec<T>, Error> {
+        let count = self.u32()? as usize;
+        // Every item has at least a byte: a damaged count cannot ask for more room than there is.
+        let mut items = Vec::with_capacity(count.min(self.bytes.len()));
+        for _ in 0..count {
+            items.push(read(self)?);
+        }
+        Ok(items)
+    }
+
+    /// Whether everything was read.
+    pub fn is_done(&self) -> bool {
+        self.bytes.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Vec<u8> {
+        let mut writer = Writer::default();
+        writer.u8(7);
+        writer.u32(70_000);
+        writer.u64(1 << 40);
+        writer.f64(-0.5);
+        writer.text("Bär");
+        writer.list(&[1u8, 2, 3], |writer, item| writer.u8(*item));
+        writer.framed(*b"TEST", 3)
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let bytes = sample();
+        let mut reader = Reader::new(unframe(&bytes, *b"TEST", 3).unwrap());
+        assert_eq!(reader.u8().unwrap(), 7);
+        assert_eq!(reader.u32().unwrap(), 70_000);
+        assert_eq!(reader.u64().unwrap(), 1 << 40);
+        assert_eq!(reader.f64().unwrap(), -0.5);
+        assert_eq!(reader.text().unwrap(), "Bär");
+        assert_eq!(reader.list(Reader::u8).unwrap(), [1, 2, 3]);
+        assert!(reader.is_done() && reader.u8().is_err());
+    }
+
+    #[test]
+    fn every_cut_and_every_flipped_bit_is_found() {
+        let bytes = sample();
+        for length in 0..bytes.len() {
+            assert!(unframe(&bytes[..length], *b"TEST", 3).is_err(), "{length}");
+        }
+        for bit in 0..bytes.len() * 8 {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(unframe(&damaged, *b"TEST", 3).is_err(), "bit {bit}");
+        }
+        let words = unframe(&bytes, *b"TEST", 4).unwrap_err().message;
+        assert_eq!(words, "it is of version 3, and this engine reads version 4");
+    }
+
+    #[test]
+    fn a_count_beyond_the_end_takes_no_memory() {
+        let bytes = u32::MAX.to_le_bytes();
+        assert!(Reader::new(&bytes).list(Reader::u64).is_err());
+    }
+}

@@ -1,0 +1,143 @@
+//! The index of compiled data: what was made of which files, and who names whom. Written beside the
+//! data by every compile, read by the next one and by the game.
+
+use super::kind::Form;
+use super::name::ResourceName;
+use super::variant::Properties;
+use crate::foundation::Error;
+use crate::foundation::blob::{Reader, Writer, unframe};
+
+/// The index's file in the folder of compiled data.
+pub const FILE: &str = "index";
+const MAGIC: [u8; 4] = *b"EIDX";
+/// Of the index's own format.
+pub const VERSION: u32 = 1;
+
+/// A file as it was when it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// From the game's folder.
+    pub path: String,
+    pub size: u64,
+    /// Nanoseconds since 1970.
+    pub changed: u64,
+    /// Murmur64A of the content.
+    pub content: u64,
+}
+
+/// One variant of a resource, compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub resource: ResourceName,
+    /// Without platforms, which were chosen by the compile.
+    pub properties: Properties,
+    pub form: Form,
+    /// Of the kind's format.
+    pub kind_version: u32,
+    /// The compiled file, and Murmur64A of what is in it.
+    pub data: String,
+    pub data_content: u64,
+    /// The source first, then every file that its compile read.
+    pub files: Vec<Stamp>,
+    /// What the source names.
+    pub references: Vec<ResourceName>,
+}
+
+/// Everything that was compiled, in order of name, base variants first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Index {
+    pub entries: Vec<Entry>,
+}
+
+impl Index {
+    /// The bytes of the index's file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        writer.list(&self.entries, write_entry);
+        writer.framed(MAGIC, VERSION)
+    }
+
+    /// Reads an index; the words say what is wrong with it.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Index, Error> {
+        let mut reader = Reader::new(unframe(bytes, MAGIC, VERSION)?);
+        Ok(Index { entries: reader.list(read_entry)? })
+    }
+
+    /// The variants of a resource.
+    pub fn variants(&self, resource: &ResourceName) -> &[Entry] {
+        let start = self.entries.partition_point(|entry| entry.resource < *resource);
+        let count = self.entries[start..].partition_point(|entry| entry.resource == *resource);
+        &self.entries[start..start + count]
+    }
+}
+
+fn write_name(writer: &mut Writer, name: &ResourceName) {
+    writer.text(&name.kind);
+    writer.text(&name.name);
+}
+
+fn read_name(reader: &mut Reader) -> Result<ResourceName, Error> {
+    Ok(ResourceName::new(reader.text()?, reader.text()?))
+}
+
+fn write_entry(writer: &mut Writer, entry: &Entry) {
+    write_name(writer, &entry.resource);
+    writer.text(&entry.properties.to_string());
+    writer.u8((entry.form == Form::Raw) as u8);
+    writer.u32(entry.kind_version);
+    writer.text(&entry.data);
+    writer.u64(entry.data_content);
+    writer.list(&entry.files, |writer, stamp| {
+        writer.text(&stamp.path);
+        writer.u64(stamp.size);
+        writer.u64(stamp.changed);
+        writer.u64(stamp.content);
+    });
+    writer.list(&entry.references, write_name);
+}
+
+fn read_entry(reader: &mut Reader) -> Result<Entry, Error> {
+    let resource = read_name(reader)?;
+    let words = reader.text()?.split('.').filter(|word| !word.is_empty());
+    let properties = Properties::of(words)
+        .map_err(|word| crate::error!("it is damaged: the property '{word}' is there twice"))?;
+    Ok(Entry {
+        resource,
+        properties,
+        form: if reader.u8()? == 1 { Form::Raw } else { Form::Own },
+        kind_version: reader.u32()?,
+        data: reader.text()?.to_string(),
+        data_content: reader.u64()?,
+        files: reader.list(|reader| {
+            let path = reader.text()?.to_string();
+            let (size, changed, content) = (reader.u64()?, reader.u64()?, reader.u64()?);
+            Ok(Stamp { path, size, changed, content })
+        })?,
+        references: reader.list(read_name)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_is_read_as_it_was_written_and_found_by_name() {
+        let entry = |name: &str, properties: &str| Entry {
+            resource: ResourceName::new("texture", name),
+            properties: Properties::of(properties.split('.').filter(|w| !w.is_empty())).unwrap(),
+            form: Form::Raw,
+            kind_version: 3,
+            data: "0123".into(),
+            data_content: 7,
+            files: vec![Stamp { path: "a.png".into(), size: 1, changed: 2, content: 3 }],
+            references: vec![ResourceName::new("shader", "core/gui")],
+        };
+        let entries = vec![entry("a", ""), entry("a", "fr"), entry("b", "")];
+        let index = Index { entries };
+        let read = Index::from_bytes(&index.to_bytes()).unwrap();
+        assert_eq!(read, index);
+        assert_eq!(read.variants(&ResourceName::new("texture", "a")).len(), 2);
+        assert!(read.variants(&ResourceName::new("texture", "c")).is_empty());
+    }
+}

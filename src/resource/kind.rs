@@ -1,0 +1,115 @@
+//! Kinds of resources: the shape of their table's rows, and what a row's compiler gets to work
+//! with. The rows stand beside the systems they feed; `app/kinds.rs` puts them together.
+
+use super::name::ResourceName;
+use crate::foundation::Error;
+
+/// How a file stands for a resource.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// The resource's own text, in SJSON or whatever its kind reads.
+    Own,
+    /// A common format that serves as it is; a file of the resource's own wins over it.
+    Raw,
+}
+
+/// One kind of resource.
+pub struct Kind {
+    /// Its type's name: the extension of its own files.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub words: &'static str,
+    /// The extensions of its files, without the dot, lower case.
+    pub extensions: &'static [(&'static str, Form)],
+    /// Of the compiled data's format: another number, and everything of this kind is compiled anew.
+    pub version: u32,
+    /// Makes compiled data of a source. Everything it reads beside the source, and every resource
+    /// that it names, goes through the context, which keeps the graph.
+    pub compile: fn(&mut Compiling) -> Result<Vec<u8>, Error>,
+}
+
+/// All kinds, found by name or extension.
+#[derive(Clone, Copy)]
+pub struct Kinds(pub &'static [&'static Kind]);
+
+impl Kinds {
+    /// The kind of that name.
+    pub fn by_name(&self, name: &str) -> Option<&'static Kind> {
+        self.0.iter().copied().find(|kind| kind.name == name)
+    }
+
+    /// The kind that a file's extension stands for, and how.
+    pub fn by_extension(&self, extension: &str) -> Option<(&'static Kind, Form)> {
+        self.0.iter().find_map(|kind| {
+            let found = kind.extensions.iter().find(|(known, _)| *known == extension)?;
+            Some((*kind, found.1))
+        })
+    }
+}
+
+/// A file's text or bytes, by its path from the game's folder.
+pub type Reader<'a> = dyn Fn(&str) -> Result<Vec<u8>, Error> + 'a;
+
+/// What a kind's compiler works with.
+pub struct Compiling<'a> {
+    /// What is being compiled.
+    pub name: ResourceName,
+    /// The source's path from the game's folder, for messages.
+    pub path: String,
+    /// Which form the source has.
+    pub form: Form,
+    /// The source's bytes.
+    pub bytes: Vec<u8>,
+    /// Whether the data is for a release: no names, no development statements.
+    pub release: bool,
+    read: &'a Reader<'a>,
+    /// Files that were read beside the source.
+    pub files: Vec<String>,
+    /// Resources that the source names, as (type, name).
+    pub references: Vec<ResourceName>,
+}
+
+impl<'a> Compiling<'a> {
+    /// A context for one source.
+    pub fn new(
+        name: ResourceName,
+        path: String,
+        form: Form,
+        bytes: Vec<u8>,
+        release: bool,
+        read: &'a Reader<'a>,
+    ) -> Compiling<'a> {
+        let (files, references) = (Vec::new(), Vec::new());
+        Compiling { name, path, form, bytes, release, read, files, references }
+    }
+
+    /// Reads another file of the game; a change of it compiles this resource anew.
+    pub fn read(&mut self, path: &str) -> Result<Vec<u8>, Error> {
+        if !self.files.iter().any(|known| known == path) {
+            self.files.push(path.to_string());
+        }
+        (self.read)(path)
+    }
+
+    /// Notes that the source names a resource.
+    pub fn refer(&mut self, kind: &str, name: &str) {
+        let reference = ResourceName::new(kind, name);
+        if !self.references.contains(&reference) {
+            self.references.push(reference);
+        }
+    }
+
+    /// The source as text.
+    pub fn text(&self) -> Result<&str, Error> {
+        std::str::from_utf8(&self.bytes).map_err(|fault| {
+            let before = &self.bytes[..fault.valid_up_to()];
+            let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+            crate::error!("{}:{line}: the file is not UTF-8: save it as UTF-8 text", self.path)
+        })
+    }
+
+    /// An error at a line of the source.
+    pub fn fault(&self, line: usize, words: &str) -> Error {
+        crate::error!("{}:{line}: {words}", self.path)
+    }
+}

@@ -1,0 +1,236 @@
+//! What is in a game's folder: its files, sorted into resources and their variants. Reads names and
+//! times, no contents.
+
+use super::kind::{Form, Kinds};
+use super::name::{ResourceName, Source};
+use super::variant::{self, Properties};
+use crate::error;
+use crate::foundation::Error;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+/// The most files that a game's folder can have.
+pub const FILES_MAX: usize = 1_000_000;
+/// How deep its folders can be nested; a circle of links ends here at the latest.
+pub const FOLDERS_DEEP_MAX: usize = 64;
+
+/// A file and what tells quickly whether it changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// From the game's folder, with `/`.
+    pub path: String,
+    pub size: u64,
+    /// Nanoseconds since 1970 of its last change.
+    pub changed: u64,
+}
+
+/// One variant of a resource: its properties, and the file or two that it is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    pub properties: Properties,
+    /// The file that is compiled, and its form.
+    pub file: File,
+    pub form: Form,
+    /// The raw file beside a file of the resource's own.
+    pub raw: Option<File>,
+}
+
+/// All that a folder holds.
+#[derive(Debug, Default)]
+pub struct Scan {
+    /// Resources with their variants, in order of name.
+    pub resources: BTreeMap<ResourceName, Vec<Variant>>,
+    /// What is wrong with names, each in words.
+    pub problems: Vec<String>,
+}
+
+/// Lists the files below a folder, sorted by path. Hidden ones are left out, folders that were
+/// reached by a link are entered once.
+pub fn files(root: &Path) -> Result<Vec<File>, Error> {
+    let mut found = Vec::new();
+    let mut entered = HashSet::new();
+    walk(root, "", 0, &mut entered, &mut found)?;
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+fn walk(
+    folder: &Path,
+    prefix: &str,
+    depth: usize,
+    entered: &mut HashSet<PathBuf>,
+    found: &mut Vec<File>,
+) -> Result<(), Error> {
+    if depth > FOLDERS_DEEP_MAX {
+        return Err(error!(
+            "{prefix}: folders are nested more than {FOLDERS_DEEP_MAX} deep (FOLDERS_DEEP_MAX)"
+        ));
+    }
+    let entries = fs::read_dir(folder)
+        .map_err(|reason| error!("the folder '{}' cannot be read: {reason}", folder.display()))?;
+    for entry in entries {
+        let Ok(entry) = entry else { continue };
+        // A name that is not UTF-8 cannot be written in Lua or SJSON, so it is no resource.
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        if name.starts_with('.') {
+            continue;
+        }
+        let path = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
+        let Ok(kind) = entry.file_type() else { continue };
+        // A link's own target; a link to nothing is skipped, as is a file that just went away.
+        let Ok(about) = fs::metadata(entry.path()) else { continue };
+        if about.is_dir() {
+            if kind.is_symlink() {
+                let Ok(real) = fs::canonicalize(entry.path()) else { continue };
+                if !entered.insert(real) {
+                    continue;
+                }
+            }
+            walk(&entry.path(), &path, depth + 1, entered, found)?;
+        } else if about.is_file() {
+            if found.len() == FILES_MAX {
+                return Err(error!("there are more than {FILES_MAX} files (FILES_MAX)"));
+            }
+            let since = about.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+            let changed = since.map_or(0, |since| since.as_nanos() as u64);
+            found.push(File { path, size: about.len(), changed });
+        }
+    }
+    Ok(())
+}
+
+/// Sorts files into resources and their variants, for a platform.
+pub fn sort(files: Vec<File>, kinds: &Kinds, platform: &str) -> Scan {
+    let mut scan = Scan::default();
+    let mut sources: BTreeMap<(ResourceName, Properties), Vec<(Form, File)>> = BTreeMap::new();
+    for file in files {
+        match Source::of(&file.path, kinds) {
+            None => {}
+            Some(Err(words)) => scan.problems.push(words),
+            Some(Ok(source)) => {
+                let key = (source.resource, source.properties);
+                sources.entry(key).or_default().push((source.form, file));
+            }
+        }
+    }
+    for ((resource, properties), files) in sources {
+        match variant_of(&resource, properties, files) {
+            Ok(variant) => scan.resources.entry(resource).or_default().push(variant),
+            Err(words) => scan.problems.push(words),
+        }
+    }
+    for variants in scan.resources.values_mut() {
+        let sets: Vec<_> = variants.iter().map(|variant| variant.properties.clone()).collect();
+        let kept = variant::for_platform(&sets, platform);
+        *variants = kept.into_iter().map(|i| variants[i].clone()).collect();
+    }
+    scan.resources.retain(|_, variants| !variants.is_empty());
+    find_clashes(&mut scan);
+    scan
+}
+
+fn variant_of(
+    resource: &ResourceName,
+    properties: Properties,
+    files: Vec<(Form, File)>,
+) -> Result<Variant, String> {
+    let (mut own, mut raw) = (Vec::new(), Vec::new());
+    for (form, file) in files {
+        match form {
+            Form::Own => own.push(file),
+            Form::Raw => raw.push(file),
+        }
+    }
+    if let Some(two) = own.get(..2).or(raw.get(..2)) {
+        return Err(format!(
+            "{} and {} are both the {} '{}': remove or rename one",
+            two[0].path, two[1].path, resource.kind, resource.name
+        ));
+    }
+    Ok(match (own.pop(), raw.pop()) {
+        (Some(file), raw) => Variant { properties, file, form: Form::Own, raw },
+        (None, Some(file)) => Variant { properties, file, form: Form::Raw, raw: None },
+        (None, None) => unreachable!("every entry has a file"),
+    })
+}
+
+/// Names that differ by case alone, or share a hash, cannot both be there.
+fn find_clashes(scan: &mut Scan) {
+    let mut by_lower: HashMap<String, &ResourceName> = HashMap::new();
+    let mut by_id: HashMap<u64, &ResourceName> = HashMap::new();
+    let mut problems = Vec::new();
+    for resource in scan.resources.keys() {
+        if let Some(other) = by_lower.insert(resource.to_string().to_lowercase(), resource) {
+            problems.push(format!(
+                "'{other}' and '{resource}' differ in upper and lower case alone, which some file \
+                 systems do not tell apart: rename one"
+            ));
+        }
+        if let Some(other) = by_id.insert(resource.id().0, resource) {
+            problems.push(format!(
+                "'{other}' and '{resource}' have the same hash {}: rename one",
+                resource.id()
+            ));
+        }
+    }
+    scan.problems.extend(problems);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kind::Kind;
+    use super::*;
+
+    static TEXTURE: Kind = Kind {
+        name: "texture",
+        words: "A picture",
+        extensions: &[("texture", Form::Own), ("png", Form::Raw), ("jpg", Form::Raw)],
+        version: 1,
+        compile: |compiling| Ok(compiling.bytes.clone()),
+    };
+    const KINDS: Kinds = Kinds(&[&TEXTURE]);
+
+    fn scan(paths: &[&str], platform: &str) -> Scan {
+        let file = |path: &&str| File { path: path.to_string(), size: 1, changed: 1 };
+        sort(paths.iter().map(file).collect(), &KINDS, platform)
+    }
+
+    #[test]
+    fn an_own_file_wins_over_the_raw_one_beside_it() {
+        let scan = scan(&["wall.png", "wall.texture", "floor.png"], "linux");
+        let wall = &scan.resources[&ResourceName::new("texture", "wall")][0];
+        assert_eq!(wall.file.path, "wall.texture");
+        assert_eq!(wall.raw.as_ref().unwrap().path, "wall.png");
+        assert_eq!(scan.resources[&ResourceName::new("texture", "floor")][0].form, Form::Raw);
+    }
+
+    #[test]
+    fn names_that_clash_are_told_with_both_files() {
+        let problems = |paths: &[&str]| scan(paths, "linux").problems;
+        assert_eq!(
+            problems(&["a.png", "a.jpg"]),
+            ["a.png and a.jpg are both the texture 'a': remove or rename one"]
+        );
+        assert_eq!(
+            problems(&["A.png", "a.png"]),
+            ["'A.texture' and 'a.texture' differ in upper and lower case alone, which some file \
+              systems do not tell apart: rename one"]
+        );
+    }
+
+    #[test]
+    fn a_circle_of_links_is_entered_once() {
+        let root = std::env::temp_dir().join(format!("engine-{}-scan", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        fs::create_dir_all(root.join("a/b")).unwrap();
+        fs::write(root.join("a/b/x.png"), "x").unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(&root, root.join("a/b/again")).unwrap();
+        let found = files(&root).unwrap();
+        assert!(found.iter().any(|file| file.path == "a/b/x.png"));
+        assert!(found.len() <= 2, "{found:?}");
+        fs::remove_dir_all(root).unwrap();
+    }
+}

@@ -1,0 +1,428 @@
+//! The gate: formatting, lints, layers, documents, sizes, dependencies. What games can do is tested
+//! elsewhere. Every test says what to do about what it finds.
+
+#[path = "gate/documents.rs"]
+mod documents;
+#[path = "gate/source.rs"]
+mod source;
+
+use source::{File, code, files, is_word, module_of, names, root, uses, without_tests};
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+
+/// The layers, lowest first. Each uses itself and what stands before it (ARCHITECTURE.md, "Code
+/// map"). `lib` only lists them.
+const LAYERS: &[&str] = &[
+    "foundation",
+    "resource",
+    "system",
+    "world",
+    "engine",
+    "script",
+    "app",
+    "tool",
+    "cli",
+    "main",
+];
+
+/// The one home of every crate in Cargo.toml: where its name may stand.
+const HOMES: &[(&str, &[&str])] = &[
+    ("cc", &["build.rs"]),
+    ("clap", &["src/cli.rs", "src/tool/"]),
+    ("glam", &["src/foundation/"]),
+    ("libc", &["src/system/platform.rs"]),
+    ("mimalloc", &["src/main.rs"]),
+    ("mlua", &["src/script/"]),
+];
+
+/// Files below `src/script/` whose code may say "Lua", with the reason.
+const SAY_LUA: &[(&str, &str)] = &[
+    ("src/resource/project.rs", "finds scripts, which are .lua files"),
+    ("src/resource/settings.rs", "keys and words that people write in settings.sjson"),
+];
+
+/// Crates that bind C code or a system's interface, with the reason why they need no system
+/// package.
+const NATIVE_CRATES: &[(&str, &str)] = &[
+    ("libmimalloc-sys", "compiles its own C source"),
+    ("linux-raw-sys", "numbers and structures alone"),
+    ("mlua-sys", "feature vendored: compiles its own C source, and then asks pkg-config nothing"),
+    ("windows-sys", "declarations alone, used on Windows only"),
+];
+
+/// Rust and Lua files that are longer than LINES_MAX, with the reason.
+const LONG_FILES: &[(&str, &str)] = &[];
+
+const LINES_MAX: usize = 600;
+const COLUMNS_MAX: usize = 100;
+
+/// Fails with all that was found, one line each, and what to do about it.
+#[track_caller]
+fn settle(found: Vec<String>, remedy: &str) {
+    assert!(found.is_empty(), "\n\n{}\n\nWhat to do: {remedy}\n", found.join("\n"));
+}
+
+fn rust_files() -> Vec<File> {
+    files()
+        .into_iter()
+        .filter(|file| file.path.starts_with("src/") && file.ends_with(&[".rs"]))
+        .collect()
+}
+
+/// Says that a test did not run, past the test harness, which would keep it from the terminal.
+fn skip(what: &str, install: &str) {
+    let words = format!("SKIPPED: {what} (to install it: {install})");
+    let required = std::env::var("ENGINE_TEST_REQUIRE_ALL").is_ok_and(|value| value == "1");
+    assert!(!required, "{words}");
+    writeln!(std::io::stderr(), "{words}").expect("stderr can be written to");
+}
+
+/// Runs a tool that comes with Rust over the project, in the target folder of this very build.
+fn check_with(component: &str, arguments: &[&str], remedy: &str) {
+    let cargo = |arguments: &[&str]| {
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is in a folder");
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+        command.current_dir(root()).env("CARGO_TARGET_DIR", target).args(arguments);
+        command.output().expect("cargo, which runs this test, can be started")
+    };
+    if !cargo(&[arguments[0], "--version"]).status.success() {
+        skip(
+            &format!("cargo {} is missing", arguments[0]),
+            &format!("rustup component add {component}"),
+        );
+        return;
+    }
+    let output = cargo(arguments);
+    let words = [output.stdout, output.stderr].concat();
+    let words = String::from_utf8_lossy(&words);
+    assert!(output.status.success(), "\n\n{words}\n\nWhat to do: {remedy}\n");
+}
+
+#[test]
+fn rust_code_is_formatted() {
+    check_with("rustfmt", &["fmt", "--check"], "run `cargo fmt`");
+}
+
+#[test]
+fn clippy_finds_nothing() {
+    let arguments = ["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"];
+    check_with("clippy", &arguments, "mend each; where a lint is wrong, allow it with a reason");
+}
+
+/// What is wrong with the places that a file names.
+fn wrong_uses(path: &str, text: &str, macros: &[(String, String)]) -> Vec<String> {
+    let own = module_of(path);
+    let rank = |layer: &str| LAYERS.iter().position(|known| *known == layer);
+    let Some(own_rank) = rank(&own[0]) else {
+        return vec![format!("{path}: '{}' is not in the table of layers", own[0])];
+    };
+    let mut found = Vec::new();
+    for one in uses(path, text) {
+        let at = format!("{path}:{}", one.line);
+        let Some(name) = one.path.first() else {
+            found.push(format!("{at}: names the crate's root itself: name what it is about"));
+            continue;
+        };
+        let home = macros.iter().find(|(known, _)| known == name).map_or(name, |(_, home)| home);
+        match rank(home) {
+            None => found.push(format!("{at}: crate::{name} is in no layer")),
+            Some(rank) if rank > own_rank => {
+                found.push(format!("{at}: {} uses {name}, which stands above it", own[0]));
+            }
+            Some(_) => {}
+        }
+        let system = |path: &[String]| match path {
+            [layer, name, ..] if layer == "system" => Some(name.clone()),
+            _ => None,
+        };
+        if let (Some(mine), Some(theirs)) = (system(&own), system(&one.path))
+            && mine != theirs
+        {
+            found.push(format!("{at}: system {mine} uses system {theirs}"));
+        }
+    }
+    found
+}
+
+#[test]
+fn a_layer_uses_only_the_layers_below_it_and_systems_do_not_use_each_other() {
+    let files = rust_files();
+    // Exported macros stand at the crate's root, and belong to the layer that declares them.
+    let mut macros = Vec::new();
+    for file in &files {
+        for after in file.text.split("#[macro_export]\nmacro_rules! ").skip(1) {
+            let name = after.split(|c| !is_word(c)).next().unwrap_or_default();
+            macros.push((name.to_string(), module_of(&file.path)[0].clone()));
+        }
+    }
+    let files = files.iter().filter(|file| file.path != "src/lib.rs");
+    let found = files.flat_map(|file| wrong_uses(&file.path, &file.text, &macros)).collect();
+    settle(
+        found,
+        "move what both need to a lower layer, or hand the value in from above. A new layer gets \
+         its place in LAYERS (tests/gate.rs) and in ARCHITECTURE.md.",
+    );
+}
+
+#[test]
+fn the_search_for_wrong_uses_finds_them() {
+    let macros = [("error".to_string(), "foundation".to_string())];
+    let check = |path: &str, text: &str, wanted: &[&str]| {
+        assert_eq!(wrong_uses(path, text, &macros), wanted, "{text}");
+    };
+    check("src/world/mod.rs", "use crate::{error, foundation::{Slots, Kind as K}};", &[]);
+    check("src/world/mod.rs", "// crate::script\nconst A: &str = r#\"crate::\"app\"#;", &[]);
+    check(
+        "src/world/mod.rs",
+        "use crate::foundation;\nuse crate::{resource::{a, b}, script::Vm};",
+        &["src/world/mod.rs:2: world uses script, which stands above it"],
+    );
+    check(
+        "src/foundation/log.rs",
+        "fn f() { super::super::engine::f::<u8>() }",
+        &["src/foundation/log.rs:1: foundation uses engine, which stands above it"],
+    );
+    check("src/foundation/log.rs", "mod tests { use super::super::Error; }", &[]);
+    check(
+        "src/system/audio/mix.rs",
+        "use super::voices;\nuse crate::system::input::Keys;",
+        &["src/system/audio/mix.rs:2: system audio uses system input"],
+    );
+    check("src/app/mod.rs", "use crate::*;", &["src/app/mod.rs:1: crate::* is in no layer"]);
+    check("src/main.rs", "fn main() { engine::cli::main() }", &[]);
+    check("src/new.rs", "", &["src/new.rs: 'new' is not in the table of layers"]);
+}
+
+#[test]
+fn a_crate_is_named_in_its_one_home_only() {
+    let mut found = Vec::new();
+    for file in
+        files().iter().filter(|file| file.path == "build.rs" || file.path.starts_with("src/"))
+    {
+        let text = code(&file.text, false);
+        for (name, homes) in HOMES {
+            if file.ends_with(&[".rs"])
+                && names(&text, name)
+                && !homes.iter().any(|home| file.path.starts_with(home))
+            {
+                found.push(format!("{}: names {name}, whose home is {homes:?}", file.path));
+            }
+        }
+    }
+    settle(found, "ask the home for what is needed, through a function of its own");
+}
+
+#[test]
+fn nothing_below_the_scripts_says_lua() {
+    let below = &LAYERS[..LAYERS.iter().position(|layer| *layer == "script").expect("a layer")];
+    let mut found = Vec::new();
+    for file in rust_files().iter().filter(|file| !file.ends_with(&["tests.rs"])) {
+        let allowed = SAY_LUA.iter().any(|(path, _)| *path == file.path);
+        if allowed || !below.contains(&module_of(&file.path)[0].as_str()) {
+            continue;
+        }
+        for (i, line) in code(&without_tests(&file.text), true).lines().enumerate() {
+            let small =
+                line.match_indices("lua").any(|(at, _)| !line[..at].ends_with(char::is_alphabetic));
+            if small || line.contains("Lua") || line.contains("LUA") {
+                found.push(format!("{}:{}: {}", file.path, i + 1, line.trim()));
+            }
+        }
+    }
+    settle(
+        found,
+        "say it in words of the layer (a script, a value), or move it to src/script/. Where the \
+         word is data, add the file and the reason to SAY_LUA.",
+    );
+}
+
+#[test]
+fn every_file_of_the_prelude_is_embedded() {
+    let list = std::fs::read_to_string(root().join("src/script/prelude.rs")).expect("it is there");
+    let mut found = Vec::new();
+    for file in files() {
+        if let Some(name) =
+            file.path.strip_prefix("lua/").and_then(|name| name.strip_suffix(".lua"))
+            && !list.contains(&format!("\"{name}\""))
+        {
+            found.push(format!("{} is not in src/script/prelude.rs", file.path));
+        }
+    }
+    settle(found, "add it to the list at the place where it should run, or remove the file");
+}
+
+#[test]
+fn files_are_short_and_say_first_what_is_in_them() {
+    let mut found = Vec::new();
+    for file in files().iter().filter(|file| file.ends_with(&[".rs", ".lua", ".c"])) {
+        let lines = file.text.lines().count();
+        let excused = LONG_FILES.iter().any(|(path, _)| *path == file.path);
+        if excused != (lines > LINES_MAX) {
+            let stale = if excused { ", and stands in LONG_FILES" } else { "" };
+            found.push(format!("{}: {lines} lines{stale}", file.path));
+        }
+        let first = if file.ends_with(&[".rs"]) { "//! " } else { "" };
+        let first = if file.ends_with(&[".lua"]) { "--" } else { first };
+        let first = if file.ends_with(&[".c"]) { "/* " } else { first };
+        if !file.text.starts_with(first) {
+            found.push(format!("{}: its first line does not say what is in it", file.path));
+        }
+        for (line, text) in file.lines() {
+            let columns = text.chars().count();
+            if columns > COLUMNS_MAX {
+                found.push(format!("{}:{line}: {columns} columns", file.path));
+            }
+        }
+    }
+    settle(
+        found,
+        "split a file by what its parts are about; begin it with a comment that says what lives in \
+         it and what does not (`//! …`, `-- …`); break long lines at 100 columns.",
+    );
+}
+
+/// What is wrong with the spaces of a Lua file.
+fn wrong_spaces(text: &str) -> Vec<(usize, &'static str)> {
+    let mut found = Vec::new();
+    let mut closing: Option<String> = None;
+    for (i, line) in text.lines().enumerate() {
+        let trimmed = line.trim_start_matches(' ');
+        if line.contains('\t') {
+            found.push((i + 1, "a tab"));
+        } else if line.ends_with(' ') {
+            found.push((i + 1, "blanks at the end"));
+        } else if closing.is_none() && !(line.len() - trimmed.len()).is_multiple_of(2) {
+            found.push((i + 1, "an odd number of blanks at the beginning"));
+        }
+        // What stands in long strings and comments is indented as it likes.
+        let mut rest = line;
+        loop {
+            if let Some(end) = &closing {
+                let Some(at) = rest.find(end.as_str()) else { break };
+                rest = &rest[at + end.len()..];
+                closing = None;
+            }
+            let opening = [("[[", "]]"), ("[=[", "]=]")];
+            let opened =
+                opening.iter().filter_map(|(open, end)| Some((rest.find(open)?, open, end)));
+            let Some((at, open, end)) = opened.min_by_key(|(at, ..)| *at) else { break };
+            rest = &rest[at + open.len()..];
+            closing = Some(end.to_string());
+        }
+    }
+    if !text.ends_with('\n') || text.ends_with("\n\n") {
+        found.push((text.lines().count(), "the file must end with one line break"));
+    }
+    found
+}
+
+#[test]
+fn lua_code_is_formatted() {
+    let mut found = Vec::new();
+    for file in files().iter().filter(|file| file.ends_with(&[".lua"])) {
+        for (line, words) in wrong_spaces(&file.text) {
+            found.push(format!("{}:{line}: {words}", file.path));
+        }
+    }
+    settle(found, "indent by two blanks, no tabs (write \\t in strings), nothing at a line's end");
+    assert_eq!(
+        wrong_spaces("a = [[\n x\n]]\n   b = 1 \n c()\n\td()"),
+        [
+            (4, "blanks at the end"),
+            (5, "an odd number of blanks at the beginning"),
+            (6, "a tab"),
+            (6, "the file must end with one line break"),
+        ]
+    );
+}
+
+#[test]
+fn every_dependency_has_its_reason_and_its_home() {
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).expect("it is there");
+    let (mut found, mut seen) = (Vec::new(), Vec::new());
+    let (mut section, mut before) = ("", "");
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            section = line;
+        } else if section.ends_with("dependencies]")
+            && let Some((name, _)) = line.split_once('=').filter(|_| !line.starts_with('#'))
+        {
+            let name = name.trim().replace('-', "_");
+            if !before.starts_with("# ") {
+                found.push(format!("Cargo.toml: no reason stands above {name}"));
+            }
+            if !HOMES.iter().any(|(known, _)| *known == name) {
+                found.push(format!("Cargo.toml: {name} has no home"));
+            }
+            seen.push(name);
+        }
+        before = line;
+    }
+    for (name, _) in HOMES.iter().filter(|(name, _)| !seen.iter().any(|known| known == name)) {
+        found.push(format!("tests/gate.rs: {name} has a home and is not in Cargo.toml"));
+    }
+    settle(
+        found,
+        "say in a comment right above the dependency what it is for and where it lives, and give \
+         it its row in HOMES (tests/gate.rs)",
+    );
+}
+
+#[test]
+fn a_build_needs_no_system_package() {
+    let lock = std::fs::read_to_string(root().join("Cargo.lock")).expect("it is there");
+    let names = lock.lines().filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
+    let native = names.filter(|name| name.ends_with("-sys"));
+    let unknown = native.filter(|name| NATIVE_CRATES.iter().all(|(known, _)| known != name));
+    settle(
+        unknown.map(|name| format!("Cargo.lock: {name}")).collect(),
+        "find out whether the crate needs a library that is not on a bare machine (does its build \
+         ask pkg-config?). If so, find another way; if not, say why in NATIVE_CRATES.",
+    );
+}
+
+#[test]
+fn no_file_names_one_machine_or_leaves_work_undone() {
+    // Taken apart, so that this file does not find itself.
+    let words = [
+        (["/ho", "me/"], "a path of one machine"),
+        (["/ro", "ot/"], "a path of one machine"),
+        (["/wo", "rk/"], "a path of one machine"),
+        (["/Us", "ers/"], "a path of one machine"),
+        (["crates", ".io"], "a package registry: Cargo.toml's names are enough"),
+        (["regi", "stry."], "a package registry"),
+        (["TO", "DO"], "work undone: do it, or open an issue"),
+        (["FIX", "ME"], "work undone: do it, or open an issue"),
+        (
+            ["#[ig", "nore"],
+            "a test that does not run: say SKIPPED when it cannot, as tests/gate.rs",
+        ),
+    ];
+    let words = words.map(|(parts, why)| (parts.concat(), why));
+    let mut found = Vec::new();
+    for file in files().iter().filter(|file| file.path != "Cargo.lock") {
+        for (line, text) in file.lines() {
+            for (word, why) in &words {
+                let whole =
+                    |at: usize| !text[..at].ends_with(|c: char| is_word(c) || ".~-".contains(c));
+                if text.match_indices(word.as_str()).any(|(at, _)| whole(at)) {
+                    found.push(format!("{}:{line}: '{word}': {why}", file.path));
+                }
+            }
+        }
+    }
+    settle(found, "use a relative path or a scratch folder; do what is to be done");
+}
+
+#[test]
+fn documents_name_only_what_is_there() {
+    let files = files();
+    let is_document = |file: &&File| file.ends_with(&[".md"]) && !file.path.starts_with("tests/");
+    let documents: Vec<_> = files.iter().filter(is_document).collect();
+    for name in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
+        assert!(documents.iter().any(|file| file.path == name), "{name} is missing");
+    }
+    let found = documents.iter().flat_map(|file| documents::dead_names(file, &files)).collect();
+    settle(found, "name the path that it has now, or take the sentence out");
+}

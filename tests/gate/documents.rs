@@ -1,0 +1,129 @@
+//! What a document names: paths in backquotes and in blocks of code, and the targets of links.
+//! Knows how to tell a path of the project from other words.
+
+use super::source::{File, root};
+
+/// The folders of the project. A word that begins with one of them is a path.
+pub const FOLDERS: &[&str] = &[
+    ".cargo",
+    ".ci",
+    "benches",
+    "core",
+    "docs",
+    "examples",
+    "game_template",
+    "lua",
+    "packaging",
+    "src",
+    "tests",
+];
+
+/// Endings of file names that only the project's own files have.
+const ENDINGS: &[&str] = &[".rs", ".toml", ".md"];
+
+/// The paths and links of a document that lead nowhere, with their lines.
+pub fn dead_names(document: &File, files: &[File]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut in_block = false;
+    for (line, text) in document.lines() {
+        let fence = text.trim_start().starts_with("```");
+        in_block ^= fence;
+        let mut words: Vec<&str> = Vec::new();
+        if in_block || text.starts_with("    ") {
+            words.extend(text.split_whitespace().filter(|word| word.contains('/')));
+        } else {
+            let quoted = text.split('`').skip(1).step_by(2);
+            words.extend(quoted.filter(|words| !words.contains(' ')));
+        }
+        let folder = folder_of(&document.path);
+        for word in words.iter().filter(|word| is_path(word) && !exists(word, folder, files)) {
+            found.push(format!("{}:{line}: there is no {word}", document.path));
+        }
+        for target in links(text).filter(|_| !in_block) {
+            if !leads_somewhere(&document.path, target) {
+                found.push(format!("{}:{line}: the link to {target} is dead", document.path));
+            }
+        }
+    }
+    found
+}
+
+fn trimmed(word: &str) -> &str {
+    let word = word.trim_start_matches("./").trim_end_matches([',', ':', ';', ')', '.']);
+    // A place in a file: `src/cli.rs:12`.
+    word.split_once(':').map_or(word, |(path, _)| path)
+}
+
+fn is_path(word: &str) -> bool {
+    let word = trimmed(word);
+    let inside = word.split_once('/').is_some_and(|(first, _)| FOLDERS.contains(&first));
+    let named = |ending: &&str| word.len() > ending.len() && word.ends_with(*ending);
+    let plain = word.chars().all(|c| c.is_alphanumeric() || "._-/*{},".contains(c));
+    plain && (inside || ENDINGS.iter().any(|ending| named(&ending)))
+}
+
+fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// Whether a path is there, from the project's folder or the document's. Of one with a name in
+/// capitals or a `*`, the folder must be. A mere file name must be one somewhere.
+fn exists(word: &str, folder: &str, files: &[File]) -> bool {
+    let word = trimmed(word).trim_end_matches('/');
+    let general = |part: &&str| {
+        let capitals = part.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        let made_up = capitals.len() > 2 && capitals.chars().all(|c| c.is_uppercase());
+        part.contains(['*', '{']) || (made_up && !part.ends_with(".md"))
+    };
+    let fixed: Vec<&str> = word.split('/').take_while(|part| !general(part)).collect();
+    let path = fixed.join("/");
+    root().join(&path).exists()
+        || root().join(folder).join(&path).exists()
+        || (!word.contains('/')
+            && files.iter().any(|file| file.path.ends_with(&format!("/{word}"))))
+}
+
+/// The targets of a line's links, `[words](target)`.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    text.split("](").skip(1).filter_map(|after| after.split_once(')').map(|(target, _)| target))
+}
+
+fn leads_somewhere(document: &str, target: &str) -> bool {
+    let outside = ["http://", "https://", "mailto:"].iter().any(|start| target.starts_with(start));
+    let path = target.split('#').next().unwrap_or_default();
+    outside || path.is_empty() || root().join(folder_of(document)).join(path).exists()
+}
+
+#[test]
+fn the_list_of_folders_is_complete() {
+    let entries = std::fs::read_dir(root()).expect("the project's folder can be read");
+    for entry in entries.map(|entry| entry.expect("its entries can be read")) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let known = FOLDERS.contains(&name.as_str()) || [".git", "target"].contains(&name.as_str());
+        let local = [".vscode", ".idea", ".zed"].contains(&name.as_str());
+        assert!(
+            !entry.path().is_dir() || known || local,
+            "'{name}' is a new folder: add it to FOLDERS in tests/gate/documents.rs, so that \
+             documents' paths into it are checked"
+        );
+    }
+}
+
+#[test]
+fn dead_names_are_found_and_other_words_let_be() {
+    let check = |text: &str, wanted: &[&str]| {
+        let document = File { path: "docs/x.md".into(), text: text.into() };
+        let files = [File { path: "src/script/vm.rs".into(), text: String::new() }];
+        assert_eq!(dead_names(&document, &files), wanted, "{text}");
+    };
+    check(
+        "`src/cli.rs`, `vm.rs`, `units/barrel.unit`, `a/b.lua`, `src/tool/*.rs`, `cargo test`",
+        &[],
+    );
+    check("`tests/lua/NAME_test.lua` and [the start](../README.md#x) and [out](https://x.y)", &[]);
+    check("see `src/gone.rs:12`", &["docs/x.md:1: there is no src/gone.rs:12"]);
+    check("see `gone.rs`", &["docs/x.md:1: there is no gone.rs"]);
+    check("    src/gone/   words", &["docs/x.md:1: there is no src/gone/"]);
+    check("x\n```\nlua/gone.lua\n```", &["docs/x.md:3: there is no lua/gone.lua"]);
+    check("[x](gone.md)", &["docs/x.md:1: the link to gone.md is dead"]);
+}

@@ -1,0 +1,321 @@
+//! `engine new`, as a newcomer meets it: the game that it makes runs, passes its tests and has
+//! settings that editors can read; what cannot be made is refused with words.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A folder of the test's own, removed at its end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let folder = std::env::temp_dir().join(format!("engine-new-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        Scratch(folder)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Exit code, standard output, standard error.
+type Outcome = (i32, String, String);
+
+fn engine<A: AsRef<OsStr>>(folder: &Scratch, arguments: &[A]) -> Outcome {
+    let output = Command::new(env!("CARGO_BIN_EXE_engine"))
+        .args(arguments)
+        .current_dir(&folder.0)
+        .env("ENGINE_SAVE_DIR", folder.0.join("saves"))
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn check_refused(folder: &Scratch, argument: &str, words: &str) {
+    let (code, out, err) = engine(folder, &["new", argument]);
+    assert_eq!((code, out.as_str()), (1, ""), "{argument}: {err}");
+    assert_eq!(err, format!("error: {words}\n"), "{argument}");
+}
+
+#[test]
+fn a_new_game_plays_and_every_run_is_the_same() {
+    let scratch = Scratch::new("play");
+    let (code, out, err) = engine(&scratch, &["new", "games/my yard"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let program = env!("CARGO_BIN_EXE_engine");
+    assert_eq!(
+        out,
+        format!(
+            "Made the game \"my yard\". Next:\n\n  cd \"games/my yard\"\n  {program} run .\n  \
+             {program} test .\n"
+        )
+    );
+    let play = ["run", "games/my yard", "--headless", "--frames", "150"];
+    let (code, first, err) = engine(&scratch, &play);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let lines: Vec<&str> = first.lines().collect();
+    assert_eq!(lines.len(), 4, "{first}");
+    assert_eq!(lines[0], "Balls in the wind");
+    assert!(lines[1].starts_with(" 1 s: 2 balls, the highest at "), "{first}");
+    assert!(lines[2].starts_with(" 2 s: 3 balls, the highest at "), "{first}");
+    assert_eq!(lines[3], "The end, in frame 150");
+    assert_eq!(engine(&scratch, &play).1, first);
+    assert!(!scratch.0.join("saves").exists(), "the game saves nothing");
+}
+
+#[test]
+fn a_new_game_is_called_like_its_folder() {
+    let scratch = Scratch::new("name");
+    assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
+    let read = |file: &str| fs::read_to_string(scratch.0.join("yard").join(file)).unwrap();
+    assert!(read("README.md").starts_with("# yard\n"));
+    let settings = read("settings.sjson");
+    assert!(settings.contains("\nname = \"yard\"\nid = \"yard\" "), "{settings}");
+    for file in ["main.lua", "settings.sjson", "README.md"] {
+        assert!(!read(file).contains("game_template"), "{file}");
+    }
+}
+
+#[test]
+fn a_new_game_passes_its_tests() {
+    let scratch = Scratch::new("test");
+    assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
+    let (code, out, err) = engine(&scratch, &["test", "yard"]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains('3'), "three tests are counted: {out}");
+}
+
+#[test]
+fn the_template_in_the_repository_plays() {
+    let scratch = Scratch::new("template");
+    let template = concat!(env!("CARGO_MANIFEST_DIR"), "/game_template");
+    let (code, out, err) = engine(&scratch, &["run", template, "--headless", "--frames", "1"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert_eq!(out, "Balls in the wind\nThe end, in frame 1\n");
+}
+
+#[test]
+fn a_folder_that_is_empty_or_only_a_git_repository_will_do() {
+    let scratch = Scratch::new("empty");
+    fs::create_dir(scratch.0.join("empty")).unwrap();
+    assert_eq!(engine(&scratch, &["new", "empty"]).0, 0);
+    fs::create_dir_all(scratch.0.join("cloned/.git")).unwrap();
+    assert_eq!(engine(&scratch, &["new", "cloned"]).0, 0);
+    let here = Scratch::new("here");
+    let (code, out, _) = engine(&here, &["new", "."]);
+    assert_eq!(code, 0);
+    assert!(!out.contains("cd "), "{out}");
+    assert!(here.0.join("main.lua").is_file());
+}
+
+#[test]
+fn what_cannot_be_made_is_refused_and_nothing_is_touched() {
+    let scratch = Scratch::new("refused");
+    fs::create_dir(scratch.0.join("full")).unwrap();
+    fs::write(scratch.0.join("full/notes.txt"), "mine").unwrap();
+    fs::write(scratch.0.join("file"), "mine").unwrap();
+    check_refused(
+        &scratch,
+        "full",
+        "the folder 'full' is not empty ('notes.txt' is in it): give the name of a new folder",
+    );
+    check_refused(&scratch, "file", "there is a file 'file' already: give another name");
+    check_refused(
+        &scratch,
+        "a*b",
+        "the name \"a*b\" has '*' in it: use letters, digits, spaces, '-', '_' and '.', for the \
+         game is called like its folder",
+    );
+    check_refused(
+        &scratch,
+        "nowhere/..",
+        "'nowhere/..' does not end in a name: give the folder to make",
+    );
+    let (code, _, err) = engine(&scratch, &["new", "file/game"]);
+    assert_eq!(code, 1);
+    assert!(err.contains("file/game"), "{err}");
+    assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(scratch.0.join("full")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_name_is_needed() {
+    let scratch = Scratch::new("usage");
+    for arguments in [&["new"][..], &["new", ""], &["new", "a", "b"]] {
+        let (code, _, err) = engine(&scratch, arguments);
+        assert_eq!(code, 2, "{arguments:?}");
+        assert!(err.contains("Usage: engine new <DIR>") || err.contains("'<DIR>'"), "{err}");
+    }
+    assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_place_that_cannot_be_written_is_told_with_its_reason() {
+    let scratch = Scratch::new("read-only");
+    // No user can make a folder there.
+    let (code, _, err) = engine(&scratch, &["new", "/proc/game"]);
+    assert_eq!(code, 1);
+    assert!(err.starts_with("error: '/proc/game/main.lua' cannot be written: "), "{err}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_name_that_is_not_utf8_is_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let scratch = Scratch::new("utf8");
+    let (code, _, err) = engine(&scratch, &[OsStr::new("new"), OsStr::from_bytes(b"a\xff")]);
+    assert_eq!(code, 1);
+    assert_eq!(
+        err,
+        "error: the name 'a\u{fffd}' is not valid UTF-8: give the folder another name\n"
+    );
+}
+
+#[test]
+fn definitions_are_there_at_once_and_are_written_again_only_for_another_engine() {
+    let scratch = Scratch::new("definitions");
+    assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
+    let own = scratch.0.join("yard/.engine");
+    assert_eq!(fs::read_to_string(own.join(".gitignore")).unwrap(), "*\n");
+    let all = || {
+        let files = fs::read_dir(own.join("definitions")).unwrap();
+        let texts = files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
+        texts.collect::<String>()
+    };
+    for words in ["function Timer.after(", "function Application.quit(", "---@class Vector3"] {
+        assert!(all().contains(words), "{words}");
+    }
+    let play = ["run", "yard", "--headless", "--frames", "1"];
+    fs::write(own.join("definitions/mark.lua"), "").unwrap();
+    assert_eq!(engine(&scratch, &play).0, 0);
+    assert!(own.join("definitions/mark.lua").exists(), "the same engine leaves them");
+    fs::write(own.join("definitions/written_by.txt"), "engine 0.0.1").unwrap();
+    assert_eq!(engine(&scratch, &play).0, 0);
+    assert!(!own.join("definitions/mark.lua").exists(), "another engine's are replaced");
+    assert!(all().contains("function Timer.after("));
+}
+
+#[test]
+fn definitions_that_cannot_be_written_are_one_warning() {
+    let scratch = Scratch::new("warning");
+    assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
+    fs::remove_dir_all(scratch.0.join("yard/.engine")).unwrap();
+    fs::write(scratch.0.join("yard/.engine"), "a file in the way").unwrap();
+    let (code, _, err) = engine(&scratch, &["run", "yard", "--headless", "--frames", "1"]);
+    assert_eq!(code, 0);
+    assert_eq!(err.lines().count(), 1, "{err}");
+    let words = "warning: .engine/definitions: the definitions for editors are not written: ";
+    assert!(err.starts_with(words), "{err}");
+}
+
+#[test]
+fn editor_files_are_strict_json() {
+    let scratch = Scratch::new("json");
+    assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
+    let files =
+        [".luarc.json", ".vscode/extensions.json", ".vscode/settings.json", ".vscode/tasks.json"];
+    for file in files {
+        let text = fs::read_to_string(scratch.0.join("yard").join(file)).unwrap();
+        assert_eq!(json::check(&text), Ok(()), "{file}");
+    }
+    let luarc = fs::read_to_string(scratch.0.join("yard/.luarc.json")).unwrap();
+    assert!(luarc.contains("\"workspace.library\": [\".engine/definitions\"]"));
+    assert!(Path::new(&scratch.0).join("yard/.engine/definitions").is_dir());
+}
+
+/// Strict JSON (RFC 8259): no comments, no comma too many, one value.
+mod json {
+    /// Where the text stops being JSON, in bytes from its start.
+    pub fn check(text: &str) -> Result<(), usize> {
+        let bytes = text.as_bytes();
+        let at = spaces(bytes, value(bytes, spaces(bytes, 0))?);
+        if at == bytes.len() { Ok(()) } else { Err(at) }
+    }
+
+    fn spaces(bytes: &[u8], at: usize) -> usize {
+        at + bytes[at..].iter().take_while(|byte| b" \t\r\n".contains(byte)).count()
+    }
+
+    fn value(bytes: &[u8], at: usize) -> Result<usize, usize> {
+        match bytes.get(at) {
+            Some(b'{') => items(bytes, at + 1, b'}', |at| {
+                let at = spaces(bytes, string(bytes, at)?);
+                if bytes.get(at) != Some(&b':') {
+                    return Err(at);
+                }
+                value(bytes, spaces(bytes, at + 1))
+            }),
+            Some(b'[') => items(bytes, at + 1, b']', |at| value(bytes, at)),
+            Some(b'"') => string(bytes, at),
+            _ => ["true", "false", "null"]
+                .iter()
+                .find(|word| bytes[at..].starts_with(word.as_bytes()))
+                .map(|word| at + word.len())
+                .map_or_else(|| number(bytes, at), Ok),
+        }
+    }
+
+    fn items(
+        bytes: &[u8],
+        at: usize,
+        end: u8,
+        item: impl Fn(usize) -> Result<usize, usize>,
+    ) -> Result<usize, usize> {
+        let mut at = spaces(bytes, at);
+        if bytes.get(at) == Some(&end) {
+            return Ok(at + 1);
+        }
+        loop {
+            at = spaces(bytes, item(at)?);
+            match bytes.get(at) {
+                Some(b',') => at = spaces(bytes, at + 1),
+                Some(byte) if *byte == end => return Ok(at + 1),
+                _ => return Err(at),
+            }
+        }
+    }
+
+    fn string(bytes: &[u8], at: usize) -> Result<usize, usize> {
+        if bytes.get(at) != Some(&b'"') {
+            return Err(at);
+        }
+        let mut at = at + 1;
+        loop {
+            match bytes.get(at) {
+                Some(b'"') => return Ok(at + 1),
+                Some(b'\\') if bytes.get(at + 1).is_some_and(|b| br#""\/bfnrtu"#.contains(b)) => {
+                    at += 2
+                }
+                Some(b'\\') | None => return Err(at),
+                Some(byte) if *byte < b' ' => return Err(at),
+                Some(_) => at += 1,
+            }
+        }
+    }
+
+    fn number(bytes: &[u8], at: usize) -> Result<usize, usize> {
+        let length =
+            bytes[at..].iter().take_while(|byte| b"+-.eE0123456789".contains(byte)).count();
+        let text = std::str::from_utf8(&bytes[at..at + length]).map_err(|_| at)?;
+        text.parse::<f64>().map(|_| at + length).map_err(|_| at)
+    }
+
+    #[test]
+    fn the_check_itself_tells_json_from_what_is_nearly_json() {
+        for text in ["{}", "[1, -2.5e3]", "{\"a\": [true, null, \"\\n\"]}\n"] {
+            assert_eq!(check(text), Ok(()), "{text}");
+        }
+        for text in ["", "{a: 1}", "[1,]", "{\"a\": 1,}", "[1] // x", "{\"a\" = 1}", "\"a", "[1 2]"]
+        {
+            assert!(check(text).is_err(), "{text}");
+        }
+    }
+}
