@@ -131,10 +131,11 @@ fn calls() -> Group {
     Group {
         name: "calls",
         title: "An engine call from Lua, with all checks",
-        workload: "1,000,000 calls in a loop of one Lua function (200,000 interpreted), results used, \
-                   module names looked up in every round, the loop's own cost included; one VM for \
-                   each row; median of 9 loops after a warm-up. Targets: 5 ns for hot getters and \
-                   setters, 35 ns for cold functions of up to three numbers; the rest is stated.",
+        workload: "1,000,000 calls in a loop of one Lua function (200,000 interpreted), results \
+                   used, module names looked up in every round, the loop's own cost included; one \
+                   VM for each row; median of 9 loops after a warm-up. Targets: 5 ns for hot \
+                   getters and setters, 35 ns for cold functions of up to three numbers; \
+                   the rest is stated.",
         rows,
     }
 }
@@ -169,10 +170,10 @@ fn vectors() -> Group {
     Group {
         name: "vectors",
         title: "p = p + v * dt with Vector3",
-        workload: "1,000,000 times in a loop: the position in a local, or 10,000 positions in a table \
-                   replaced in turn. Garbage is the growth of Lua's memory, the collector standing \
-                   still. Median of 9 loops. (The garbage of the whole call, a few hundred bytes, is \
-                   spread over the loop: hence the thousandth in the targets.)",
+        workload: "1,000,000 times in a loop: the position in a local, or 10,000 positions in a \
+                   table replaced in turn. Garbage is the growth of Lua's memory, the collector \
+                   standing still. Median of 9 loops. (The garbage of the whole call, a few \
+                   hundred bytes, is spread over the loop: hence the thousandth in the targets.)",
         rows,
     }
 }
@@ -271,12 +272,13 @@ fn script() -> Group {
     Group {
         name: "script",
         title: "Script work against a bare VM",
-        workload: "The files of benches/lua/work, each run by the engine as a game's module and by a \
-                   bare LuaJIT state: the same build, all standard libraries, the same allocator \
-                   (mimalloc, counted), the same JIT limits; no sandbox, no watchdog, no memory limit. \
-                   Both run in turn in one process: 5 fresh pairs of VMs, 9 samples each, the median of \
-                   the ratios. The collector stands still during a sample in both, and collects all \
-                   between samples, untimed; what is allocated in a frame is stated beside.",
+        workload: "The files of benches/lua/work, each run by the engine as a game's module and by \
+                   a bare LuaJIT state: the same build, all standard libraries, the same allocator \
+                   (mimalloc, counted), the same JIT limits; no sandbox, no watchdog, no memory \
+                   limit. Both run in turn in one process: 5 fresh pairs of VMs, 9 samples each, \
+                   the median of the ratios. The collector stands still during a sample in both, \
+                   and collects all between samples, untimed; what is allocated in a frame \
+                   is stated beside.",
         rows,
     }
 }
@@ -301,10 +303,10 @@ fn wide() -> Group {
     Group {
         name: "wide",
         title: "3,000 distinct hot functions",
-        workload: "3,000 functions of their own code, each a loop of 30 with a branch, all called once \
-                   a frame, 200 frames. Late: the last 100. The target of the late median is what the \
-                   interpreter takes for the same: with LuaJIT's own limits the traces are thrown away \
-                   in every frame, and it is six times that.",
+        workload: "3,000 functions of their own code, each a loop of 30 with a branch, all called \
+                   once a frame, 200 frames. Late: the last 100. The target of the late median is \
+                   what the interpreter takes for the same: with LuaJIT's own limits the traces \
+                   are thrown away in every frame, and it is six times that.",
         rows: vec![
             row("late median of a frame", late(&compiled), "ms", Some(interpreter)),
             row("worst late frame", worst(&compiled[FRAMES / 2..]), "ms", None),
@@ -331,9 +333,10 @@ fn garbage() -> Group {
     Group {
         name: "garbage",
         title: "10,000 small tables a frame, 130,000 live objects",
-        workload: "130,000 live tables of two fields; each frame makes 10,000 more, of which 1,000 take \
-                   the place of old ones. 600 frames, the collector's default budget (1 ms). Bounded: \
-                   the second 300 frames never hold more than a tenth above the most of the first.",
+        workload: "130,000 live tables of two fields; each frame makes 10,000 more, of which 1,000 \
+                   take the place of old ones. 600 frames, the collector's default budget (1 ms). \
+                   Bounded: the second 300 frames never hold more than a tenth above the \
+                   most of the first.",
         rows: vec![
             row("worst frame's collection", worst(&collections), "ms", Some(4.0)),
             row("median frame's collection", median(collections.clone()), "ms", None),

@@ -4,6 +4,7 @@ local Ball = require "ball"
 
 local BALLS_MAX = 5
 
+---@type Ball[]
 local balls = {}
 local wind = { velocity = Vector3(0, 0, 0) }
 

@@ -11,8 +11,14 @@ local place = core.place
 core.ffi, core.debug, core.jit = require("ffi"), debug, jit
 core.os, core.io, core.loaded = os, io, package.loaded
 core.globals, core.options = _G, options
--- Coroutines of the game's, for reports: one that died of an error still has its stack.
-core.coroutines = setmetatable({}, { __mode = "k" })
+-- The coroutine that died last of an error, and the error, for everyone who resumed one: it still
+-- has its stack, which reports show. The main state is known as "main".
+core.died = setmetatable({}, { __mode = "k" })
+local running = coroutine.running
+
+function core.note_death(thread, problem)
+  core.died[running() or "main"] = { thread, problem }
+end
 
 -- The libraries that games get: copies of ours, so that nothing a game does to them reaches us.
 for _, name in pairs({ "string", "table", "math", "coroutine", "os", "bit" }) do
@@ -117,10 +123,14 @@ end
 
 -- Protects a table: its own keys cannot be replaced, new ones can be added.
 function core.protect(name, real)
+  local own = {}
+  for key in pairs(real) do
+    own[key] = true
+  end
   return setmetatable({}, {
     __index = real,
     __newindex = function(_, key, value)
-      if rawget(real, key) ~= nil then
+      if own[key] then
         core.raise(format("%s.%s is the engine's and cannot be replaced: use another name", name,
           tostring(key)))
       end

@@ -96,7 +96,7 @@ values.callable(Float32Array, function(_, source)
   return array
 end)
 
--- Applies an operation to each pair of elements; `names` are those of the arguments in errors.
+-- A new array with the results of an operation on each pair of elements.
 local function combine(name, a, b, operation)
   local array, number = a, b
   if type(a) == "number" then array, number = b, a end

@@ -58,7 +58,7 @@ end
 function core.resume_reporting(thread, ...)
   local ok, problem = resume(thread, ...)
   if not ok then
-    core.coroutines[thread] = true
+    core.note_death(thread, problem)
     error(problem, 0)
   end
   return problem

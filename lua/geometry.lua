@@ -194,14 +194,14 @@ function Math.lerp_angle(from, to, t)
   return from + ((to - from + pi) % (2 * pi) - pi) * t
 end
 
--- A point in the coordinates of a box: along each axis, in lengths of that axis. A scale of 0
--- would leave no coordinate, so it counts as no scale with no half dimension.
+-- The squared length of an axis, and how far a vector goes along it, in the same measure: divided by
+-- the one, the other is a coordinate in the box.
 local function along(x, y, z, ax, ay, az)
-  local squared = ax * ax + ay * ay + az * az
-  return squared, x * ax + y * ay + z * az
+  return ax * ax + ay * ay + az * az, x * ax + y * ay + z * az
 end
 
----Tells whether a point lies in an oriented box; its surface belongs to it.
+---Tells whether a point lies in an oriented box; its surface belongs to it. A pose with a scale of
+---0 holds no point.
 ---@param point Vector3 the point
 ---@param pose Matrix4x4 the middle of the box and its axes, at right angles
 ---@param half Vector3 the half dimensions along the axes
@@ -210,12 +210,12 @@ function Math.point_in_box(point, pose, half)
   if not istype(V3, point) then bad_argument("Math.point_in_box", 1, "point", "Vector3", point) end
   check_box("Math.point_in_box", 2, pose, half)
   local x, y, z = point._x - pose._tx, point._y - pose._ty, point._z - pose._tz
-  local squared, distance = along(x, y, z, pose._xx, pose._xy, pose._xz)
-  if not (abs(distance) <= half._x * squared) then return false end
-  squared, distance = along(x, y, z, pose._yx, pose._yy, pose._yz)
-  if not (abs(distance) <= half._y * squared) then return false end
-  squared, distance = along(x, y, z, pose._zx, pose._zy, pose._zz)
-  return abs(distance) <= half._z * squared
+  local x_squared, x_along = along(x, y, z, pose._xx, pose._xy, pose._xz)
+  local y_squared, y_along = along(x, y, z, pose._yx, pose._yy, pose._yz)
+  local z_squared, z_along = along(x, y, z, pose._zx, pose._zy, pose._zz)
+  return x_squared > 0 and abs(x_along) <= half._x * x_squared
+    and y_squared > 0 and abs(y_along) <= half._y * y_squared
+    and z_squared > 0 and abs(z_along) <= half._z * z_squared
 end
 
 -- The part of a ray between two parallel faces. A ray along the faces is inside or misses.
@@ -229,6 +229,7 @@ local function slab(near, far, origin, direction, half)
 end
 
 ---Returns how far along a ray an oriented box is hit, or -1 when it is missed; 0 from inside.
+---A pose with a scale of 0 is always missed.
 ---Source: the slab test of T. Kay and J. Kajiya, "Ray tracing complex scenes", SIGGRAPH 1986.
 ---@param from Vector3 where the ray starts
 ---@param direction Vector3 its direction; the distance is counted in lengths of it
@@ -242,16 +243,16 @@ function Math.ray_box_intersection(from, direction, pose, half)
   check_box(name, 3, pose, half)
   local x, y, z = from._x - pose._tx, from._y - pose._ty, from._z - pose._tz
   local dx, dy, dz = direction._x, direction._y, direction._z
-  local near, far = 0, huge
-  local squared, start = along(x, y, z, pose._xx, pose._xy, pose._xz)
-  local _, step = along(dx, dy, dz, pose._xx, pose._xy, pose._xz)
-  near, far = slab(near, far, start, step, half._x * squared)
-  squared, start = along(x, y, z, pose._yx, pose._yy, pose._yz)
-  _, step = along(dx, dy, dz, pose._yx, pose._yy, pose._yz)
-  near, far = slab(near, far, start, step, half._y * squared)
-  squared, start = along(x, y, z, pose._zx, pose._zy, pose._zz)
-  _, step = along(dx, dy, dz, pose._zx, pose._zy, pose._zz)
-  near, far = slab(near, far, start, step, half._z * squared)
+  local x_squared, x_start = along(x, y, z, pose._xx, pose._xy, pose._xz)
+  local y_squared, y_start = along(x, y, z, pose._yx, pose._yy, pose._yz)
+  local z_squared, z_start = along(x, y, z, pose._zx, pose._zy, pose._zz)
+  if x_squared == 0 or y_squared == 0 or z_squared == 0 then return -1 end
+  local _, x_step = along(dx, dy, dz, pose._xx, pose._xy, pose._xz)
+  local _, y_step = along(dx, dy, dz, pose._yx, pose._yy, pose._yz)
+  local _, z_step = along(dx, dy, dz, pose._zx, pose._zy, pose._zz)
+  local near, far = slab(0, huge, x_start, x_step, half._x * x_squared)
+  near, far = slab(near, far, y_start, y_step, half._y * y_squared)
+  near, far = slab(near, far, z_start, z_step, half._z * z_squared)
   return near <= far and near or -1
 end
 

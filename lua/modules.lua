@@ -8,6 +8,11 @@ local getinfo, getlocal = core.debug.getinfo, core.debug.getlocal
 local native_load, native_require, place = load, require, core.place
 local bad_argument, raise = core.bad_argument, core.raise
 
+-- Bytes of text that `load` takes: it cannot be stopped, and 16 MiB take about half a second.
+local LOAD_BYTES_MAX = 16 * 1024 * 1024
+-- Loaded texts with a file's name that are kept for the source lines in reports.
+local LOADED_KEPT_MAX = 1000
+
 -- What modules returned, by name: `package.loaded` of games.
 local loaded = {}
 -- Functions that make a module, by name, asked first: `package.preload` of games.
@@ -111,9 +116,11 @@ function core.boot(name)
   run(name, compile(script))
 end
 
+local TOO_LONG = format("load: the text has more than %d bytes", LOAD_BYTES_MAX)
+
 -- Reads the pieces that a function gives until it gives nothing.
 local function pieces(reader)
-  local parts = {}
+  local parts, bytes = {}, 0
   while true do
     local part = reader()
     if part == nil or part == "" then
@@ -121,9 +128,14 @@ local function pieces(reader)
     elseif type(part) ~= "string" then
       raise("load: the reader function must return strings, got " .. core.describe(part))
     end
-    parts[#parts + 1] = part
+    parts[#parts + 1], bytes = part, bytes + #part
+    if bytes > LOAD_BYTES_MAX then
+      raise(TOO_LONG)
+    end
   end
 end
+
+local kept = 0
 
 -- `load(text or function, name?, mode?, env?)`: text only, whatever the mode says.
 local function load_text(text, name, _, env)
@@ -132,7 +144,9 @@ local function load_text(text, name, _, env)
   elseif type(text) ~= "string" then
     bad_argument("load", 1, "text", "string or function", text)
   end
-  if text:byte() == 27 then
+  if #text > LOAD_BYTES_MAX then
+    raise(TOO_LONG)
+  elseif text:byte() == 27 then
     return nil, "load: this is a compiled chunk, and only text can be loaded"
   end
   if name == nil then
@@ -141,7 +155,8 @@ local function load_text(text, name, _, env)
     bad_argument("load", 2, "name", "string", name)
   end
   local first = name:byte()
-  if first == 64 or first == 61 then
+  if (first == 64 or first == 61) and kept < LOADED_KEPT_MAX then
+    kept = kept + 1
     core.note_source(name:sub(2), text)
   end
   if env ~= nil then

@@ -6,7 +6,7 @@ local type, tostring, error, select, pairs, next = type, tostring, error, select
 local pcall, xpcall, rawset, setmetatable = pcall, xpcall, rawset, setmetatable
 local getmetatable, concat, floor = getmetatable, table.concat, math.floor
 local resume, create = coroutine.resume, coroutine.create
-local collect, traceback = collectgarbage, core.debug.traceback
+local collect, traceback, gsub = collectgarbage, core.debug.traceback, string.gsub
 local log, raise, bad_argument = core.log, core.raise, core.bad_argument
 local globals = core.globals
 
@@ -71,27 +71,70 @@ local os = {
   end,
 }
 
--- Coroutines: they are remembered as long as they live, for the reports of errors in them.
-local coroutines = core.coroutines
+-- Coroutines: the death of one is noted for the reports. Coroutines inside each other share the
+-- native stack, which LuaJIT does not watch.
+local running, note_death, has_native_stack = coroutine.running, core.note_death,
+  core.has_native_stack
 
-function core.coroutine.create(fn)
-  local thread = create(fn)
-  coroutines[thread] = true
-  return thread
+local function check_depth(name)
+  if running() and not has_native_stack() then
+    raise(name .. ": coroutines resume each other too deep: does one resume itself through others?")
+  end
 end
 
-local function pass(ok, ...)
+local function noted(thread, ok, ...)
   if not ok then
+    note_death(thread, (...))
+  end
+  return ok, ...
+end
+
+function core.coroutine.resume(thread, ...)
+  check_depth("coroutine.resume")
+  return noted(thread, resume(thread, ...))
+end
+
+local function pass(thread, ok, ...)
+  if not ok then
+    note_death(thread, (...))
     error((...), 0)
   end
   return ...
 end
 
 function core.coroutine.wrap(fn)
-  local thread = core.coroutine.create(fn)
+  local thread = create(fn)
   return function(...)
-    return pass(resume(thread, ...))
+    check_depth("coroutine.wrap")
+    return pass(thread, resume(thread, ...))
   end
+end
+
+-- What stops a script raises inside a hook, in which no other hook runs: a handler of the game's
+-- could not be stopped there, so it is left out.
+local is_interruption = core.is_interruption
+
+local function bounded_xpcall(fn, handler, ...)
+  if type(handler) ~= "function" then
+    return xpcall(fn, handler, ...)
+  end
+  return xpcall(fn, function(problem)
+    if is_interruption(problem) then
+      return problem
+    end
+    return handler(problem)
+  end, ...)
+end
+
+-- A traceback without the engine's own lines.
+local function game_traceback(thread, message, level)
+  local text
+  if type(thread) == "thread" then
+    text = traceback(thread, message, level)
+  else
+    text = traceback(thread, (message or 1) + 1)
+  end
+  return type(text) == "string" and (gsub(text, "\n\t%[engine%][^\n]*", "")) or text
 end
 
 -- The collector's pace is the engine's.
@@ -100,6 +143,9 @@ local function collectgarbage(option, argument)
   if option == "count" then
     return core.memory_used() / 1024
   elseif option == "collect" or option == "step" then
+    if argument ~= nil and type(argument) ~= "number" then
+      bad_argument("collectgarbage", 2, "argument", "number or nil", argument)
+    end
     local result = collect(option, argument)
     core.stop_collector()
     return result
@@ -122,7 +168,7 @@ local allowed = {
   assert = assert, error = error, getmetatable = getmetatable, ipairs = ipairs, next = next,
   pairs = pairs, pcall = pcall, rawequal = rawequal, rawget = rawget, rawset = rawset,
   select = select, setmetatable = setmetatable, tonumber = tonumber, tostring = tostring,
-  type = type, unpack = unpack, xpcall = xpcall, _VERSION = _VERSION,
+  type = type, unpack = unpack, xpcall = bounded_xpcall, _VERSION = _VERSION,
   print = print, require = core.require, load = core.load, loadstring = core.loadstring,
   collectgarbage = collectgarbage,
 }
@@ -157,7 +203,7 @@ local function install()
     rawset(globals, name, modules[name])
   end
   rawset(globals, "_G", globals)
-  rawset(globals, "debug", core.protect("debug", { traceback = traceback }))
+  rawset(globals, "debug", core.protect("debug", { traceback = game_traceback }))
   rawset(globals, "package", core.protect("package", {
     loaded = modules, preload = core.preload,
     path = "./?.lua;./?/init.lua", config = "/\n;\n?\n!\n-\n",
@@ -172,7 +218,7 @@ if options.sandbox then
 else
   -- The whole standard library, for suites of libraries that are not games; `require` still finds
   -- modules in the folder first.
-  for name, value in pairs({ print = print, require = core.require }) do
+  for name, value in pairs({ print = print, require = core.require, xpcall = bounded_xpcall }) do
     rawset(globals, name, value)
   end
 end

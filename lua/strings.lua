@@ -69,7 +69,7 @@ local PATTERNS_CACHED_MAX = 1024
 local PATTERN_BYTES_CACHED = 1024
 
 local string, table = core.string, core.table
-local getinfo, raise = core.debug.getinfo, core.raise
+local getinfo, raise, has_native_stack = core.debug.getinfo, core.raise, core.has_native_stack
 local core_match, core_find_plain, core_limit = core.match, core.find_plain, core.match_limit
 local type, tostring, tonumber, next, select = type, tostring, tonumber, next, select
 local rawget, floor, ceil, min, huge = rawget, math.floor, math.ceil, math.min, math.huge
@@ -402,6 +402,10 @@ local function gsub_slow(subject, pattern, repl, max)
 end
 
 function string.gsub(s, pattern, repl, max)
+  -- Each call inside a replacement takes 8 KiB of the native stack, which LuaJIT does not watch.
+  if type(repl) ~= "string" and not has_native_stack() then
+    raise("string.gsub: the replacement calls string.gsub again, too deep: without an end?")
+  end
   local most = direct[pattern]
   if most and type(s) == "string" and #s <= most and #s <= GSUB_BYTES_DIRECT
       and (type(repl) ~= "string" or #s * #repl <= GSUB_WORK_DIRECT) then

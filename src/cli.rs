@@ -15,7 +15,9 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Compile(tool::compile::Args),
     Docs(tool::docs::Args),
+    Explain(tool::explain::Args),
     New(tool::new::Args),
     Run(tool::run::Args),
     Test(tool::test::Args),
@@ -33,7 +35,9 @@ pub fn main() -> i32 {
         }
     };
     let run = std::panic::catch_unwind(|| match cli.command {
+        Command::Compile(args) => tool::compile::main(args),
         Command::Docs(args) => tool::docs::main(args),
+        Command::Explain(args) => tool::explain::main(args),
         Command::New(args) => tool::new::main(args),
         Command::Run(args) => tool::run::main(args),
         Command::Test(args) => tool::test::main(args),

@@ -38,6 +38,7 @@ const HOMES: &[(&str, &[&str])] = &[
 
 /// Files below `src/script/` whose code may say "Lua", with the reason.
 const SAY_LUA: &[(&str, &str)] = &[
+    ("src/resource/name.rs", "the kind of scripts is the ending of their files"),
     ("src/resource/project.rs", "finds scripts, which are .lua files"),
     ("src/resource/settings.rs", "keys and words that people write in settings.sjson"),
 ];
@@ -47,7 +48,7 @@ const SAY_LUA: &[(&str, &str)] = &[
 const NATIVE_CRATES: &[(&str, &str)] = &[
     ("libmimalloc-sys", "compiles its own C source"),
     ("linux-raw-sys", "numbers and structures alone"),
-    ("mlua-sys", "feature vendored: compiles its own C source, and then asks pkg-config nothing"),
+    ("mlua-sys", "compiles LuaJIT (feature vendored), and does not ask pkg-config"),
     ("windows-sys", "declarations alone, used on Windows only"),
 ];
 
@@ -239,17 +240,19 @@ fn nothing_below_the_scripts_says_lua() {
 
 #[test]
 fn every_file_of_the_prelude_is_embedded() {
-    let list = std::fs::read_to_string(root().join("src/script/prelude.rs")).expect("it is there");
+    let rust = rust_files();
+    let list = rust.iter().find(|file| file.path == "src/script/prelude.rs").expect("it is there");
     let mut found = Vec::new();
-    for file in files() {
-        if let Some(name) =
-            file.path.strip_prefix("lua/").and_then(|name| name.strip_suffix(".lua"))
-            && !list.contains(&format!("\"{name}\""))
+    for file in files().iter().filter(|file| file.path.starts_with("lua/")) {
+        let name = file.path.trim_start_matches("lua/").trim_end_matches(".lua");
+        let included = format!("/{}\"", file.path);
+        if !list.text.contains(&format!("\"{name}\""))
+            && !rust.iter().any(|file| file.text.contains(&included))
         {
-            found.push(format!("{} is not in src/script/prelude.rs", file.path));
+            found.push(format!("{} is in no list and included nowhere", file.path));
         }
     }
-    settle(found, "add it to the list at the place where it should run, or remove the file");
+    settle(found, "add it to src/script/prelude.rs at the place where it should run, or remove it");
 }
 
 #[test]
@@ -425,4 +428,23 @@ fn documents_name_only_what_is_there() {
     }
     let found = documents.iter().flat_map(|file| documents::dead_names(file, &files)).collect();
     settle(found, "name the path that it has now, or take the sentence out");
+}
+
+#[test]
+fn every_page_of_the_manual_is_in_its_index() {
+    let files = files();
+    let mut found = Vec::new();
+    for file in
+        files.iter().filter(|file| file.path.starts_with("docs/") && file.ends_with(&[".md"]))
+    {
+        // A folder's own index is a page of the folder above.
+        let page = file.path.strip_suffix("/README.md").unwrap_or(&file.path);
+        let Some((folder, _)) = page.rsplit_once('/') else { continue };
+        let index = format!("{folder}/README.md");
+        let link = format!("({})", &file.path[folder.len() + 1..]);
+        if !files.iter().any(|file| file.path == index && file.text.contains(&link)) {
+            found.push(format!("{} is not linked from {index}", file.path));
+        }
+    }
+    settle(found, "add a line to the index, in words of somebody who looks for the page");
 }

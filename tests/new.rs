@@ -88,8 +88,8 @@ fn a_new_game_passes_its_tests() {
     let scratch = Scratch::new("test");
     assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
     let (code, out, err) = engine(&scratch, &["test", "yard"]);
-    assert_eq!(code, 0, "{out}{err}");
-    assert!(out.contains('3'), "three tests are counted: {out}");
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.ends_with("3 passed, 0 failed, 0 skipped\n"), "{out}");
 }
 
 #[test]
@@ -201,6 +201,56 @@ fn definitions_are_there_at_once_and_are_written_again_only_for_another_engine()
     assert_eq!(engine(&scratch, &play).0, 0);
     assert!(!own.join("definitions/mark.lua").exists(), "another engine's are replaced");
     assert!(all().contains("function Timer.after("));
+}
+
+/// Where an editor's own definition of a library is off, games have none, or there is the engine's.
+#[test]
+fn editors_offer_the_libraries_that_games_have() {
+    let scratch = Scratch::new("libraries");
+    assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
+    let yard = scratch.0.join("yard");
+    let settings = fs::read_to_string(yard.join(".luarc.json")).unwrap();
+    let name = |line: &str| line.trim().strip_suffix(": \"disable\"").map(str::to_string);
+    let lines = settings.lines().filter_map(|line| name(line.trim_end_matches(',')));
+    let off: Vec<String> = lines.map(|name| name.trim_matches('"').to_string()).collect();
+    assert!(off.len() >= 6, "{off:?}");
+    let library = fs::read_to_string(yard.join(".engine/definitions/library.lua")).unwrap();
+    let here = |name: &&String| library.contains(&format!("\n{name} = {{}}"));
+    let gone = off.iter().filter(|name| !here(name));
+    let checks: String = gone.map(|name| format!("assert({name} == nil, '{name}')\n")).collect();
+    assert!(checks.contains("assert(io == nil") && !checks.contains("assert(os == nil"));
+    assert!(library.contains("\nfunction require(name) end"));
+    fs::write(yard.join("main.lua"), checks).unwrap();
+    let (code, out, err) = engine(&scratch, &["run", "yard", "--headless", "--frames", "1"]);
+    assert_eq!(code, 0, "{out}{err}");
+}
+
+/// Editors must not offer words that suites do not have.
+#[test]
+fn the_words_of_suites_are_there_in_a_suite() {
+    let scratch = Scratch::new("words");
+    assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
+    let yard = scratch.0.join("yard");
+    let text = fs::read_to_string(yard.join(".engine/definitions/tests.lua")).unwrap();
+    let calls = text.lines().filter_map(|line| line.strip_prefix("function ")?.split('(').next());
+    let paths: Vec<&str> = calls.chain(["test", "match._", "spy", "assert.is.equal"]).collect();
+    assert!(paths.len() > 40, "{paths:?}");
+    let checks: String = paths
+        .iter()
+        .map(|path| format!("  assert(type({path}) ~= \"nil\", \"{path}\")\n"))
+        .collect();
+    // An assertion says only when it is called that there is none of its name.
+    let assertions = paths.iter().filter(|path| path.starts_with("assert."));
+    let called = |path: &&str| format!("  check(pcall({path}))\n");
+    let calls: String = assertions.map(called).collect();
+    let suite = format!(
+        "local function check(_, words)\n  \
+         assert(not tostring(words):find('unknown', 1, true), words)\nend\n\
+         it('knows its words', function()\n{checks}{calls}end)\n"
+    );
+    fs::write(yard.join("tests/words_test.lua"), suite).unwrap();
+    let (code, out, err) = engine(&scratch, &["test", "yard"]);
+    assert_eq!(code, 0, "{out}{err}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ struct Used {
 }
 
 /// Runs the executable on a game's folder for one frame.
+#[allow(clippy::zombie_processes, reason = "wait4 waits for it, and says what it used")]
 fn run_once(folder: &Path, saves: &Path) -> Used {
     let child = Command::new(env!("CARGO_BIN_EXE_engine"))
         .args(["run".as_ref(), folder.as_os_str()])
@@ -65,10 +66,10 @@ pub fn measure() -> Group {
     Group {
         name: "start",
         title: "engine run game_template --headless --frames 1",
-        workload: "The release executable from process start to exit, CPU time of all its threads in \
-                   user and system mode, files cached: median of 20 runs after one; peak resident \
-                   memory: the most of the 20. A VM's boot: making it and running the prelude, without \
-                   a process around it. The executable is stripped.",
+        workload: "The release executable from process start to exit, CPU time of all its threads \
+                   in user and system mode, files cached: median of 20 runs after one; peak \
+                   resident memory: the most of the 20. A VM's boot: making it and running the \
+                   prelude, without a process around it. The executable is stripped.",
         rows: vec![
             row(
                 "CPU from start to exit",

@@ -91,8 +91,8 @@ pub fn json(groups: &[Group]) -> String {
             let [name, figure, unit, verdict, note] = texts;
             let measured = row.measured;
             rows.push(format!(
-                "  {{\"group\": {name}, \"figure\": {figure}, \"measured\": {measured}, \"target\": \
-                 {target}, \"unit\": {unit}, \"verdict\": {verdict}, \"note\": {note}}}"
+                "  {{\"group\": {name}, \"figure\": {figure}, \"measured\": {measured}, \
+                 \"target\": {target}, \"unit\": {unit}, \"verdict\": {verdict}, \"note\": {note}}}"
             ));
         }
     }

@@ -36,7 +36,8 @@ local function request(name, wanted)
 end
 
 ---Plays frames: time passes, timers and tweens run, `update` and `render` are called where the game
----has them. An error in a frame is raised here. A game that quits plays no more frames in this test.
+---has them. An error in a frame is raised here. A game that quits plays no more frames in this
+---test.
 ---@param count? integer how many frames, 1 if left out
 ---@return integer played frames that were played
 function engine_test.frames(count)
@@ -101,7 +102,7 @@ suite.language.test = setmetatable(engine_test, {
   end,
 })
 
--- What the driver calls -----------------------------------------------------------------------------
+-- What the driver calls ---------------------------------------------------------------------------
 
 local function escaped(char)
   return format("\\x%02X", byte(char))

@@ -2,6 +2,7 @@
 //! else; what each part does is in the layers below.
 
 pub mod crash;
+pub mod kinds;
 mod play;
 pub mod testing;
 

@@ -60,7 +60,17 @@ pub fn play(options: Options) -> i32 {
     let played = catch_unwind(AssertUnwindSafe(|| run(&mut app, &options)));
     match played {
         Ok(Ok(code)) => code,
-        Ok(Err(report)) => crash::tell(app.vm(), &report),
+        Ok(Err(report)) => {
+            let code = crash::tell(app.vm(), &report);
+            // Who was asked to end and had to be stopped has still something to save.
+            if report.stopped
+                && platform::asked_to_end().is_some()
+                && let Err(report) = app.shutdown()
+            {
+                crash::tell(app.vm(), &report);
+            }
+            code
+        }
         Err(_) => {
             let report = Report::of_words(fault::take_panic());
             crash::tell(app.vm(), &report);
@@ -100,6 +110,12 @@ fn run(app: &mut App, options: &Options) -> Result<i32, Box<Report>> {
 /// Sleeps until the frame has lasted as long as the throttle wants, 1/60 s where there is none.
 fn wait_for_next_frame(app: &mut App, began: Instant) {
     let seconds = app.vm().engine().time_step.frame_seconds_min().unwrap_or(HEADLESS_STEP);
-    let left = Duration::from_secs_f64(seconds).saturating_sub(began.elapsed());
-    std::thread::sleep(left);
+    // In slices, so that a signal is heard.
+    while platform::asked_to_end().is_none() {
+        let left = Duration::from_secs_f64(seconds).saturating_sub(began.elapsed());
+        if left.is_zero() {
+            return;
+        }
+        std::thread::sleep(left.min(Duration::from_millis(50)));
+    }
 }

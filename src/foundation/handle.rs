@@ -52,14 +52,21 @@ impl Handle {
     }
 
     /// Reads a handle from a script's number; `None` where the number cannot be one.
+    #[inline]
     pub fn from_number(number: f64) -> Option<Handle> {
-        let whole = number >= 0.0 && number < (1u64 << 46) as f64 && number.fract() == 0.0;
-        whole.then_some(Handle(number as u64))
+        // Not by `fract`, which is a call into the C library on plain x86-64. NaN converts to 0.
+        let bits = number as i64;
+        let whole = (0..1 << 46).contains(&bits) && bits as f64 == number;
+        whole.then_some(Handle(bits as u64))
     }
 
     /// The number by which scripts know it.
     pub fn to_number(self) -> f64 {
         self.0 as f64
+    }
+
+    fn is_of(self, kind: Kind) -> bool {
+        self.0 >> (INDEX_BITS + GENERATION_BITS) == kind as u64
     }
 
     fn index(self) -> usize {
@@ -135,19 +142,22 @@ impl<T> Slots<T> {
 
     fn slot(&self, handle: Handle) -> Option<&Slot<T>> {
         let slot = self.slots.get(handle.index())?;
-        let same = Kind::of(handle) == Some(self.kind) && slot.generation == handle.generation();
+        let same = handle.is_of(self.kind) && slot.generation == handle.generation();
         same.then_some(slot)
     }
 
     /// The living value of a handle.
+    #[inline]
     pub fn get(&self, handle: Handle) -> Option<&T> {
         self.slot(handle)?.value.as_ref()
     }
 
     /// The living value of a handle, to change.
+    #[inline]
     pub fn get_mut(&mut self, handle: Handle) -> Option<&mut T> {
-        self.slot(handle)?;
-        self.slots[handle.index()].value.as_mut()
+        let slot = self.slots.get_mut(handle.index())?;
+        let same = handle.is_of(self.kind) && slot.generation == handle.generation();
+        if same { slot.value.as_mut() } else { None }
     }
 
     /// Ends a value. Its name, the frame and the place are kept for the words of [`Slots::stale`].
@@ -168,7 +178,7 @@ impl<T> Slots<T> {
     /// Why `handle` leads nowhere. Call it only after [`Slots::get`] said `None`.
     pub fn stale(&self, handle: Handle) -> Stale {
         let Some(slot) = self.slots.get(handle.index()) else { return Stale::Never };
-        if Kind::of(handle) != Some(self.kind) || handle.generation() == 0 {
+        if !handle.is_of(self.kind) || handle.generation() == 0 {
             return Stale::Never;
         }
         let retired = slot.value.is_none() && slot.generation == handle.generation();

@@ -7,6 +7,8 @@ use std::sync::{Mutex, MutexGuard};
 
 /// How many of the last lines are kept for crash reports.
 pub const LINES_KEPT: usize = 200;
+/// A longer line is kept by its beginning, of this many bytes.
+pub const LINE_BYTES_KEPT: usize = 4096;
 /// How many places a warning can come from before all further ones are counted as one.
 pub const WARNING_PLACES_MAX: usize = 10_000;
 
@@ -60,7 +62,8 @@ pub fn write(level: Level, text: &str) {
         if log.last.len() == LINES_KEPT {
             log.last.pop_front();
         }
-        log.last.push_back((level, text.to_string()));
+        let kept = &text[..text.floor_char_boundary(LINE_BYTES_KEPT)];
+        log.last.push_back((level, kept.to_string()));
         if log.silent {
             return;
         }

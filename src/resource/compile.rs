@@ -2,8 +2,9 @@
 //! reports every error in one go. What failed keeps its last good data. The index of what was made,
 //! with the graph of who names whom, is a build product beside the data.
 //!
-//! Content decides: a file whose size and time are the same is taken as unchanged, any other is read,
-//! and compiled only if its bytes, the files that its compile read, or its kind's version differ.
+//! Content decides: a file whose size and time are the same is taken as unchanged, any other is
+//! read, and compiled only if its bytes, the files that its compile read, or its kind's version
+//! differ.
 
 use super::index::{self, Entry, Index, Stamp};
 use super::kind::{Compiling, Kind, Kinds};
@@ -202,7 +203,8 @@ fn stamp_of(root: &Path, path: &str, content: u64) -> Stamp {
     Stamp { path: path.to_string(), size, changed, content }
 }
 
-/// Compiles one variant, or finds that its content is what it was: the entry, and whether it is new.
+/// Compiles one variant, or finds that its content is what it was: the entry, and whether it is
+/// new.
 fn build(target: &Target, job: &Job) -> Result<(Entry, bool), Error> {
     let path = &job.variant.file.path;
     let read = |path: &str| read_file(target.root, path);
@@ -313,7 +315,8 @@ mod tests {
     use super::super::kind::Form;
     use super::*;
 
-    /// Text in capitals; `use PATH` includes a file; `see NAME` names a text; `!` cannot be compiled.
+    /// Text in capitals; `use PATH` includes a file; `see NAME` names a text; `!` cannot be
+    /// compiled.
     const TEXT: Kind = Kind {
         name: "text",
         words: "Text in capitals",

@@ -69,6 +69,11 @@ impl Index {
         let count = self.entries[start..].partition_point(|entry| entry.resource == *resource);
         &self.entries[start..start + count]
     }
+
+    /// The entries that a reference may mean: a string in a script names any type.
+    pub fn named_by<'a>(&'a self, reference: &'a ResourceName) -> impl Iterator<Item = &'a Entry> {
+        self.entries.iter().filter(|entry| reference.means(&entry.resource))
+    }
 }
 
 fn write_name(writer: &mut Writer, name: &ResourceName) {

@@ -1,6 +1,7 @@
 //! Resources: where a game's files are, and what its settings say.
 
 pub mod compile;
+pub mod data_kinds;
 pub mod index;
 pub mod kind;
 pub mod name;

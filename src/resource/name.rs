@@ -29,6 +29,17 @@ impl ResourceName {
             .then(|| ResourceName::new(kind, name))
     }
 
+    /// Whether this, as a reference, names `resource`. One without a type is a string in a script: it
+    /// may name any type, with or without it, and a module with dots for slashes.
+    pub fn means(&self, resource: &ResourceName) -> bool {
+        if !self.kind.is_empty() {
+            return self == resource;
+        }
+        self.name == resource.name
+            || ResourceName::parse(&self.name).as_ref() == Some(resource)
+            || (resource.kind == "lua" && self.name.replace('.', "/") == resource.name)
+    }
+
     /// The number by which compiled data knows it (A2.2): of the whole string, type included.
     pub fn id(&self) -> IdString64 {
         IdString64::new(&self.to_string())

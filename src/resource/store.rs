@@ -58,10 +58,10 @@ impl Store {
             return Err(error!("{}", missing_words(&self.index, &self.preferences, resource)));
         };
         let file = entry.data.clone();
-        if let Some((known, bytes)) = self.read.get(resource) {
-            if *known == file {
-                return Ok(bytes.clone());
-            }
+        if let Some((known, bytes)) = self.read.get(resource)
+            && *known == file
+        {
+            return Ok(bytes.clone());
         }
         let bytes: Arc<[u8]> = match &self.data {
             Data::Nothing => return Err(error!("there is no compiled data")),

@@ -1,5 +1,5 @@
-//! Variants: which of a resource's files serves, by platform and by the game's preferences. Works on
-//! plain words; knows no files and no kinds. SYSTEMS A2.3 to A2.7.
+//! Variants: which of a resource's files serves, by platform and by the game's preferences. Works
+//! on plain words; knows no files and no kinds. SYSTEMS A2.3 to A2.7.
 
 /// The platforms that a file can be for, as words in its name. Any other word is a property of the
 /// game's own: a language, a difficulty, a season.
@@ -115,8 +115,8 @@ impl Preferences {
         ranked.max_by_key(|(rank, _)| *rank).map(|(_, i)| i)
     }
 
-    /// Every set of properties that is asked for, in the order of asking: all subsets, in descending
-    /// binary order with the first preference as the highest bit.
+    /// Every set of properties that is asked for, in the order of asking: all subsets, in
+    /// descending binary order with the first preference as the highest bit.
     pub fn candidates(&self) -> Vec<String> {
         let count = self.0.len();
         let subset = |bits: usize| {

@@ -128,8 +128,10 @@ pub struct Integer(pub i64);
 
 impl Integer {
     fn of(number: f64) -> Result<Integer, Wrong> {
-        if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 {
-            return Ok(Integer(number as i64));
+        // Not by `fract`, which is a call into the C library on plain x86-64. NaN converts to 0.
+        let whole = number as i64;
+        if whole as f64 == number && number.abs() <= 9_007_199_254_740_992.0 {
+            return Ok(Integer(whole));
         }
         Err(Wrong::Words(format!("must be a whole number, got {number}")))
     }
@@ -139,14 +141,15 @@ impl Arg for Integer {
     const TYPE: Type = Type::new("integer", Shape::Number);
     unsafe fn read(l: *mut lua_State, i: c_int, _: &Cx) -> Result<Integer, Wrong> {
         // SAFETY: as the caller promised.
-        finite(unsafe { number(l, i) }?).and_then(Integer::of)
+        let number = unsafe { number(l, i) }?;
+        Integer::of(number).or_else(|wrong| finite(number).and(Err(wrong)))
     }
 }
 
 impl Plain for Integer {
     type C = f64;
     unsafe fn from_c(c: f64, _: u32, _: &Cx) -> Option<Integer> {
-        Integer::of(c).ok().filter(|_| c.is_finite())
+        Integer::of(c).ok()
     }
 }
 
@@ -266,16 +269,20 @@ fn stale_words(kind: &str, stale: Stale) -> Wrong {
 }
 
 impl WorldId {
-    fn of(number: f64, cx: &Cx) -> Result<WorldId, Wrong> {
+    #[inline]
+    fn alive(number: f64, cx: &Cx) -> Option<WorldId> {
         // SAFETY: the engine lives as long as the VM, and is not borrowed while arguments are read.
         let worlds = unsafe { &(*cx.engine).worlds };
-        let Some(handle) = Handle::from_number(number) else {
-            return Err(stale_words("World", Stale::Never));
-        };
-        match worlds.get(handle) {
-            Some(_) => Ok(WorldId(handle)),
-            None => Err(stale_words("World", worlds.stale(handle))),
-        }
+        let handle = Handle::from_number(number)?;
+        worlds.get(handle).is_some().then_some(WorldId(handle))
+    }
+
+    #[cold]
+    fn why_not(number: f64, cx: &Cx) -> Wrong {
+        // SAFETY: as above.
+        let worlds = unsafe { &(*cx.engine).worlds };
+        let stale = Handle::from_number(number).map(|handle| worlds.stale(handle));
+        stale_words("World", stale.unwrap_or(Stale::Never))
     }
 }
 
@@ -283,14 +290,15 @@ impl Arg for WorldId {
     const TYPE: Type = Type::new("World", Shape::Handle(crate::foundation::Kind::World));
     unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<WorldId, Wrong> {
         // SAFETY: as the caller promised.
-        WorldId::of(unsafe { number(l, i) }?, cx)
+        let number = unsafe { number(l, i) }?;
+        WorldId::alive(number, cx).ok_or_else(|| WorldId::why_not(number, cx))
     }
 }
 
 impl Plain for WorldId {
     type C = f64;
     unsafe fn from_c(c: f64, _: u32, cx: &Cx) -> Option<WorldId> {
-        WorldId::of(c, cx).ok()
+        WorldId::alive(c, cx)
     }
 }
 

@@ -1,9 +1,11 @@
 //! When Lua's collector works, and for how long: never during a frame, in a budget of time at its
 //! end. Deterministic runs budget by work instead, so that a replay collects at the same points.
 //!
-//! A cycle begins when the heap has grown by half since the last one ended. Above the ceiling the
-//! budget grows with the excess, up to [`PRESSURE_MAX`] times, so that memory stays bounded
-//! whatever a game allocates.
+//! A cycle begins when the heap is half as big again as what is alive. What was made while a cycle
+//! ran is not counted as alive, for most of it is garbage that only the next cycle can find: a heap
+//! that is measured with it grows a little more with every cycle. Above the ceiling the budget
+//! grows with the excess, up to [`PRESSURE_MAX`] times, so that memory stays bounded whatever a
+//! game allocates.
 
 use super::cx::Cx;
 use crate::engine::Collection;
@@ -22,18 +24,22 @@ pub struct Collector {
     /// Counted in work, not in time.
     pub deterministic: bool,
     cycling: bool,
-    /// Bytes alive at the end of the last cycle.
-    kept: usize,
+    /// Bytes that were there at the end of the last cycle and older than it: what is alive.
+    alive: usize,
+    /// Bytes made since the running cycle began.
+    made: usize,
+    /// Bytes held when the collector was last done.
+    left: usize,
 }
 
 impl Collector {
     pub fn new(deterministic: bool) -> Collector {
-        Collector { deterministic, cycling: false, kept: 0 }
+        Collector { deterministic, cycling: false, alive: 0, made: 0, left: 0 }
     }
 
     fn ceiling(&self, budget: Collection) -> f64 {
         match budget.ceiling_mib {
-            0.0 => (self.kept * 2 + (32 << 20)) as f64,
+            0.0 => (self.alive * 2 + (32 << 20)) as f64,
             mib => mib * 1_048_576.0,
         }
     }
@@ -45,10 +51,14 @@ impl Collector {
     pub unsafe fn frame(&mut self, l: *mut lua_State, budget: Collection) {
         // SAFETY: as the caller promised.
         let used = unsafe { Cx::of(l).memory.used };
-        if !self.cycling && used < SMALL_HEAP.max(self.kept + self.kept / 2) {
-            return;
+        self.made += used.saturating_sub(self.left);
+        self.left = used;
+        if !self.cycling {
+            if used < SMALL_HEAP.max(self.alive + self.alive / 2) {
+                return;
+            }
+            (self.cycling, self.made) = (true, 0);
         }
-        self.cycling = true;
         let pressure = (used as f64 / self.ceiling(budget)).powi(2).clamp(1.0, PRESSURE_MAX);
         let milliseconds = budget.milliseconds * pressure;
         let deadline = Instant::now() + Duration::from_secs_f64(milliseconds / 1e3);
@@ -58,7 +68,7 @@ impl Collector {
             while steps > 0 {
                 if lua_gc(l, LUA_GCSTEP, 0) != 0 {
                     self.cycling = false;
-                    self.kept = Cx::of(l).memory.used;
+                    self.alive = Cx::of(l).memory.used.saturating_sub(self.made);
                     break;
                 }
                 match self.deterministic {
@@ -69,6 +79,7 @@ impl Collector {
             }
             // A step sets a threshold of its own, at which the collector would start by itself.
             lua_gc(l, LUA_GCSTOP, 0);
+            self.left = Cx::of(l).memory.used;
         }
     }
 
@@ -81,8 +92,8 @@ impl Collector {
         unsafe {
             lua_gc(l, LUA_GCCOLLECT, 0);
             lua_gc(l, LUA_GCSTOP, 0);
-            self.kept = Cx::of(l).memory.used;
+            self.left = Cx::of(l).memory.used;
         }
-        self.cycling = false;
+        (self.alive, self.cycling) = (self.left, false);
     }
 }

@@ -41,6 +41,10 @@ pub struct Cx {
     pub error_contexts: Option<(String, Vec<String>)>,
     /// The report of the error being handled, made where it was raised.
     pub report: Option<Box<Report>>,
+    /// The words of the error that the hook raised last.
+    pub interrupted: Option<String>,
+    /// Where the native stack is nearly full: the least address that scripts may lead to.
+    pub stack_floor: usize,
     /// The text of every chunk, by its name, for the source lines in stacks.
     pub sources: HashMap<String, Arc<str>>,
     /// The state of the running call.
@@ -110,8 +114,8 @@ impl Cx {
     unsafe fn serve(&mut self, l: *mut lua_State, index: usize) -> Result<c_int, String> {
         let Registered { module, func, .. } = self.registered[index];
         let fail = |words: String| format!("{module}.{}: {words}", func.name);
-        if let Some(words) = self.panic.take() {
-            return Err(fail(words));
+        if self.panic.is_some() {
+            return Err(fail(self.panic.take().unwrap_or_default()));
         }
         // SAFETY: `l` is the state of the running call.
         unsafe {
@@ -124,7 +128,7 @@ impl Cx {
                     return Err(fail(format!("takes {takes} argument{plural}, got {given}")));
                 }
             }
-            if lua_checkstack(l, 32) == 0 {
+            if func.boxed && lua_checkstack(l, 32) == 0 {
                 return Err(fail("the Lua stack is full".into()));
             }
             let outcome = catch_unwind(AssertUnwindSafe(|| (func.call)(l, self, func)));

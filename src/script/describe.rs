@@ -128,8 +128,12 @@ pub fn number(number: f64) -> String {
     }
 }
 
-unsafe fn bytes<'a>(l: *mut lua_State, i: c_int) -> &'a [u8] {
-    // SAFETY: called for strings only, which are not converted and stay on the stack meanwhile.
+/// The bytes of a string.
+///
+/// # Safety
+/// A string is at `i`, and stays there as long as its bytes are read.
+pub unsafe fn bytes<'a>(l: *mut lua_State, i: c_int) -> &'a [u8] {
+    // SAFETY: as the caller promised; a string is not converted.
     unsafe {
         let mut length = 0;
         let start = lua_tolstring(l, i, &mut length);
@@ -160,7 +164,12 @@ fn escape(c: char) -> Vec<char> {
 
 unsafe fn type_name<'a>(l: *mut lua_State, i: c_int) -> &'a str {
     // SAFETY: Lua's type names are static ASCII strings.
-    unsafe { CStr::from_ptr(lua_typename(l, lua_type(l, i))).to_str().unwrap_or("value") }
+    let name = unsafe { CStr::from_ptr(lua_typename(l, lua_type(l, i))) };
+    match name.to_str().unwrap_or("value") {
+        // The only FFI values that a game can make beside ours.
+        "cdata" => "a number of 64 bits (5LL, 5ULL)",
+        name => name,
+    }
 }
 
 /// The name of a chunk as people see it.

@@ -18,8 +18,10 @@ use std::time::Duration;
 
 /// How often the watchdog looks.
 const WATCH_PERIOD: Duration = Duration::from_millis(20);
-/// A script that is asked to end has this long to finish its callback by itself.
+/// A process that is asked to end gives the callback that runs this long to finish by itself.
 const GRACE_SECONDS: f64 = 0.1;
+/// Callbacks that begin after the asking (`shutdown`) have until this long after it.
+const FAREWELL_SECONDS: f64 = 0.8;
 /// A process that is asked to end and cannot ends hard after this long.
 const PATIENCE_SECONDS: f64 = 1.0;
 
@@ -45,6 +47,8 @@ pub struct Interrupt {
     armed_turn: AtomicU64,
     started_micros: AtomicU64,
     budget_micros: AtomicU64,
+    /// Whether the process had been asked to end when the callback began.
+    late: AtomicBool,
     clock: Mutex<Option<ThreadClock>>,
     closing: AtomicBool,
     watcher: Mutex<Option<Thread>>,
@@ -65,6 +69,7 @@ impl Interrupt {
             armed_turn: AtomicU64::new(0),
             started_micros: AtomicU64::new(0),
             budget_micros: AtomicU64::new(0),
+            late: AtomicBool::new(false),
             clock: Mutex::new(None),
             closing: AtomicBool::new(false),
             watcher: Mutex::new(None),
@@ -118,6 +123,7 @@ impl Interrupt {
         self.started_micros.store(self.cpu_micros(), SeqCst);
         let micros = if budget.is_finite() { (budget * 1e6) as u64 } else { u64::MAX };
         self.budget_micros.store(micros, SeqCst);
+        self.late.store(platform::asked_to_end().is_some(), SeqCst);
         self.turn.fetch_add(1, SeqCst);
     }
 
@@ -148,7 +154,9 @@ impl Interrupt {
             }
         }
         if let Some(seconds) = platform::asked_to_end() {
-            if seconds > GRACE_SECONDS && turn % 2 == 1 {
+            let late = self.late.load(SeqCst);
+            let allowed = if late { FAREWELL_SECONDS } else { GRACE_SECONDS };
+            if seconds > allowed && turn % 2 == 1 {
                 self.arm_for(turn, Reason::End);
             }
             if seconds > PATIENCE_SECONDS
@@ -209,7 +217,7 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State) -> c_int {
             lua_gc(l, LUA_GCCOLLECT, 0);
             lua_gc(l, LUA_GCSTOP, 0);
             if cx.memory.used > cx.memory.limit / 100 * 95 {
-                return raise(l, cx, memory_words(cx.memory.limit));
+                return raise(l, cx, memory_words(cx.memory.limit), false);
             }
         }
         if !interrupt.armed(Reason::Time) && !interrupt.armed(Reason::End) {
@@ -223,38 +231,41 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State) -> c_int {
         }
         let words = match interrupt.armed(Reason::Time) {
             true => {
-                let seconds = interrupt.budget_micros.load(SeqCst) as f64 * 1e-6;
+                let seconds = interrupt.budget_micros.load(SeqCst) as f64 / 1e6;
                 format!(
-                    "stopped: this ran for {seconds} seconds of CPU time without an end (raise \
-                     limits.update_seconds or limits.init_seconds in settings.sjson, if it needs to)"
+                    "stopped: this ran for {seconds} seconds of CPU time without an end (if it \
+                     needs more, raise limits.update_seconds or limits.init_seconds in \
+                     settings.sjson)"
                 )
             }
-            false => "stopped: the process was asked to end".to_string(),
+            false => "stopped: the process was asked to end, and this did not return".to_string(),
         };
-        raise(l, cx, words)
+        raise(l, cx, words, true)
     }
 }
 
 /// The words for Lua's memory limit.
 pub fn memory_words(limit: usize) -> String {
     format!(
-        "not enough memory: Lua holds all of its {} MiB (raise limits.lua_memory_mib in \
-         settings.sjson, if the game needs more)",
+        "not enough memory: Lua holds all of its {} MiB (if the game needs more, raise \
+         limits.lua_memory_mib in settings.sjson)",
         limit >> 20
     )
 }
 
-/// Pushes the error and keeps its report: the first one is where the script really was.
-unsafe fn raise(l: *mut lua_State, cx: &mut Cx, words: String) -> c_int {
+/// Pushes the error and keeps its report. Of a script that must stop the first one is told, for that
+/// is where it really was; an error of memory is an ordinary one, which the game may catch.
+unsafe fn raise(l: *mut lua_State, cx: &mut Cx, words: String, stopped: bool) -> c_int {
     // SAFETY: as the caller promised; lenient, so that pushing cannot fail.
     unsafe {
         cx.memory.lenient += 1;
-        if cx.report.is_none() {
-            let report = report::capture(l, cx, &words, 0);
-            cx.report = Some(Box::new(Report { stopped: true, ..report }));
-        }
         let place = super::describe::place(l).map(|place| place + ": ").unwrap_or_default();
         let text = place + &words;
+        if !cx.report.as_ref().is_some_and(|known| known.stopped) {
+            let report = report::capture(l, cx, &text, 0);
+            cx.report = Some(Box::new(Report { stopped, ..report }));
+        }
+        cx.interrupted = Some(text.clone());
         lua_pushlstring(l, text.as_ptr() as *const _, text.len());
         cx.memory.lenient -= 1;
         1

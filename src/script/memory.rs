@@ -3,7 +3,8 @@
 //!
 //! Allocation never fails inside an engine call, for a Lua error must not cross a Rust frame. At
 //! the limit the interrupt hook is armed, which collects garbage and raises an ordinary error, with
-//! a stack, at the next instruction. Only one request that is far beyond the limit is refused here.
+//! a stack, at the next instruction. Only a request that would lead beyond twice the limit is refused
+//! here: that error has no line, for LuaJIT calls no handler then.
 
 use super::interrupt::{Interrupt, Reason};
 use std::alloc::{Layout, alloc, dealloc, realloc};
@@ -33,9 +34,10 @@ impl Memory {
         Memory { used: 0, peak: 0, limit, lenient: 0, interrupt }
     }
 
-    /// What no request may pass: a quarter above the limit, so that the error has room to be told.
+    /// What no request may pass. A table or a string that doubles may do so once, and the error at
+    /// the next instruction tells its line.
     fn refused_above(&self) -> usize {
-        self.limit.saturating_add(self.limit / 4)
+        self.limit.saturating_mul(2)
     }
 
     fn allowed(&mut self, more: usize) -> bool {

@@ -3,11 +3,14 @@
 
 pub mod api;
 mod arg;
+mod bytecode;
 mod collector;
 mod cx;
 mod describe;
 pub mod emit;
+mod hint;
 mod interrupt;
+pub mod lua_kind;
 mod memory;
 mod native;
 mod pattern;
@@ -15,6 +18,7 @@ pub mod prelude;
 mod report;
 mod ret;
 pub mod row;
+mod stack;
 mod twin;
 pub mod types;
 mod value;

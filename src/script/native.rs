@@ -13,6 +13,8 @@ pub const NATIVES: &[(&CStr, lua_CFunction)] = &[
     (c"note_source", note_source),
     (c"memory_used", memory_used),
     (c"stop_collector", stop_collector),
+    (c"is_interruption", is_interruption),
+    (c"has_native_stack", has_native_stack),
 ];
 
 /// `note_ctype(name, number)`: the number of a value type; whether native code knows that type.
@@ -64,6 +66,32 @@ unsafe extern "C-unwind" fn stop_collector(l: *mut lua_State) -> c_int {
     // SAFETY: allowed in any call.
     unsafe { lua_gc(l, LUA_GCSTOP, 0) };
     0
+}
+
+/// `is_interruption(problem)`: whether this error was raised by the hook, inside which no hook runs:
+/// a handler of the game's must not, for nothing could stop it.
+unsafe extern "C-unwind" fn is_interruption(l: *mut lua_State) -> c_int {
+    // SAFETY: any value may be passed; a string is not converted.
+    unsafe {
+        let ours = match &Cx::of(l).interrupted {
+            Some(words) if lua_type(l, 1) == LUA_TSTRING => *words == string(l, 1),
+            _ => false,
+        };
+        lua_pushboolean(l, ours as c_int);
+    }
+    1
+}
+
+/// `has_native_stack()`: whether there is room for another native call that calls Lua again. LuaJIT
+/// bounds the stack of each coroutine, and not the native one that they share.
+unsafe extern "C-unwind" fn has_native_stack(l: *mut lua_State) -> c_int {
+    let here = 0u8;
+    // SAFETY: pushes a boolean.
+    unsafe {
+        let room = std::ptr::from_ref(&here).addr() > Cx::of(l).stack_floor;
+        lua_pushboolean(l, room as c_int);
+    }
+    1
 }
 
 unsafe fn string(l: *mut lua_State, i: c_int) -> String {

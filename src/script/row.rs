@@ -5,7 +5,7 @@
 use super::arg::{Arg, Plain, mismatch};
 use super::cx::Cx;
 use super::ret::{FastRet, Ret};
-use super::types::Type;
+use super::types::{Shape, Type};
 use crate::engine::Engine;
 use mlua::ffi::lua_State;
 use std::ffi::{c_int, c_void};
@@ -28,6 +28,9 @@ pub struct Func {
     pub types: &'static [Type],
     /// What it returns.
     pub returns: &'static [Type],
+    /// Whether a value of any size crosses, for which room has to be made on Lua's stack. Numbers and
+    /// the like fit in the 20 places that every call has.
+    pub boxed: bool,
     /// The checked call through Lua's C interface.
     pub call: Entry,
     /// The form that compiled Lua calls through FFI, where the function is hot.
@@ -75,7 +78,19 @@ pub const fn func<M, F: Callable<M>>(
     assert!(params.len() == F::TYPES.len(), "name every argument of the function, once");
     assert!(!doc.is_empty(), "say what the function does");
     let (types, returns) = (F::TYPES, F::RETURNS);
-    Func { name, doc, params, types, returns, call: F::ENTRY, fast: None }
+    let boxed = any_boxed(types) || any_boxed(returns);
+    Func { name, doc, params, types, returns, boxed, call: F::ENTRY, fast: None }
+}
+
+const fn any_boxed(types: &[Type]) -> bool {
+    let mut i = 0;
+    while i < types.len() {
+        if matches!(types[i].shape, Shape::Boxed) {
+            return true;
+        }
+        i += 1;
+    }
+    false
 }
 
 /// Declares a function that games call thousands of times a frame: it gets a fast form as well. It

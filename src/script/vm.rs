@@ -8,8 +8,9 @@ use super::memory::{self, Memory};
 use super::native::NATIVES;
 use super::report::{Report, handler};
 use super::value::{Value, push_value, read_value};
-use super::{api, prelude, twin};
+use super::{api, bytecode, prelude, twin};
 use crate::engine::Engine;
+use crate::system::platform;
 use mlua::ffi::*;
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_int, c_void};
@@ -82,6 +83,8 @@ impl Vm {
             panic: None,
             error_contexts: None,
             report: None,
+            interrupted: None,
+            stack_floor: platform::stack_floor(),
             sources: HashMap::new(),
             caller: null_mut(),
         }));
@@ -177,12 +180,20 @@ impl Vm {
         }
     }
 
-    fn run_prelude(&mut self, name: &str, text: &str, options: &Value) -> Result<(), Box<Report>> {
+    fn run_prelude(
+        &mut self,
+        name: &'static str,
+        text: &str,
+        options: &Value,
+    ) -> Result<(), Box<Report>> {
         let chunk = format!("=[engine] {name}");
         let done = self.protected(f64::INFINITY, |l, _| {
             // SAFETY: pushes within the room that `protected` made.
             unsafe {
-                load(l, &chunk, text)?;
+                if !bytecode::load(l, name) {
+                    load(l, &chunk, text)?;
+                    bytecode::keep(l, name);
+                }
                 lua_getfield(l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());
                 push_value(l, options)?;
                 Ok(2)
@@ -293,7 +304,11 @@ impl Vm {
                     Err(Box::new(Report::of_words(memory_words(cx.memory.limit))))
                 }
                 (_, Some(report)) => Err(report),
-                (_, None) => Err(Box::new(Report::of_words(super::report::error_words(l, -1, cx)))),
+                (_, None) => {
+                    let words = super::report::error_words(l, -1, cx);
+                    let words = super::hint::overflow_without_place(&words).unwrap_or(words);
+                    Err(Box::new(Report::of_words(words)))
+                }
             }
         };
         self.cx().memory.lenient -= 1;

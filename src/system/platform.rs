@@ -47,6 +47,27 @@ impl ThreadClock {
     }
 }
 
+/// The address that the calling thread's stack should not go below: a quarter of it is left, at most
+/// 1 MiB, for whoever reports that it is full.
+pub fn stack_floor() -> usize {
+    let here = 0u8;
+    let here = std::ptr::from_ref(&here).addr();
+    #[cfg(target_os = "linux")]
+    // SAFETY: fills the record for the calling thread, reads two numbers, and frees it.
+    unsafe {
+        let mut attributes = std::mem::zeroed();
+        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) == 0 {
+            let (mut lowest, mut size) = (std::ptr::null_mut(), 0);
+            let failed = libc::pthread_attr_getstack(&attributes, &mut lowest, &mut size);
+            libc::pthread_attr_destroy(&mut attributes);
+            crate::insist!(failed == 0, "this thread does not know its stack (error {failed})");
+            return lowest.addr() + (size / 4).min(1 << 20);
+        }
+    }
+    // The least that any system gives its main thread is 1 MiB.
+    here.saturating_sub(512 << 10)
+}
+
 /// Seconds since the process first asked.
 pub fn seconds_since_start() -> f64 {
     static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();

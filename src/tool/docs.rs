@@ -59,7 +59,10 @@ fn put(files: &[File], folder: Option<&Path>) -> Result<(), Error> {
         print(&files.iter().map(|file| file.text.as_str()).collect::<Vec<_>>().join("\n"));
         return Ok(());
     };
-    emit::write(folder, files)?;
+    emit::write(folder, files).map_err(|error| {
+        let message = format!("{}: choose another with --out", error.message);
+        Error { message, ..error }
+    })?;
     let plural = if files.len() == 1 { "" } else { "s" };
     print(&format!("{} file{plural} written to {}\n", files.len(), folder.display()));
     Ok(())

@@ -3,5 +3,7 @@
 mod definitions;
 pub mod docs;
 pub mod new;
+pub mod compile;
+pub mod explain;
 pub mod run;
 pub mod test;

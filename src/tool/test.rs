@@ -1,5 +1,6 @@
 //! `engine test`: runs the Lua suites of a game or library.
 
+use super::definitions;
 use crate::app::testing::{self, Options};
 use std::path::PathBuf;
 
@@ -69,12 +70,13 @@ fn lpath(text: &str) -> Result<Lpath, String> {
 
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(seconds) if seconds >= 0.01 && seconds <= 86_400.0 => Ok(seconds),
+        Ok(seconds) if (0.01..=86_400.0).contains(&seconds) => Ok(seconds),
         _ => Err("must be a number of seconds, from 0.01 to 86400".to_string()),
     }
 }
 
 pub fn main(args: Args) -> i32 {
+    definitions::refresh(&args.path);
     let seed = args.seed.unwrap_or(if args.shuffle { seed_of_the_clock() } else { 0 });
     testing::test(&Options {
         start: args.path,

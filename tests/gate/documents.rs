@@ -59,7 +59,7 @@ fn is_path(word: &str) -> bool {
     let inside = word.split_once('/').is_some_and(|(first, _)| FOLDERS.contains(&first));
     let named = |ending: &&str| word.len() > ending.len() && word.ends_with(*ending);
     let plain = word.chars().all(|c| c.is_alphanumeric() || "._-/*{},".contains(c));
-    plain && (inside || ENDINGS.iter().any(|ending| named(&ending)))
+    plain && (inside || ENDINGS.iter().any(named))
 }
 
 fn folder_of(path: &str) -> &str {

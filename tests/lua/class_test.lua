@@ -144,11 +144,11 @@ describe("class", function()
   end)
 
   it("prints names and places, never addresses", function()
-    Goblin = class()
+    _G.Goblin = class()
     assert.equals("class Goblin", tostring(Goblin))
     assert.equals("object of class Goblin", tostring(Goblin.new()))
     assert.equals("Goblin", class.name(Goblin))
-    Goblin = nil
+    _G.Goblin = nil
     local Hidden = class()
     assert.is_nil(class.name(Hidden))
     assert.matches("^class made at .*class_test%.lua:%d+$", tostring(Hidden))
@@ -169,13 +169,13 @@ describe("class", function()
 
   it("refuses to take the class to inherit from as the first argument", function()
     assert.error_matches(function()
-      Troll = class()
-      CaveTroll = class(Troll)
+      _G.Troll = class()
+      _G.CaveTroll = class(Troll)
     end, "class: argument #1 'existing' is the class made at .*class_test%.lua:"
       .. "%d+, and is only kept when that statement runs again; to inherit from it, write "
       .. "class%(nil, Troll%) or Troll:extend%(%)")
     assert.is_nil(CaveTroll)
-    Troll = nil
+    _G.Troll = nil
   end)
 
   it("keeps a class when its file runs again, and refuses it to another file", function()

@@ -165,6 +165,14 @@ describe("Math with boxes", function()
     assert.is_true(Math.point_in_box(Vector3(1, 1, 1), m, v3))
   end)
 
+  it("holds nothing when it is scaled to nothing", function()
+    for i = 1, 3 do
+      local flat = Matrix4x4.with_axis(m, i, Vector3.zero())
+      assert.is_false(Math.point_in_box(Vector3.zero(), flat, v3))
+      assert.equals(-1, Math.ray_box_intersection(Vector3(-3, 0, 0), Vector3.right(), flat, v3))
+    end
+  end)
+
   it("agrees with the coordinates of the pose", function()
     local turned = Matrix4x4.from_quaternion_position_scale(
       Quaternion(Vector3(1, -2, 3), 1), Vector3(3, -4, 5), Vector3(0.5, 2, 3))
@@ -306,7 +314,8 @@ describe("Math with frustums", function()
         Quaternion.from_elements(part(-1, 1), part(-1, 1), part(-1, 1), part(-1, 1)))
       local place = Vector3(part(-14, 14), part(-5, 14), part(-14, 14))
       local box = Matrix4x4.from_quaternion_position(turn, place)
-      local size = Vector3(part(0.1, 8), part(0.1, 4), part(0.01, 0.1))
+      local size = Vector3(part(0.01, 8), part(0.01, 4), part(0.01, 4))
+      size = Vector3.with_element(size, math.floor(part(1, 4)), 0.01)
       local gap = overlap(box, size)
       -- Between the two bounds the projections have not settled.
       if gap < 1e-3 then

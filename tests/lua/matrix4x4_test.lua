@@ -226,6 +226,15 @@ describe("Matrix4x4", function()
     local s, r = Matrix4x4.scale(mirrored), Matrix4x4.rotation(mirrored)
     assert.is_true(s.x < 0 and s.y > 0 and s.z > 0)
     near_matrix(mirrored, Matrix4x4.from_quaternion_position_scale(r, v3, s))
+    for i = 1, 3 do
+      local tilted = Quaternion(Vector3(1, 2 * i, -3), i)
+      for _, size in ipairs({ Vector3(-1, 2, 3), Vector3(1, 2, -3), Vector3(-1, -2, 3) }) do
+        local made = Matrix4x4.from_quaternion_position_scale(tilted, v3, size)
+        s, r = Matrix4x4.scale(made), Matrix4x4.rotation(made)
+        assert.equals(size.x * size.y * size.z < 0, s.x < 0)
+        near_matrix(made, Matrix4x4.from_quaternion_position_scale(r, v3, s))
+      end
+    end
   end)
 
   it("finds the rotation when one axis is scaled away", function()
@@ -246,6 +255,7 @@ describe("Matrix4x4", function()
       Matrix4x4.rotation(middle)))
     near_matrix(a, Matrix4x4.lerp(a, b, 0))
     near_matrix(b, Matrix4x4.lerp(a, b, 1))
+    near_vector(Vector3(9.5, 19, 28.5), Matrix4x4.lerp(b, a, 0.05).translation)
   end)
 
   it("finds numbers that are not finite", function()

@@ -24,8 +24,8 @@ pub struct Found {
     pub looked: String,
 }
 
-/// Finds the test files that `start` (a folder or one file) and `filters` mean. A filter is a part of a
-/// path, or names a file that would not be found by its name.
+/// Finds the test files that `start` (a folder or one file) and `filters` mean. A filter is a part
+/// of a path, or names a file that would not be found by its name.
 pub fn find(start: &Path, filters: &[String]) -> Result<Found, Error> {
     let shown = start.display();
     let about = std::fs::metadata(start)
@@ -52,7 +52,8 @@ pub fn find(start: &Path, filters: &[String]) -> Result<Found, Error> {
     Ok(Found { root, files, looked })
 }
 
-/// A folder is its own root, but for the folder of the tests themselves: what is tested is beside it.
+/// A folder is its own root, but for the folder of the tests themselves: what is tested is beside
+/// it.
 fn root_of(start: &Path, is_folder: bool) -> PathBuf {
     let parent = |path: &Path| match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),

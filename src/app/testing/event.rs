@@ -125,8 +125,9 @@ impl<'a> Fields<'a> {
             _ => None,
         });
         let written = self.text("path").map(|_| self.place());
+        let name = self.text("name").filter(|name| !name.is_empty());
         Failure {
-            name: self.owned("name"),
+            name: name.or(self.text("path")).unwrap_or("(no name)").to_string(),
             at: self.text("at").map(str::to_string).or(written),
             message: self.owned("message"),
             locals: locals.collect(),

@@ -151,9 +151,12 @@ impl Driver<'_> {
         if report.message.starts_with("not enough memory") {
             return Some(report.message.clone());
         }
+        let place = report.place.as_ref().map(|place| format!("{}:{}: ", place.file, place.line));
         report.stopped.then(|| {
             format!(
-                "stopped: this ran for {} seconds of CPU time without an end (--timeout allows more)",
+                "{}stopped: the test ran for {} seconds of CPU time without an end (--timeout \
+                 allows more)",
+                place.unwrap_or_default(),
                 self.options.timeout_seconds
             )
         })
@@ -180,7 +183,7 @@ impl Driver<'_> {
         {
             self.app.frame(FRAME_SECONDS).map_err(|report| {
                 let index = self.app.vm().engine().frame.index;
-                format!("in frame {index}: {}", report_words(&report))
+                format!("{}\n  in frame {index}", report_words(&report))
             })?;
             played += 1;
             if played > FRAMES_MAX {
@@ -196,7 +199,7 @@ impl Driver<'_> {
         if std::mem::replace(&mut self.booted, true) {
             return Err("test.boot: the game was started in this file already".to_string());
         }
-        self.app.start().map_err(|report| format!("when starting: {}", report_words(&report)))
+        self.app.start().map_err(|report| report_words(&report))
     }
 }
 

@@ -97,8 +97,8 @@ mod tests {
         usage.0.insert("World.update".into(), figures);
         assert_eq!(
             usage.json(),
-            "{\"functions\": [\n  {\"name\": \"World.update\", \"kind\": \"row\", \"parameters\": 2, \
-             \"hot\": false, \"calls\": 3, \"fast_calls\": 0, \"errors\": 1}\n]}\n"
+            "{\"functions\": [\n  {\"name\": \"World.update\", \"kind\": \"row\", \"parameters\": \
+             2, \"hot\": false, \"calls\": 3, \"fast_calls\": 0, \"errors\": 1}\n]}\n"
         );
     }
 }

@@ -56,8 +56,7 @@ impl Words {
     /// Everything that failed, after the last file.
     pub fn failures(&self, failures: &[Failure]) {
         for failure in failures {
-            let name = if failure.name.is_empty() { "(no name)" } else { &failure.name };
-            self.line(&format!("\n{} {}", self.paint(RED, "FAILED"), printable(name)));
+            self.line(&format!("\n{} {}", self.paint(RED, "FAILED"), printable(&failure.name)));
             if let Some(at) = &failure.at {
                 self.line(&format!("  {}", printable(at)));
             }

@@ -1,10 +1,11 @@
 //! The API as JSON, for tools: `engine docs --json`. The order is that of the model, so that two
 //! runs give the same bytes.
 //!
-//! An object with `engine` (the version), `modules`, `globals`, `callbacks` and `settings`.
+//! An object with `engine` (the version), `modules`, `globals`, `callbacks`, `testing`
+//! (the words of suites) and `settings`.
 //! A module has `name`, `doc`, `example`, `handle`, `calls`, `fields`, `operators`, `functions`; a
 //! function has `name` (with its module), `signature`, `doc`, `params`, `returns`, `hot` and
-//! `source` (`"rust"`, `"game"`, or the prelude's file and line); a parameter `name`, `type`,
+//! `source` (`"rust"`, `"declared"`, or the prelude's file and line); a parameter `name`, `type`,
 //! `optional`, `doc`; a result `type`, `rest`, `doc`; a field `name`, `type`, `doc`; a setting
 //! `key`, `type`, `default` (SJSON text) and `doc`.
 
@@ -27,6 +28,7 @@ pub fn text(api: &Api) -> String {
         ("modules", list(&api.modules, module)),
         ("globals", list(&api.globals, function)),
         ("callbacks", list(&api.callbacks, function)),
+        ("testing", list(&api.testing, function)),
         ("settings", list(SETTINGS, setting)),
     ]);
     let mut text = String::new();
@@ -67,7 +69,7 @@ fn field(field: &FieldDoc) -> Json {
 fn function(function: &FunctionDoc) -> Json {
     let source = match &function.source {
         Source::Rust => "rust".to_string(),
-        Source::Game => "game".to_string(),
+        Source::Declared => "declared".to_string(),
         Source::Lua(file, line) => format!("{file}:{line}"),
     };
     Json::Object(vec![

@@ -2,9 +2,9 @@
 //! others read them). One file for each module; nothing in them runs in a game.
 //!
 //! A handle is a number when the game runs. To editors each kind is a class of its own, made of
-//! `integer`: a number that never was a handle, or a handle of another kind, is marked as wrong,
-//! while a handle may still stand where any number may (a key, a `%d`). An alias of `integer`
-//! would let all of that pass.
+//! `integer`: a vector, or a handle of another kind, is marked as wrong, while a handle may still
+//! stand where any number may (`World.alive`, a `%d`). An alias of `integer` would let all of that
+//! pass.
 //!
 //! Where a type's values have no methods (`v:length()` does not work), the type and the table of
 //! its functions are two classes, so that editors offer only what works.
@@ -12,6 +12,7 @@
 use super::File;
 use super::model::{Api, ClassDoc, FunctionDoc, ModuleDoc};
 use super::standard::LIBRARIES;
+use super::testing;
 
 /// The definitions, by file name.
 pub fn files(api: &Api) -> Vec<File> {
@@ -19,6 +20,13 @@ pub fn files(api: &Api) -> Vec<File> {
     files.push(file("globals", "Functions that stand in no module.", &api.globals));
     files.push(file("callbacks", "What a game may define, and the engine calls.", &api.callbacks));
     files.push(library_file());
+    let mut testing = file("testing", "The words of test suites.", &[]);
+    testing.text += &testing::definitions();
+    for item in &api.testing {
+        function(&mut testing.text, item);
+    }
+    files.push(testing);
+    files.push(File { name: "tests.lua".to_string(), text: SUITES.to_string() });
     files
 }
 
@@ -93,9 +101,17 @@ fn function(text: &mut String, function: &FunctionDoc) {
     *text += &format!("function {}({}) end\n", function.path(), names.join(", "));
 }
 
-/// The parts of `os`, `debug` and `package` that games have. A game's editor settings switch off
+/// The words of test suites.
+const SUITES: &str = include_str!("../../../lua/test/definitions.lua");
+
+/// `require`, and the parts of `os`, `debug` and `package` that games have. A game's editor settings switch off
 /// the editor's own definitions of these, which have the rest, too.
 const LIBRARY: &str = "
+---{.require}
+---@param name string the module, with dots between folders
+---@return any # what its file returned
+function require(name) end
+
 ---@class os
 os = {}
 
@@ -144,6 +160,6 @@ fn library_file() -> File {
             text = text.replace(&format!("{{{}.{name}}}", library.name), words);
         }
     }
-    let words = "What games have of Lua's os, debug and package.";
+    let words = "What games have of Lua's require, os, debug and package.";
     File { name: "library.lua".to_string(), text: head(words) + &text }
 }

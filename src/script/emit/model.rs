@@ -2,7 +2,7 @@
 //! say (prelude_docs.rs), put together. The emitters beside this file only write it down.
 
 use super::prelude_docs::{self, Block};
-use super::standard;
+use super::{standard, testing};
 use crate::foundation::Kind;
 use crate::script::row::{Func, Module};
 use crate::script::types::Type;
@@ -16,6 +16,8 @@ pub struct Api {
     pub globals: Vec<FunctionDoc>,
     /// Functions that a game may define and the engine calls.
     pub callbacks: Vec<FunctionDoc>,
+    /// The words of test suites, then the functions of their table `test`.
+    pub testing: Vec<FunctionDoc>,
     /// What is wrong with the comments of the prelude, as `lua/timer.lua:12: words`. Empty unless
     /// somebody is in the middle of an edit; a test holds that.
     pub problems: Vec<String>,
@@ -79,8 +81,8 @@ pub enum Source {
     Rust,
     /// The prelude's file and the line of the function.
     Lua(String, usize),
-    /// A game writes it.
-    Game,
+    /// Declared in the tables of this folder: a game writes it, or the test library has it.
+    Declared,
 }
 
 /// One argument. The name of all that are left is `...`.
@@ -142,9 +144,11 @@ impl Api {
         let mut api = Api {
             modules: api::MODULES.iter().map(|module| of_rows(module)).collect(),
             globals: Vec::new(),
-            callbacks: standard::CALLBACKS.iter().map(standard::Callback::doc).collect(),
+            callbacks: standard::CALLBACKS.iter().map(standard::Declared::doc).collect(),
+            testing: testing::WORDS.iter().map(standard::Declared::doc).collect(),
             problems: Vec::new(),
         };
+        api.testing.extend(testing::functions());
         for kind in Kind::ALL {
             api.module(kind.name()).handle = true;
         }
@@ -185,7 +189,8 @@ impl Api {
         }
     }
 
-    /// Every function of every module, then those that stand alone. Not the callbacks.
+    /// Every function of every module, then those that stand alone. Neither the callbacks nor the
+    /// words of suites, which a game cannot call.
     pub fn functions(&self) -> impl Iterator<Item = &FunctionDoc> {
         self.modules.iter().flat_map(|module| &module.functions).chain(&self.globals)
     }

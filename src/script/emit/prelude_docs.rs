@@ -1,5 +1,6 @@
 //! Reads the documentation off the prelude's Lua: comments of three dashes above a function, blocks
-//! of `---@module` and of `---@class`. By lines, after the conventions of lua/; it is no Lua parser.
+//! of `---@module` and of `---@class`. By lines, after the conventions of lua/; it is no Lua
+//! parser.
 
 use super::model::{ClassDoc, FieldDoc, FunctionDoc, ParamDoc, ReturnDoc, Source};
 

@@ -1,10 +1,10 @@
-//! What is neither in a row nor in the prelude's comments: the functions of a game's that the engine
-//! calls, and which part of Lua's own library games have, with what differs there.
+//! What is neither in a row nor in the prelude's comments: the functions of a game's that the
+//! engine calls, and which part of Lua's own library games have, with what differs there.
 
 use super::model::{FunctionDoc, ParamDoc, ReturnDoc, Source};
 
-/// A function that a game may define as a global, and the engine calls.
-pub struct Callback {
+/// A function that is declared here and nowhere else.
+pub struct Declared {
     pub name: &'static str,
     /// Name, type and words.
     pub params: &'static [(&'static str, &'static str, &'static str)],
@@ -13,35 +13,35 @@ pub struct Callback {
 }
 
 /// In the order in which they are called.
-pub const CALLBACKS: &[Callback] = &[
-    Callback {
+pub const CALLBACKS: &[Declared] = &[
+    Declared {
         name: "init",
         params: &[],
         returns: &[],
         doc: "Called once, after the boot script ran and before the first frame: make what the game \
               starts with.",
     },
-    Callback {
+    Declared {
         name: "update",
         params: &[("dt", "number", "seconds that this frame moves the game on by")],
         returns: &[],
         doc: "Called once in each frame, before `render`: moves the game on. Where a game has none, \
               the engine updates the main world itself.",
     },
-    Callback {
+    Declared {
         name: "render",
         params: &[],
         returns: &[],
         doc: "Called once in each frame, after `update`: says what is to be shown.",
     },
-    Callback {
+    Declared {
         name: "on_close",
         params: &[],
         returns: &[("boolean|nil", "false keeps the window open; nothing, or true, ends the game")],
         doc: "Called when the player closes the window. A headless game has no window, so there it \
               is not called.",
     },
-    Callback {
+    Declared {
         name: "shutdown",
         params: &[],
         returns: &[],
@@ -50,7 +50,7 @@ pub const CALLBACKS: &[Callback] = &[
     },
 ];
 
-impl Callback {
+impl Declared {
     pub fn doc(&self) -> FunctionDoc {
         let param = |(name, kind, doc): &(&str, &str, &str)| ParamDoc {
             name: name.to_string(),
@@ -70,7 +70,7 @@ impl Callback {
             params: self.params.iter().map(param).collect(),
             returns: self.returns.iter().map(result).collect(),
             hot: false,
-            source: Source::Game,
+            source: Source::Declared,
             declared: Vec::new(),
         }
     }

@@ -13,7 +13,11 @@ const COLUMNS: usize = 88;
 pub fn index(api: &Api) -> String {
     let mut text = String::from("Modules\n");
     text += &table(api.modules.iter().map(|module| (module.name.clone(), module.doc.as_str())));
-    for (title, functions) in [("Global functions", &api.globals), ("Callbacks", &api.callbacks)] {
+    for (title, functions) in [
+        ("Global functions", &api.globals),
+        ("Callbacks", &api.callbacks),
+        ("Test suites", &api.testing),
+    ] {
         text += &format!("\n{title}\n");
         text += &table(functions.iter().map(|function| (function.name.clone(), &*function.doc)));
     }
@@ -27,7 +31,7 @@ pub fn help(api: &Api, name: &str) -> Result<String, Error> {
     if let Some(module) = api.modules.iter().find(|module| module.name == name) {
         return Ok(module_text(module));
     }
-    let mut all = api.functions().chain(&api.callbacks);
+    let mut all = api.functions().chain(&api.callbacks).chain(&api.testing);
     if let Some(function) = all.find(|function| function.path() == name) {
         return Ok(function_text(function));
     }
@@ -49,7 +53,8 @@ pub fn help(api: &Api, name: &str) -> Result<String, Error> {
 
 fn unknown(api: &Api, name: &str) -> Error {
     let mut names: Vec<String> = api.modules.iter().map(|module| module.name.clone()).collect();
-    names.extend(api.functions().chain(&api.callbacks).map(FunctionDoc::path));
+    let others = api.callbacks.iter().chain(&api.testing);
+    names.extend(api.functions().chain(others).map(FunctionDoc::path));
     names.extend(standard::names());
     names.extend(SETTINGS.iter().map(|setting| setting.key.to_string()));
     let hint = suggest::hint(name, names.iter().map(String::as_str));

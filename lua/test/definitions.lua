@@ -1,0 +1,245 @@
+---@meta
+-- The words of test suites, for editors; `engine test` knows them in files named *_test.lua and
+-- *_spec.lua. Nothing here runs; what the words do is in the other files of the engine's lua/test.
+
+---Groups tests under a name. Groups can stand in groups.
+---@param name string what is tested
+---@param body fun() calls `it` for each test
+function describe(name, body) end
+
+---The same as `describe`.
+---@param name string what is tested
+---@param body fun() calls `it` for each test
+function context(name, body) end
+
+---A group whose changes to globals and loaded modules are undone at its end.
+---@param name string what is tested
+---@param body fun() calls `it` for each test
+function insulate(name, body) end
+
+---A group whose changes to globals and loaded modules stay for the groups that follow.
+---@param name string what is tested
+---@param body fun() calls `it` for each test
+function expose(name, body) end
+
+---A test: it passes where its body raises no error.
+---@param name string what holds, as a sentence
+---@param body fun() the test
+function it(name, body) end
+
+---The same as `it`.
+---@param name string what holds, as a sentence
+---@param body fun() the test
+function spec(name, body) end
+
+---A test that is listed and not run; inside a test it ends that test as not finished.
+---@param name string what will hold
+---@param body? fun() the test, for later
+function pending(name, body) end
+
+---Runs before each test of the group.
+---@param body fun() what to do
+function before_each(body) end
+
+---Runs after each test of the group, also where the test failed.
+---@param body fun() what to do
+function after_each(body) end
+
+---Runs once, before the first test of the group.
+---@param body fun() what to do
+function setup(body) end
+
+---Runs once, after the last test of the group.
+---@param body fun() what to do
+function teardown(body) end
+
+---Runs once, before the first test of the group that is really run.
+---@param body fun() what to do
+function lazy_setup(body) end
+
+---Runs once, after the last test of the group, where one was really run.
+---@param body fun() what to do
+function lazy_teardown(body) end
+
+---The same as `setup`.
+---@param body fun() what to do
+function strict_setup(body) end
+
+---The same as `teardown`.
+---@param body fun() what to do
+function strict_teardown(body) end
+
+---Runs the tests of this group in a random order.
+---@param seed? integer where the order begins
+function randomize(seed) end
+
+---Inside a test: runs at its end, also where it failed.
+---@param body fun() what to do
+function finally(body) end
+
+---@class test
+---@overload fun(name: string, body: fun())
+test = {}
+
+---Plays frames: time passes, timers and tweens run, `update` and `render` are called where the game
+---has them. An error in a frame is raised here.
+---@param count? integer how many frames, 1 if left out
+---@return integer # frames that were played
+function test.frames(count) end
+
+---Plays as many frames as the game's time needs to move on by some seconds.
+---@param seconds number seconds of the game's time, 0 or more
+---@return integer # frames that were played
+function test.seconds(seconds) end
+
+---Plays frames until a function returns something true. The test fails where that never happens.
+---@param predicate fun(): any asked before each frame
+---@param limit? integer frames that it may take, 600 if left out
+---@return integer # frames that were played
+function test.until_(predicate, limit) end
+
+---Starts the game as `engine run` does: its boot script, then `init`. Once in each file.
+function test.boot() end
+
+---Checks a value, and in suites much more: `assert.equals(3, #list)`. Words can be joined by dots
+---or underscores: `assert.is_not_nil`, `assert.is_not.equal`.
+---@class luassert
+---@field is luassert
+---@field are luassert
+---@field has luassert
+---@field is_not luassert the opposite
+---@field are_not luassert the opposite
+---@field has_no luassert the opposite
+---@field [string] any
+---@overload fun(value: any, message?: any, ...: any): any
+assert = {}
+
+---The two are the same value: equal numbers, texts and vectors, or one table.
+---@param expected any what is due
+---@param actual any what is there
+---@param message? string said where it fails
+function assert.equals(expected, actual, message) end
+
+---The two are not the same value.
+---@param unexpected any what must not be
+---@param actual any what is there
+---@param message? string said where it fails
+function assert.not_equals(unexpected, actual, message) end
+
+---The two hold the same, tables inside tables too.
+---@param expected any what is due
+---@param actual any what is there
+---@param message? string said where it fails
+function assert.same(expected, actual, message) end
+
+---The two do not hold the same.
+---@param unexpected any what must not be
+---@param actual any what is there
+---@param message? string said where it fails
+function assert.not_same(unexpected, actual, message) end
+
+---Two numbers differ by no more than a tolerance.
+---@param expected number what is due
+---@param actual number what is there
+---@param tolerance number the largest difference allowed
+---@param message? string said where it fails
+function assert.near(expected, actual, tolerance, message) end
+
+---A text fits a Lua pattern.
+---@param pattern string the pattern
+---@param actual string the text
+function assert.matches(pattern, actual) end
+
+---@param value any must be true, and nothing else
+---@param message? string said where it fails
+function assert.is_true(value, message) end
+
+---@param value any must be false, and nothing else
+---@param message? string said where it fails
+function assert.is_false(value, message) end
+
+---@param value any must be nil
+---@param message? string said where it fails
+function assert.is_nil(value, message) end
+
+---@param value any must not be nil
+---@param message? string said where it fails
+function assert.is_not_nil(value, message) end
+
+---@param value any must be neither nil nor false
+---@param message? string said where it fails
+function assert.is_truthy(value, message) end
+
+---@param value any must be nil or false
+---@param message? string said where it fails
+function assert.is_falsy(value, message) end
+
+---@param value any must be a number
+---@param message? string said where it fails
+function assert.is_number(value, message) end
+
+---@param value any must be a string
+---@param message? string said where it fails
+function assert.is_string(value, message) end
+
+---@param value any must be a table
+---@param message? string said where it fails
+function assert.is_table(value, message) end
+
+---@param value any must be a function
+---@param message? string said where it fails
+function assert.is_function(value, message) end
+
+---A function raises an error.
+---@param body function called without arguments
+---@param expected? any the error it must be; any error if left out
+function assert.has_error(body, expected) end
+
+---A function raises no error.
+---@param body function called without arguments
+function assert.has_no_error(body) end
+
+---A function raises an error whose text fits a Lua pattern.
+---@param body function called without arguments
+---@param pattern string the pattern
+function assert.error_matches(body, pattern) end
+
+---Begins an assertion about a spy: `assert.spy(s).was_called(2)`.
+---@param spy spy the spy
+---@return luassert
+function assert.spy(spy) end
+
+---A function that notes its calls: `.calls`, `assert.spy(s).was_called_with(…)`.
+---@class spy
+---@field calls table[]
+---@field [string] any
+---@overload fun(...: any): any
+spy = {}
+
+---A spy around a function; without one, around a function that does nothing.
+---@param body? function the function
+---@return spy
+function spy.new(body) end
+
+---Puts a spy in the place of `target[key]`; the function is still called.
+---@param target table holds the function
+---@param key any where
+---@return spy
+function spy.on(target, key) end
+
+---Puts a function that returns the given values in the place of `target[key]`.
+---@param target table holds the function
+---@param key any where
+---@param ... any what it returns
+---@return spy
+function stub(target, key, ...) end
+
+---Makes every function in a table a spy, or a stub.
+---@param target table holds the functions
+---@param as_stub? boolean true makes stubs
+---@return table
+function mock(target, as_stub) end
+
+---Stands for a value in an expected call: `match.is_number()`, `match._` for any.
+---@type table<string, any>
+match = {}

@@ -1,0 +1,34 @@
+//! The table of kinds: every kind of resource that there is, put together from the systems' rows.
+
+use crate::resource::data_kinds;
+use crate::resource::kind::{Kind, Kinds};
+use crate::script::lua_kind;
+
+static ALL: &[&Kind] = &[
+    &lua_kind::LUA,
+    &data_kinds::PACKAGE,
+    &data_kinds::CONFIG,
+    &data_kinds::STRINGS,
+    &data_kinds::TEXT,
+    &data_kinds::BINARY,
+];
+
+/// Every kind.
+pub const KINDS: Kinds = Kinds(ALL);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_extension_stands_for_two_kinds_and_every_kind_has_its_own() {
+        let mut seen = std::collections::HashSet::new();
+        for kind in ALL {
+            assert!(kind.extensions.iter().any(|(extension, _)| *extension == kind.name));
+            for (extension, _) in kind.extensions {
+                assert!(seen.insert(extension), "{extension}");
+                assert_eq!(*extension, extension.to_lowercase());
+            }
+        }
+    }
+}

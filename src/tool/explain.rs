@@ -1,0 +1,183 @@
+//! `engine explain`: what a resource is made of, which of its variants serves and why, who names it;
+//! or what a hash is the hash of.
+
+use super::compile::platform_name;
+use crate::app::exit;
+use crate::app::kinds::KINDS;
+use crate::foundation::Error;
+use crate::foundation::hash::{IdString32, IdString64};
+use crate::resource::compile::{self, Target, data_folder};
+use crate::resource::index::{Entry, Index};
+use crate::resource::name::ResourceName;
+use crate::resource::project::Project;
+use crate::resource::store::missing_words;
+use crate::resource::variant::Preferences;
+use crate::system::platform;
+use std::path::{Path, PathBuf};
+
+/// Explain a resource: its variants, the one that serves, what it names and who names it
+#[derive(clap::Args)]
+pub struct Args {
+    /// The game's folder
+    folder: PathBuf,
+    /// A resource with its type (textures/wall.texture), or a hash of 8 or 16 digits
+    resource: String,
+    /// The platform [default: this one]
+    #[arg(long, value_parser = platform_name)]
+    platform: Option<String>,
+    /// Preferred properties, most important first
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    prefer: Vec<String>,
+}
+
+pub fn main(args: Args) -> i32 {
+    match explain(&args) {
+        Ok(text) => {
+            print!("{text}");
+            exit::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            exit::FAILED
+        }
+    }
+}
+
+fn explain(args: &Args) -> Result<String, Error> {
+    Project::open(&args.folder)?;
+    let platform = args.platform.as_deref().unwrap_or(platform::NAME);
+    let preferences = Preferences::new(args.prefer.clone()).map_err(Error::new)?;
+    let index = index(&args.folder, platform)?;
+    if let Some(name) = IdString64::from_hex(&args.resource) {
+        return of_hash(&index, name);
+    }
+    if let Some(id) = IdString32::from_hex(&args.resource) {
+        return of_short_hash(&index, id);
+    }
+    let Some(resource) = ResourceName::parse(&args.resource) else {
+        let words = "give the resource with its type, as textures/wall.texture";
+        return Err(crate::error!("'{}' has no type: {words}", args.resource));
+    };
+    if KINDS.by_name(&resource.kind).is_none() {
+        let names = KINDS.0.iter().map(|kind| kind.name);
+        let hint = crate::foundation::suggest::hint(&resource.kind, names.clone());
+        let known = names.collect::<Vec<_>>().join(", ");
+        return Err(crate::error!("there is no type '{}'{hint} (known: {known})", resource.kind));
+    }
+    let variants = index.variants(&resource);
+    if variants.is_empty() {
+        return Err(Error::new(missing_words(&index, &preferences, &resource)));
+    }
+    Ok(of_resource(&index, &resource, variants, platform, &preferences))
+}
+
+fn index(folder: &Path, platform: &str) -> Result<Index, Error> {
+    let target = Target {
+        root: folder,
+        data: data_folder(folder, platform),
+        kinds: KINDS,
+        source_platform: platform,
+        release: false,
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    let compiled = compile::compile(&target, &|_, _| {})?;
+    for problem in &compiled.problems {
+        eprintln!("error: {problem}");
+    }
+    Ok(compiled.index)
+}
+
+fn of_resource(
+    index: &Index,
+    resource: &ResourceName,
+    variants: &[Entry],
+    platform: &str,
+    preferences: &Preferences,
+) -> String {
+    let order = preferences.words().join(", ");
+    let mut text = format!("{resource} ({}) on {platform}", resource.id());
+    text += if order.is_empty() { "" } else { ", preferring " };
+    text += &format!("{order}\n\nAsked for, in this order:\n");
+    let mut winner = None;
+    for candidate in preferences.candidates() {
+        let mut words: Vec<&str> = candidate.split('.').collect();
+        words.sort_unstable();
+        let sorted = words.join(".");
+        let found = variants.iter().find(|entry| entry.properties.to_string() == sorted);
+        let name = if candidate.is_empty() { String::new() } else { format!(".{candidate}") };
+        let mark = match (found, winner) {
+            (None, _) => "-".to_string(),
+            (Some(entry), None) => {
+                winner = Some(entry);
+                format!("{}  <- serves", entry.files[0].path)
+            }
+            (Some(entry), Some(_)) => entry.files[0].path.clone(),
+        };
+        text += &format!("  {}{name}.{}  {mark}\n", resource.name, resource.kind);
+    }
+    if winner.is_none() {
+        text += &format!("\n{}\n", missing_words(index, preferences, resource));
+    }
+    text += "\nVariants:\n";
+    for entry in variants {
+        let files: Vec<&str> = entry.files.iter().map(|stamp| stamp.path.as_str()).collect();
+        let words = if entry.properties.is_base() { "(none)" } else { "" };
+        text +=
+            &format!("  {}{words}  {} -> {}\n", entry.properties, files.join(" + "), entry.data);
+    }
+    text + &graph(index, resource, variants)
+}
+
+/// Whom a resource names, and who names it.
+fn graph(index: &Index, resource: &ResourceName, variants: &[Entry]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for reference in variants.iter().flat_map(|entry| &entry.references) {
+        names.extend(index.named_by(reference).map(|entry| entry.resource.to_string()));
+        if !reference.kind.is_empty() && index.variants(reference).is_empty() {
+            names.push(format!("{reference} (missing)"));
+        }
+    }
+    let referrers = index
+        .entries
+        .iter()
+        .filter(|entry| entry.references.iter().any(|reference| reference.means(resource)));
+    let mut named_by: Vec<String> = referrers.map(|entry| entry.files[0].path.clone()).collect();
+    let mut text = String::new();
+    for (title, list) in [("Names", &mut names), ("Named by", &mut named_by)] {
+        list.sort();
+        list.dedup();
+        if !list.is_empty() {
+            text += &format!("\n{title}:\n  {}\n", list.join("\n  "));
+        }
+    }
+    text
+}
+
+fn of_hash(index: &Index, hash: IdString64) -> Result<String, Error> {
+    let found = index
+        .entries
+        .iter()
+        .find(|entry| entry.resource.id() == hash || entry.data == hash.to_string());
+    match found {
+        Some(entry) => {
+            let words = if entry.properties.is_base() {
+                String::new()
+            } else {
+                format!(" [{}]", entry.properties)
+            };
+            Ok(format!("{hash} is {}{words}, made of {}\n", entry.resource, entry.files[0].path))
+        }
+        None => Err(crate::error!("{hash} is the hash of no resource of this game")),
+    }
+}
+
+fn of_short_hash(index: &Index, hash: IdString32) -> Result<String, Error> {
+    let names = index.entries.iter().flat_map(|entry| {
+        let literals = entry.references.iter().map(|reference| reference.name.clone());
+        literals.chain([entry.resource.name.clone(), entry.resource.kind.clone()])
+    });
+    match names.into_iter().find(|name| IdString32::new(name) == hash) {
+        Some(name) => Ok(format!("{hash} is \"{name}\"\n")),
+        None => Err(crate::error!("{hash} is the hash of no name or string of this game")),
+    }
+}

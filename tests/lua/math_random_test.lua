@@ -1,0 +1,133 @@
+-- Math: random numbers and noise. Geometry is in math_geometry_test.lua.
+
+local function words_of(fn, ...)
+  local ok, raised = pcall(fn, ...)
+  assert.is_false(ok)
+  return (raised:gsub("^[%w_%.]+:%d+: ", ""))
+end
+
+local function many(fn)
+  local values = {}
+  for i = 1, 200 do
+    values[i] = fn()
+  end
+  return values
+end
+
+describe("Math.random", function()
+  it("repeats after the same seed", function()
+    Math.set_seed(11)
+    local first = many(Math.random)
+    Math.set_seed(11)
+    assert.same(first, many(Math.random))
+    Math.set_seed(12)
+    assert.are_not.same(first, many(Math.random))
+  end)
+
+  it("is in [0, 1), or a whole number between its bounds, both of them met", function()
+    for _, value in ipairs(many(Math.random)) do
+      assert.is_true(value >= 0 and value < 1)
+    end
+    local seen = {}
+    for _, value in ipairs(many(function() return Math.random(-1, 1) end)) do
+      seen[value] = true
+    end
+    assert.same({ [-1] = true, [0] = true, [1] = true }, seen)
+    for _, value in ipairs(many(function() return Math.random(3) end)) do
+      assert.is_true(value == 1 or value == 2 or value == 3)
+    end
+  end)
+
+  it("refuses bounds that hold no number", function()
+    assert.equals("Math.random: there is no whole number from 1 to 0", words_of(Math.random, 0))
+    assert.equals("Math.random: there is no whole number from 3 to 2", words_of(Math.random, 3, 2))
+    assert.matches("^Math.random: argument #1 'min'", words_of(Math.random, 1.5))
+    assert.equals("Math.random: 'max' was given without 'min': give both, or one alone",
+      words_of(Math.random, nil, 2))
+  end)
+
+  it("is what math.random asks", function()
+    math.randomseed(5)
+    local first = math.random()
+    Math.set_seed(5)
+    assert.equals(first, Math.random())
+    assert.is_true(math.random(6) <= 6)
+    assert.equals(4, math.random(4, 4))
+  end)
+
+  it("begins at a whole seed, zero or more", function()
+    assert.matches("^Math.set_seed: argument #1 'seed' must be 0 to ", words_of(Math.set_seed, -1))
+    assert.matches("^Math.set_seed: argument #1 'seed'", words_of(Math.set_seed, 0.5))
+  end)
+end)
+
+describe("Math.next_random", function()
+  it("makes a number and the next seed from a seed alone", function()
+    local seed, value = Math.next_random(42)
+    assert.is_true(value >= 0 and value < 1)
+    local again, same = Math.next_random(42)
+    assert.equals(seed, again)
+    assert.equals(value, same)
+    local _, die = Math.next_random(seed, 1, 6)
+    assert.is_true(die >= 1 and die <= 6 and die % 1 == 0)
+  end)
+
+  it("refuses a seed that is not a number of 32 bits", function()
+    assert.equals("Math.next_random: argument #1 'seed' must be 0 to 4294967295, got 4294967296",
+      words_of(Math.next_random, 2 ^ 32))
+  end)
+end)
+
+describe("random vectors", function()
+  it("have length 1 as directions, and point to all sides", function()
+    local sum = Vector3(0, 0, 0)
+    for _ = 1, 500 do
+      local direction = Math.random_direction()
+      assert.is_true(math.abs(Vector3.length(direction) - 1) < 1e-5)
+      sum = sum + direction
+    end
+    assert.is_true(Vector3.length(sum) < 100)
+  end)
+
+  it("lie inside their box", function()
+    local low, high = Vector3(-1, 0, 2), Vector3(1, 0, 4)
+    for _ = 1, 200 do
+      local p = Math.random_in_box(low, high)
+      assert.is_true(p.x >= -1 and p.x <= 1 and p.y == 0 and p.z >= 2 and p.z <= 4)
+    end
+  end)
+
+  it("need the corners in order", function()
+    assert.matches("^Math.random_in_box: 'min' .* must not be above 'max' .* in any coordinate",
+      words_of(Math.random_in_box, Vector3(1, 0, 0), Vector3(0, 1, 1)))
+    assert.matches("^Math.random_in_box: argument #2 'max' must be Vector3, got nil",
+      words_of(Math.random_in_box, Vector3(1, 0, 0)))
+  end)
+end)
+
+describe("Math.noise", function()
+  it("is smooth, within [-1, 1], and 0 at whole coordinates", function()
+    local last = Math.noise(0)
+    for i = 1, 1000 do
+      local value = Math.noise(i / 100, 0.3)
+      if i > 1 then
+        assert.is_true(math.abs(value - last) < 0.1)
+      end
+      assert.is_true(value >= -1 and value <= 1)
+      last = value
+    end
+    assert.equals(0, Math.noise(3, 4, 5))
+  end)
+
+  it("is another for another seed, and the same at a position as at its coordinates", function()
+    assert.are_not.equals(Math.noise(0.5, 0.25, 0.125), Math.noise(0.5, 0.25, 0.125, 1))
+    assert.equals(Math.noise(0.5, 0.25, 0.125, 7), Math.noise_at(Vector3(0.5, 0.25, 0.125), 7))
+  end)
+
+  it("takes its coordinates in order", function()
+    assert.equals("Math.noise: 'z' was given without 'y'", words_of(Math.noise, 1, nil, 2))
+    assert.equals("Math.noise: argument #1 'x' must be number, got nil", words_of(Math.noise))
+    assert.equals("Math.noise_at: argument #1 'position' must be Vector3, got number 1",
+      words_of(Math.noise_at, 1))
+  end)
+end)

@@ -1,0 +1,3 @@
+-- A module with a syntax error.
+local x = 1
+x +

@@ -1,0 +1,2 @@
+-- One half of a circle.
+return require("modules.circle_b")

@@ -1,0 +1,2 @@
+-- The other half of a circle.
+return require("modules.circle_a")

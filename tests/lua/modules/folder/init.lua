@@ -1,0 +1,2 @@
+-- A folder as a module.
+return "a folder"

@@ -1,0 +1,2 @@
+-- A module that returns nothing.
+local _ = 1

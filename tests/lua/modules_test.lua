@@ -1,0 +1,66 @@
+-- require: where modules are found, what they return, what is said when they are not there. The
+-- modules are in modules/.
+
+local function words_of(fn, ...)
+  local ok, raised = pcall(fn, ...)
+  assert.is_false(ok)
+  return (raised:gsub("^[%w_/%.]+:%d+: ", ""))
+end
+
+describe("require", function()
+  it("finds a file, then a folder's init.lua, and runs it once", function()
+    local plain = require("modules.plain")
+    assert.equals("modules.plain", plain.name)
+    assert.equals(plain, require("modules.plain"))
+    assert.equals("a folder", require("modules.folder"))
+    assert.equals(package.loaded["modules.plain"], plain)
+  end)
+
+  it("gives true for a module that returns nothing", function()
+    assert.equals(true, require("modules.silent"))
+    assert.equals(true, require("modules.silent"))
+  end)
+
+  it("asks package.preload first", function()
+    package.preload["modules.made"] = function(name) return { made = name } end
+    assert.same({ made = "modules.made" }, require("modules.made"))
+  end)
+
+  it("says where it looked, and which name was meant", function()
+    assert.matches("^require: there is no module 'modules.plian', did you mean 'modules.plain'%? "
+      .. "%(looked for modules/plian.lua, modules/plian/init.lua",
+      words_of(require, "modules.plian"))
+  end)
+
+  it("refuses names that lead elsewhere", function()
+    assert.matches("must be written with dots", words_of(require, "../secret"))
+    assert.matches("empty part", words_of(require, "a..b"))
+    assert.equals("require: argument #1 'name' must be string, got nil", words_of(require))
+  end)
+
+  it("tells a circle with every step of it", function()
+    assert.matches("modules need each other in a circle: "
+      .. "modules.circle_a %-> modules.circle_b %-> modules.circle_a",
+      words_of(require, "modules.circle_a"))
+  end)
+
+  it("passes on a syntax error with its file and line, each time", function()
+    for _ = 1, 2 do
+      local ok, raised = pcall(require, "modules.broken")
+      assert.is_false(ok)
+      assert.matches("^modules/broken%.lua:3: ", raised)
+    end
+  end)
+
+  it("runs a module that failed again", function()
+    _G.modules_test_fails = true
+    assert.matches("not yet", words_of(require, "modules.second_try"))
+    _G.modules_test_fails = nil
+    assert.equals("fine", require("modules.second_try"))
+  end)
+
+  it("finds the engine's own modules, and those of the suite language", function()
+    assert.equals(assert, require("luassert"))
+    assert.is_truthy(require("busted"))
+  end)
+end)

@@ -1,0 +1,104 @@
+-- Script: callstack, type names, sorted walks, contexts, the collector's settings.
+
+local function words_of(fn, ...)
+  local ok, raised = pcall(fn, ...)
+  assert.is_false(ok)
+  return (raised:gsub("^[%w_%.]+:%d+: ", ""))
+end
+
+describe("Script", function()
+  it("names the lines that are being run, innermost first", function()
+    local function inner()
+      return Script.callstack(), 0
+    end
+    local stack = inner()
+    assert.matches("^script_test%.lua:%d+ in function 'inner'\nscript_test%.lua:%d+ in ", stack)
+    assert.is_nil(stack:find("%[engine%]"))
+  end)
+
+  it("names the type of every value", function()
+    assert.equals("Vector3", Script.type_name(Vector3(1, 2, 3)))
+    assert.equals("Quaternion", Script.type_name(Quaternion.identity()))
+    assert.equals("table", Script.type_name({}))
+    assert.equals("nil", Script.type_name(nil))
+    assert.equals("number", Script.type_name(1))
+  end)
+
+  it("walks a table in the order of its keys: numbers, then strings", function()
+    local keys = {}
+    for key, value in Script.sorted_pairs({ b = 1, a = 2, [10] = 3, [2] = 4 }) do
+      keys[#keys + 1] = tostring(key) .. "=" .. value
+    end
+    assert.equals("2=4 10=3 a=2 b=1", table.concat(keys, " "))
+  end)
+
+  it("refuses to sort what has no order", function()
+    assert.equals("Script.sorted_pairs: keys must be strings or numbers, got table",
+      words_of(Script.sorted_pairs, { [{}] = 1 }))
+    assert.equals("Script.sorted_pairs: argument #1 'table' must be table, got nil",
+      words_of(Script.sorted_pairs))
+  end)
+
+  it("tells the memory that Lua holds", function()
+    local used, peak = Script.memory()
+    assert.is_true(used > 10000 and peak >= used)
+  end)
+
+  it("counts from 1, and has no temporary values to count", function()
+    assert.equals(1, Script.index_offset())
+    assert.equals(0, Script.temp_count())
+    assert.equals(0, Script.temp_byte_count())
+    Script.set_temp_count(0)
+    Script.set_temp_byte_count(0)
+    for _, name in ipairs({ "index_offset", "temp_count", "temp_byte_count" }) do
+      assert.equals("Script." .. name .. ": takes no arguments, got 1", words_of(Script[name], 1))
+    end
+    assert.equals("Script.set_temp_count: argument #1 'count' must be number, got nil",
+      words_of(Script.set_temp_count))
+    assert.equals("Script.set_temp_byte_count: argument #1 'bytes' must be number, got nil",
+      words_of(Script.set_temp_byte_count))
+  end)
+
+  it("lets the collector be set within its range", function()
+    Script.configure_garbage_collection(2, 64)
+    Script.configure_garbage_collection(1)
+    assert.equals("Script.configure_garbage_collection: argument #1 'milliseconds' must be a number "
+      .. "from 0.05 to 1000, got number 0", words_of(Script.configure_garbage_collection, 0))
+    assert.matches("argument #2 'ceiling_mib' must be a number from 0 to 65536",
+      words_of(Script.configure_garbage_collection, 1, -1))
+  end)
+
+  it("warns in the log, once for each place", function()
+    for _ = 1, 3 do
+      Script.warn("a line of script_test.lua's own, to be seen once")
+    end
+    assert.equals("Script.warn: argument #1 'text' must be string, got nil", words_of(Script.warn))
+  end)
+end)
+
+describe("Script.context", function()
+  it("gives back what the function returns", function()
+    local function both(...)
+      return select("#", ...), ...
+    end
+    local count, a, b = Script.context("When testing:", "it", both, 1, nil)
+    assert.same({ 2, 1 }, { count, a })
+    assert.is_nil(b)
+  end)
+
+  it("lets errors and yields through", function()
+    assert.matches("boom$", words_of(Script.context, "When failing:", "here", error, "boom"))
+    local thread = coroutine.wrap(function()
+      return Script.context("When waiting:", "here", coroutine.yield, 1)
+    end)
+    assert.equals(1, thread())
+    assert.equals(2, thread(2))
+  end)
+
+  it("refuses wrong arguments by name", function()
+    assert.equals("Script.context: argument #1 'name' must be string, got nil",
+      words_of(Script.context))
+    assert.equals("Script.context: argument #3 'fn' must be function, got number 1",
+      words_of(Script.context, "a", "b", 1))
+  end)
+end)

@@ -1,0 +1,62 @@
+-- World: time of a world by itself. Making and releasing worlds is in application_test.lua.
+
+local function words_of(fn, ...)
+  local ok, raised = pcall(fn, ...)
+  assert.is_false(ok)
+  return (raised:gsub("^[%w_%.]+:%d+: ", ""))
+end
+
+describe("World", function()
+  local world
+
+  before_each(function()
+    world = Application.new_world()
+  end)
+
+  after_each(function()
+    Application.release_world(world)
+  end)
+
+  it("has a time of its own, the sum of its steps", function()
+    assert.equals(0, World.time(world))
+    World.update(world, 0.5)
+    World.update(world, 0.25)
+    assert.equals(0.75, World.time(world))
+    assert.equals(0.25, World.delta_time(world))
+  end)
+
+  it("does not move by itself", function()
+    test.frames(3)
+    assert.equals(0, World.time(world))
+  end)
+
+  it("refuses steps that lead back, and steps that are no numbers", function()
+    assert.equals("World.update: argument #2 'delta' must not be negative, got -1",
+      words_of(World.update, world, -1))
+    assert.matches("^World.update: argument #2 'delta': must be a finite number, got nan",
+      words_of(World.update, world, 0 / 0))
+    assert.equals("World.update: argument #2 'delta' must be number, got nothing",
+      words_of(World.update, world))
+    assert.equals(0, World.time(world))
+  end)
+
+  it("is refused by name when its handle is stale or something else", function()
+    local gone = Application.new_world()
+    Application.release_world(gone)
+    for _, name in ipairs({ "time", "delta_time" }) do
+      assert.matches("^World." .. name .. ": argument #1 'world'.*world_test.lua",
+        words_of(World[name], gone))
+      assert.matches("^World." .. name .. ": argument #1 'world' must be World, got string",
+        words_of(World[name], "world"))
+    end
+  end)
+
+  it("is alive or not, whatever number is asked about", function()
+    assert.is_true(World.alive(world))
+    assert.is_false(World.alive(0))
+    assert.is_false(World.alive(1e300))
+    assert.is_false(World.alive(0 / 0))
+    assert.equals("World.alive: argument #1 'world' must be number, got nil",
+      words_of(World.alive, nil))
+  end)
+end)

@@ -1,0 +1,398 @@
+//! The reference and the API are one: what is documented is there and what is there is documented,
+//! in words that are whole; the files in docs/ are what the engine generates; examples run.
+
+use engine::script::emit::model::{Api, FunctionDoc, Source};
+use engine::script::emit::standard::{ABSENT, LIBRARIES};
+use engine::script::emit::testing::ASSERTIONS;
+use engine::script::emit::{json, luacats, markdown};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A folder of the test's own, removed at its end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let process = std::process::id();
+        let folder = std::env::temp_dir().join(format!("engine-reference-{process}-{name}"));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        Scratch(folder)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.0.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Runs the engine in the folder: exit code, standard output, standard error.
+    fn engine(&self, arguments: &[&str]) -> (i32, String, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_engine"))
+            .args(arguments)
+            .current_dir(&self.0)
+            .env("ENGINE_SAVE_DIR", self.0.join("saves"))
+            .output()
+            .unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    }
+
+    /// Plays `main` for one frame: what it printed.
+    #[track_caller]
+    fn play(&self, main: &str) -> String {
+        self.write("main.lua", main);
+        let (code, out, err) = self.engine(&["run", ".", "--headless", "--frames", "1"]);
+        assert_eq!((code, err.as_str()), (0, ""), "{main}");
+        out
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Fails with everything that was found, one line each.
+#[track_caller]
+fn check_none(found: Vec<String>, what: &str) {
+    assert!(found.is_empty(), "{what}:\n  {}", found.join("\n  "));
+}
+
+fn place(function: &FunctionDoc) -> String {
+    match &function.source {
+        Source::Lua(file, line) => format!("{file}:{line}: {}", function.path()),
+        _ => format!("the row of {}", function.path()),
+    }
+}
+
+/// Everything that a game can reach by name, as Lua sees it: `Vector3.length function`.
+const LIST: &str = r#"
+for name, value in pairs(_G) do
+  print(name .. " " .. type(value))
+  if type(value) == "table" and value ~= _G then
+    for key, inner in pairs(value) do
+      print(name .. "." .. tostring(key) .. " " .. type(inner))
+    end
+    local _, words = pcall(value)
+    if not tostring(words):find("attempt to call") then print(name .. "() call") end
+  end
+end
+"#;
+
+/// The same, as it is documented. Lua's own libraries do not show what is in them.
+fn documented(api: &Api) -> BTreeSet<String> {
+    let mut all: BTreeSet<String> =
+        api.functions().map(|function| format!("{} function", function.path())).collect();
+    for module in &api.modules {
+        all.insert(format!("{} table", module.name));
+        if !module.class.calls.is_empty() {
+            all.insert(format!("{}() call", module.name));
+        }
+        if !module.is_type() {
+            let fields = &module.class.fields;
+            all.extend(
+                fields.iter().map(|field| format!("{}.{} {}", module.name, field.name, field.kind)),
+            );
+        }
+    }
+    for library in LIBRARIES {
+        if !library.name.is_empty() {
+            all.insert(format!("{} table", library.name));
+            continue;
+        }
+        all.extend(library.names.iter().map(|name| match *name {
+            "_G" => "_G table".to_string(),
+            "_VERSION" => "_VERSION string".to_string(),
+            name => format!("{name} function"),
+        }));
+    }
+    all
+}
+
+#[test]
+fn what_is_there_is_documented_and_what_is_documented_is_there() {
+    let out = Scratch::new("live").play(LIST);
+    let live: BTreeSet<String> = out.lines().map(str::to_string).collect();
+    assert!(live.len() > 300, "the list is too short to be true:\n{out}");
+    let documented = documented(&Api::new());
+    let missing = |a: &BTreeSet<String>, b: &BTreeSet<String>| a.difference(b).cloned().collect();
+    check_none(missing(&live, &documented), "a game sees these, and nothing documents them");
+    check_none(missing(&documented, &live), "these are documented, and a game does not see them");
+}
+
+#[test]
+fn luas_own_library_is_as_the_reference_says() {
+    let mut main = String::from("local function check(name, value, wanted)\n");
+    main += "  if (value ~= nil) ~= wanted then print(name, value) end\nend\n";
+    for library in LIBRARIES {
+        for name in library.names {
+            let path = match library.name.is_empty() {
+                true => name.to_string(),
+                false => format!("{}.{name}", library.name),
+            };
+            main += &format!("check(\"{path}\", {path}, true)\n");
+        }
+        let differs = library.differs.iter().map(|(name, _)| name);
+        let unknown: Vec<_> = differs.filter(|name| !library.names.contains(name)).collect();
+        assert!(unknown.is_empty(), "{}: {unknown:?}", library.name);
+    }
+    for (path, _) in ABSENT {
+        main += &format!("check(\"{path}\", {path}, false)\n");
+    }
+    assert_eq!(Scratch::new("library").play(&main), "");
+}
+
+#[test]
+fn suites_have_the_words_that_are_documented() {
+    let scratch = Scratch::new("suite");
+    let mut suite =
+        String::from("describe(\"the words\", function()\n  it(\"are there\", function()\n");
+    for function in Api::new().testing {
+        suite += &format!("    assert.is_function({0}, \"{0}\")\n", function.path());
+    }
+    let names = ASSERTIONS.iter().map(|(name, ..)| *name);
+    for (name, known) in names.map(|name| (name, true)).chain([("is_numbr", false)]) {
+        // Without arguments every assertion fails; one that is not there says so.
+        suite += &format!("    local _, words = pcall(function() assert.{name}() end)\n");
+        suite += "    local unknown = tostring(words):find(\"unknown\", 1, true)\n";
+        suite += &format!("    assert.equals({known}, unknown == nil, \"{name}\")\n");
+    }
+    suite += "  end)\nend)\n";
+    scratch.write("tests/words_test.lua", &suite);
+    let (code, out, err) = scratch.engine(&["test", "."]);
+    assert_eq!(code, 0, "{out}{err}");
+}
+
+#[test]
+fn the_preludes_comments_can_be_read() {
+    check_none(Api::new().problems, "these comments in lua/ cannot be read");
+}
+
+#[test]
+fn everything_has_words() {
+    let api = Api::new();
+    let mut found = Vec::new();
+    for module in &api.modules {
+        if module.doc.is_empty() || module.example.is_empty() {
+            let words = "needs ---@module in lua/, or a row, with a sentence and an example";
+            found.push(format!("{} {words}", module.name));
+        }
+    }
+    for function in api.functions().chain(&api.callbacks).chain(&api.testing) {
+        let place = place(function);
+        if !function.doc.ends_with(['.', '`']) {
+            found.push(format!("{place}: its sentence is missing, or does not end"));
+        }
+        let params = function.params.iter().map(|param| (&param.name, &param.kind, &param.doc));
+        for (name, kind, doc) in params {
+            if name.is_empty() || kind.is_empty() || doc.is_empty() {
+                found.push(format!("{place}: argument '{name}' needs a type and words"));
+            }
+        }
+        // What a row gives back is said by its sentence; its types come from Rust.
+        let from_rust = function.source == Source::Rust;
+        let unsaid = |doc: &String| doc.is_empty() && !from_rust;
+        if function.returns.iter().any(|result| result.kind.is_empty() || unsaid(&result.doc)) {
+            found.push(format!("{place}: every @return needs a type and words"));
+        }
+    }
+    check_none(found, "words are missing");
+}
+
+#[test]
+fn arguments_are_documented_in_their_order() {
+    let mut found = Vec::new();
+    for function in Api::new().functions() {
+        if function.source == Source::Rust {
+            continue;
+        }
+        let names: Vec<&str> = function.params.iter().map(|param| param.name.as_str()).collect();
+        // `...` that is there only to refuse arguments is not documented.
+        let mut declared: Vec<&str> = function.declared.iter().map(String::as_str).collect();
+        if declared.last() == Some(&"...") && names.last() != Some(&"...") {
+            declared.pop();
+        }
+        if names != declared {
+            found.push(format!("{}: takes {declared:?}, documents {names:?}", place(function)));
+        }
+    }
+    check_none(found, "the @param lines are not those of the function");
+}
+
+/// The words in a type that are neither Lua's, nor a type of the API.
+fn unknown_types(api: &Api, kind: &str, types: &BTreeSet<&str>) -> Vec<String> {
+    let mut rest = kind.replace("?:", ":");
+    for name in ["fun(", "table<"] {
+        rest = rest.replace(name, " ");
+    }
+    // Names of a function type's arguments stand before a colon.
+    let words = rest.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ':' && c != '.');
+    let words = words.map(|word| word.trim_matches('.')).filter(|word| !word.is_empty());
+    let unknown = words.filter(|word| !word.ends_with(':') && !types.contains(word));
+    let known = |word: &&str| api.modules.iter().any(|m| m.is_type() && m.name == *word);
+    unknown.filter(|word| !known(word)).map(str::to_string).collect()
+}
+
+#[test]
+fn every_type_that_is_named_exists() {
+    let api = Api::new();
+    let types = ["any", "nil", "boolean", "number", "integer", "string", "table", "function"];
+    let types: BTreeSet<&str> = types.into_iter().collect();
+    let mut found = Vec::new();
+    for function in api.functions().chain(&api.callbacks).chain(&api.testing) {
+        let params = function.params.iter().map(|param| &param.kind);
+        for kind in params.chain(function.returns.iter().map(|result| &result.kind)) {
+            for word in unknown_types(&api, kind, &types) {
+                found.push(format!("{}: '{word}' in '{kind}'", place(function)));
+            }
+        }
+    }
+    check_none(found, "these are no types");
+    let check = |kind: &str, wanted: &[&str]| {
+        assert_eq!(unknown_types(&api, kind, &types), wanted, "{kind}");
+    };
+    check("fun(a: Vector3, b?: number): World|nil", &[]);
+    check("table<string, Vektor3[]>", &["Vektor3"]);
+    check("Math", &["Math"]);
+}
+
+#[test]
+fn the_files_in_docs_are_what_the_engine_generates() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let remedy = "run: cargo run -- docs --markdown --out docs";
+    let files = markdown::files(&Api::new());
+    for file in &files {
+        let found = fs::read_to_string(docs.join(&file.name)).unwrap_or_default();
+        let pairs = found.lines().zip(file.text.lines());
+        let line = pairs.take_while(|(found, wanted)| found == wanted).count() + 1;
+        let place = format!("docs/{}:{line}", file.name);
+        assert!(found == file.text, "{place} is not what is generated; {remedy}");
+    }
+    let pages: BTreeSet<String> = files.into_iter().map(|file| file.name).collect();
+    for entry in fs::read_dir(docs.join("reference")).unwrap() {
+        let name = format!("reference/{}", entry.unwrap().file_name().to_str().unwrap());
+        assert!(pages.contains(&name), "docs/{name} is of a module that is gone; remove it");
+    }
+}
+
+#[test]
+fn every_example_runs_as_it_stands() {
+    let scratch = Scratch::new("examples");
+    for module in Api::new().modules {
+        assert!(module.example.contains(&module.name), "{}: not in its example", module.name);
+        scratch.play(&module.example);
+    }
+}
+
+#[test]
+fn the_definitions_for_editors_are_lua() {
+    let scratch = Scratch::new("definitions");
+    let mut main = String::new();
+    let files = luacats::files(&Api::new());
+    for file in &files {
+        assert!(file.text.starts_with("---@meta\n"), "{}", file.name);
+        scratch.write(&format!("definitions/{}", file.name), &file.text);
+        main += &format!("require \"definitions.{}\"\n", file.name.trim_end_matches(".lua"));
+    }
+    main += "print(type(Vector3.length), type(update), type(World), type(os.time), type(wait))\n";
+    assert_eq!(scratch.play(&main), "function\tfunction\ttable\tfunction\tfunction\n");
+}
+
+#[test]
+fn definitions_say_what_editors_need() {
+    let files = luacats::files(&Api::new());
+    let check = |name: &str, wanted: &str| {
+        let file = files.iter().find(|file| file.name == name).expect(name);
+        assert!(file.text.contains(wanted), "{name} lacks:\n{wanted}\nand has:\n{}", file.text);
+    };
+    check("World.lua", "---@class World: integer\n\n---A world is");
+    check("World.lua", "---@param world World a world\n---@return number\nfunction World.time(");
+    check("Vector3.lua", "---@class (exact) Vector3\n---@field x number ");
+    check("Vector3.lua", "fun(x?: number, y?: number, z?: number): Vector3\nVector3 = {}\n");
+    check("Math.lua", "---@param min? integer the smallest");
+    check("callbacks.lua", "---@param dt number seconds");
+    check("library.lua", "function os.clock() end");
+    assert!(files.iter().all(|file| !file.text.contains('{') || !file.text.contains("{os.")));
+}
+
+#[test]
+fn the_json_reads_back_whole() {
+    let api = Api::new();
+    let text = json::text(&api);
+    let scratch = Scratch::new("json");
+    scratch.write("api.lua", &format!("return [==========[\n{text}]==========]"));
+    let main = r#"
+local api = Json.decode(require("api"))
+local count = #api.globals
+for _, module in ipairs(api.modules) do count = count + #module.functions end
+print(#api.modules, count, #api.callbacks, api.settings[1].key)
+"#;
+    let (modules, functions) = (api.modules.len(), api.functions().count());
+    let wanted = format!("{modules}\t{functions}\t{}\tname\n", api.callbacks.len());
+    assert_eq!(scratch.play(main), wanted);
+}
+
+#[test]
+fn the_terminal_shows_help_for_a_name() {
+    let scratch = Scratch::new("help");
+    let check = |name: &str, wanted: &str| {
+        let (code, out, err) = scratch.engine(&["docs", name]);
+        assert_eq!((code, err.as_str()), (0, ""), "{name}");
+        assert!(out.contains(wanted), "{name}: {out}");
+    };
+    let length = "Vector3.length(v: Vector3): number\n\nReturns the length of a vector.\n\n  \
+                  v               the vector to measure\n  \
+                  returns number  length in the units of v\n";
+    assert_eq!(scratch.engine(&["docs", "Vector3.length"]), (0, length.into(), String::new()));
+    check("Vector3", "\n  length             Returns the length of a vector.\n");
+    check("length", "  Vector2.length  Returns the length of a vector.\n");
+    check("update", "update(dt: number)\n");
+    check("limits.update_seconds", "(number, 0.05 to 3600; 2 if left out)");
+    check("settings", "  boot_script ");
+    check("print", "Writes a line to the engine's log");
+    let (code, out, _) = scratch.engine(&["docs"]);
+    assert_eq!(code, 0);
+    for name in Api::new().modules.iter().map(|module| &module.name) {
+        assert!(out.contains(&format!("\n  {name} ")), "{name} is missing:\n{out}");
+    }
+}
+
+#[test]
+fn a_name_that_is_not_there_is_an_error_that_helps() {
+    let scratch = Scratch::new("unknown");
+    let check = |name: &str, wanted: &str| {
+        let outcome = scratch.engine(&["docs", name]);
+        assert_eq!(outcome, (1, String::new(), format!("error: {wanted}\n")));
+    };
+    check(
+        "Vector3.lenght",
+        "there is no 'Vector3.lenght' in the API, did you mean 'Vector3.length'?",
+    );
+    check("xyzzy", "there is no 'xyzzy' in the API: engine docs lists the modules");
+    check("dofile", "games do not have Lua's 'dofile': use require");
+}
+
+#[test]
+fn files_go_where_they_are_wanted_or_the_reason_is_said() {
+    let scratch = Scratch::new("out");
+    let (code, out, err) = scratch.engine(&["docs", "--luacats", "--out", "a/b"]);
+    let files = luacats::files(&Api::new());
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert_eq!(out, format!("{} files written to a/b\n", files.len()));
+    for file in &files {
+        assert_eq!(fs::read_to_string(scratch.0.join("a/b").join(&file.name)).unwrap(), file.text);
+    }
+    scratch.write("taken", "a file");
+    let (code, out, err) = scratch.engine(&["docs", "--json", "--out", "taken"]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.starts_with("error: the folder taken cannot be made: "), "{err}");
+    assert!(err.ends_with(": choose another with --out\n"), "{err}");
+    let (code, out, err) = scratch.engine(&["docs", "--json"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert_eq!(out, json::text(&Api::new()));
+    assert_eq!(scratch.engine(&["docs", "--json", "Vector3"]).0, 2);
+}
