@@ -14,7 +14,7 @@ local function throw()
 end
 
 local function report()
-  local highest, bounces = 0, 0
+  local highest, bounces = 0.0, 0
   for _, ball in ipairs(balls) do
     highest = math.max(highest, ball.position.z)
     bounces = bounces + ball.bounces

@@ -36,6 +36,17 @@ function core.update(dt)
   end
 end
 
+-- Swaps in scripts that changed (`files` has their chunk names and texts) and tells the game the
+-- names of all resources that are new.
+function core.swap(files, names)
+  if #files > 0 then
+    core.reload(files)
+  end
+  if has_callback("on_reload") then
+    globals.on_reload(names)
+  end
+end
+
 function core.render()
   if has_callback("render") then
     globals.render()

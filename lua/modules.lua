@@ -116,7 +116,8 @@ function core.boot(name)
   run(name, compile(script))
 end
 
-local TOO_LONG = format("load: the text has more than %d bytes", LOAD_BYTES_MAX)
+local TOO_LONG = format("load: the text has more than %d bytes: load it in parts",
+  LOAD_BYTES_MAX)
 
 -- Reads the pieces that a function gives until it gives nothing.
 local function pieces(reader)

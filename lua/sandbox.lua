@@ -90,6 +90,9 @@ local function noted(thread, ok, ...)
 end
 
 function core.coroutine.resume(thread, ...)
+  if type(thread) ~= "thread" then
+    bad_argument("coroutine.resume", 1, "thread", "thread", thread)
+  end
   check_depth("coroutine.resume")
   return noted(thread, resume(thread, ...))
 end
@@ -103,6 +106,9 @@ local function pass(thread, ok, ...)
 end
 
 function core.coroutine.wrap(fn)
+  if type(fn) ~= "function" then
+    bad_argument("coroutine.wrap", 1, "fn", "function", fn)
+  end
   local thread = create(fn)
   return function(...)
     check_depth("coroutine.wrap")
@@ -130,11 +136,19 @@ end
 local function game_traceback(thread, message, level)
   local text
   if type(thread) == "thread" then
-    text = traceback(thread, message, level)
+    text = traceback(thread, message or "", level)
   else
-    text = traceback(thread, (message or 1) + 1)
+    message, level = thread, message
+    if level ~= nil and type(level) ~= "number" then
+      bad_argument("debug.traceback", 2, "level", "number or nil", level)
+    end
+    text = traceback(message == nil and "" or message, (level or 1) + 1)
   end
-  return type(text) == "string" and (gsub(text, "\n\t%[engine%][^\n]*", "")) or text
+  if type(text) ~= "string" then
+    return text
+  end
+  text = gsub(text, "\n\t%[engine%][^\n]*", "")
+  return message == nil and gsub(text, "^\n", "") or text
 end
 
 -- The collector's pace is the engine's.

@@ -4,6 +4,7 @@ use crate::foundation::random::Random;
 use crate::foundation::{Error, Kind, Slots};
 use crate::resource::project::Project;
 use crate::resource::settings::Settings;
+use crate::resource::store::Store;
 use crate::system::time_step::TimeStepPolicy;
 use crate::world::{WORLDS_MAX, World, WorldId};
 use std::path::PathBuf;
@@ -46,7 +47,7 @@ pub struct FrameTime {
 pub struct Collection {
     /// Milliseconds for the collector at the end of a frame.
     pub milliseconds: f64,
-    /// Above this many MiB it works harder; 0: twice what the last cycle left, plus 32.
+    /// Above this many MiB it works harder; 0: twice what is alive, plus 64.
     pub ceiling_mib: f64,
 }
 
@@ -58,6 +59,7 @@ impl Collection {
 pub struct Start {
     pub project: Project,
     pub settings: Settings,
+    pub store: Store,
     pub build: Build,
     /// The arguments after `--`.
     pub arguments: Vec<String>,
@@ -72,6 +74,7 @@ pub struct Start {
 pub struct Engine {
     pub project: Project,
     pub settings: Settings,
+    pub store: Store,
     pub build: Build,
     pub arguments: Vec<String>,
     pub deterministic: bool,
@@ -92,6 +95,7 @@ impl Engine {
         Engine {
             project: start.project,
             settings: start.settings,
+            store: start.store,
             build: start.build,
             arguments: start.arguments,
             deterministic: start.deterministic,

@@ -34,6 +34,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("libc", &["src/system/platform.rs"]),
     ("mimalloc", &["src/main.rs"]),
     ("mlua", &["src/script/"]),
+    ("notify", &["src/resource/watch.rs"]),
 ];
 
 /// Files below `src/script/` whose code may say "Lua", with the reason.
@@ -46,6 +47,9 @@ const SAY_LUA: &[(&str, &str)] = &[
 /// Crates that bind C code or a system's interface, with the reason why they need no system
 /// package.
 const NATIVE_CRATES: &[(&str, &str)] = &[
+    ("fsevent-sys", "declarations alone, used on macOS only"),
+    ("inotify-sys", "declarations alone, of the kernel's own calls"),
+    ("kqueue-sys", "declarations alone, used on the BSDs only"),
     ("libmimalloc-sys", "compiles its own C source"),
     ("linux-raw-sys", "numbers and structures alone"),
     ("mlua-sys", "compiles LuaJIT (feature vendored), and does not ask pkg-config"),

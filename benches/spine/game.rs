@@ -3,6 +3,7 @@
 use engine::engine::{Build, Engine, Start};
 use engine::resource::project::Project;
 use engine::resource::settings::Settings;
+use engine::resource::store::Store;
 use engine::script::{Config, Report, Value, Vm};
 use std::path::Path;
 
@@ -21,6 +22,7 @@ impl Game {
         let engine = Engine::new(Start {
             project: Project::open(&folder).expect("benches/lua is there"),
             settings: Settings::defaults(),
+            store: Store::default(),
             build: Build::Development,
             arguments: arguments.iter().map(|word| word.to_string()).collect(),
             seed: 1,

@@ -150,43 +150,53 @@ function assert.near(expected, actual, tolerance, message) end
 ---@param actual string the text
 function assert.matches(pattern, actual) end
 
----@param value any must be true, and nothing else
+---The value is true.
+---@param value any what is there
 ---@param message? string said where it fails
 function assert.is_true(value, message) end
 
----@param value any must be false, and nothing else
+---The value is false.
+---@param value any what is there
 ---@param message? string said where it fails
 function assert.is_false(value, message) end
 
----@param value any must be nil
+---The value is nil.
+---@param value any what is there
 ---@param message? string said where it fails
 function assert.is_nil(value, message) end
 
----@param value any must not be nil
+---The value is not nil.
+---@param value any what is there
 ---@param message? string said where it fails
 function assert.is_not_nil(value, message) end
 
----@param value any must be neither nil nor false
+---The value is neither nil nor false.
+---@param value any what is there
 ---@param message? string said where it fails
 function assert.is_truthy(value, message) end
 
----@param value any must be nil or false
+---The value is nil or false.
+---@param value any what is there
 ---@param message? string said where it fails
 function assert.is_falsy(value, message) end
 
----@param value any must be a number
+---The value is a number. Other types alike: `assert.is_boolean`.
+---@param value any what is there
 ---@param message? string said where it fails
 function assert.is_number(value, message) end
 
----@param value any must be a string
+---The value is a string.
+---@param value any what is there
 ---@param message? string said where it fails
 function assert.is_string(value, message) end
 
----@param value any must be a table
+---The value is a table.
+---@param value any what is there
 ---@param message? string said where it fails
 function assert.is_table(value, message) end
 
----@param value any must be a function
+---The value is a function.
+---@param value any what is there
 ---@param message? string said where it fails
 function assert.is_function(value, message) end
 
@@ -206,7 +216,7 @@ function assert.error_matches(body, pattern) end
 
 ---Begins an assertion about a spy: `assert.spy(s).was_called(2)`.
 ---@param spy spy the spy
----@return luassert
+---@return luassert # the assertion
 function assert.spy(spy) end
 
 ---A function that notes its calls: `.calls`, `assert.spy(s).was_called_with(…)`.
@@ -218,26 +228,26 @@ spy = {}
 
 ---A spy around a function; without one, around a function that does nothing.
 ---@param body? function the function
----@return spy
+---@return spy # the spy
 function spy.new(body) end
 
 ---Puts a spy in the place of `target[key]`; the function is still called.
 ---@param target table holds the function
 ---@param key any where
----@return spy
+---@return spy # the spy
 function spy.on(target, key) end
 
 ---Puts a function that returns the given values in the place of `target[key]`.
 ---@param target table holds the function
 ---@param key any where
 ---@param ... any what it returns
----@return spy
+---@return spy # the spy
 function stub(target, key, ...) end
 
 ---Makes every function in a table a spy, or a stub.
 ---@param target table holds the functions
 ---@param as_stub? boolean true makes stubs
----@return table
+---@return table # the same table
 function mock(target, as_stub) end
 
 ---Stands for a value in an expected call: `match.is_number()`, `match._` for any.

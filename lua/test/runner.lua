@@ -74,7 +74,6 @@ end
 -- Calls, in a coroutine each: the walk hands them to step() and gets a problem or nil back --------
 
 local CALL, EVENT = {}, {}
-
 local function call(element, body)
   local before = suite.enter(element)
   local problem = yield(CALL, body)

@@ -4,6 +4,7 @@
 pub mod crash;
 pub mod kinds;
 mod play;
+mod resources;
 pub mod testing;
 
 use crate::doing;
@@ -12,6 +13,8 @@ use crate::foundation::Error;
 use crate::foundation::sjson::Tree;
 use crate::resource::project::Project;
 use crate::resource::settings::Settings;
+use crate::resource::store::Store;
+use crate::resource::watch::Watch;
 use crate::script::{Config, Report, Value, Vm};
 use crate::system::platform;
 use crate::system::time_step::PolicyWord;
@@ -45,11 +48,16 @@ pub struct Opening<'a> {
     pub forget: bool,
     pub sandbox: bool,
     pub coverage: bool,
+    /// The compiled resources, where they are compiled already; they are compiled now otherwise.
+    pub store: Option<Store>,
+    /// Take what changes in the folder while the game is played.
+    pub watch: bool,
 }
 
 /// A game that is running.
 pub struct App {
     vm: Vm,
+    watch: Option<Watch>,
     boot: String,
     init_seconds: f64,
     update_seconds: f64,
@@ -75,9 +83,12 @@ impl App {
         };
         let init_seconds = settings.number("limits.init_seconds");
         let update_seconds = settings.number("limits.update_seconds");
+        let store = opening.store.unwrap_or_else(|| resources::open(opening.folder));
+        let watch = if opening.watch { resources::watch(opening.folder) } else { None };
         let mut engine = Engine::new(Start {
             project,
             settings,
+            store,
             build: opening.build,
             arguments: opening.arguments,
             seed: opening.seed,
@@ -86,7 +97,7 @@ impl App {
         });
         apply_settings(&mut engine)?;
         let vm = Vm::new(engine, config).map_err(|report| Error::new(report.to_string()))?;
-        Ok(App { vm, boot, init_seconds, update_seconds })
+        Ok(App { vm, watch, boot, init_seconds, update_seconds })
     }
 
     /// The VM and, in it, the engine.
@@ -96,6 +107,9 @@ impl App {
 
     /// Runs the boot script, then the game's `init`.
     pub fn start(&mut self) -> Result<(), Box<Report>> {
+        if let Some(words) = self.vm.engine().project.lacks_boot(&self.boot) {
+            return Err(Box::new(Report::of_words(words)));
+        }
         {
             doing!("When loading:", &self.boot);
             let boot = Value::Text(self.boot.clone());
@@ -106,8 +120,10 @@ impl App {
         Ok(())
     }
 
-    /// Plays one frame, which took `measured` seconds: the clock, `update`, `render`, the collector.
+    /// Plays one frame, which took `measured` seconds: new resources, the clock, `update`, `render`,
+    /// the collector.
     pub fn frame(&mut self, measured: f64) -> Result<(), Box<Report>> {
+        self.swap_resources()?;
         let engine = self.vm.engine();
         let delta = engine.time_step.step(measured);
         engine.frame.index += 1;

@@ -32,6 +32,8 @@ pub struct Options {
     pub seed: u64,
     pub boot: Option<String>,
     pub arguments: Vec<String>,
+    /// Take what changes in the folder while the game is played.
+    pub watch: bool,
 }
 
 /// Plays a game: the process's exit code.
@@ -47,6 +49,8 @@ pub fn play(options: Options) -> i32 {
         forget: false,
         sandbox: true,
         coverage: false,
+        store: None,
+        watch: options.watch,
     };
     let mut app = match App::open(opening) {
         Ok(app) => app,
@@ -58,28 +62,35 @@ pub fn play(options: Options) -> i32 {
     crash::watch(app.vm());
     // A fault of the engine's own outside of a script's call ends here, as a report too.
     let played = catch_unwind(AssertUnwindSafe(|| run(&mut app, &options)));
-    match played {
-        Ok(Ok(code)) => code,
-        Ok(Err(report)) => {
-            let code = crash::tell(app.vm(), &report);
-            // Who was asked to end and had to be stopped has still something to save.
-            if report.stopped
-                && platform::asked_to_end().is_some()
-                && let Err(report) = app.shutdown()
-            {
-                crash::tell(app.vm(), &report);
-            }
-            code
-        }
-        Err(_) => {
-            let report = Report::of_words(fault::take_panic());
-            crash::tell(app.vm(), &report);
-            exit::ENGINE
-        }
+    played.unwrap_or_else(|_| {
+        let report = Report::of_words(fault::take_panic());
+        crash::tell(app.vm(), &report);
+        exit::ENGINE
+    })
+}
+
+fn run(app: &mut App, options: &Options) -> i32 {
+    let played = play_frames(app, options);
+    let mut code =
+        played.as_ref().map_or_else(|report| crash::tell(app.vm(), report), |()| exit::SUCCESS);
+    // A game that failed is not called again; but one that was stopped because the process was
+    // asked to end may have something to save.
+    let stopped = played.is_err_and(|report| report.stopped && platform::asked_to_end().is_some());
+    if (code == exit::SUCCESS || stopped)
+        && let Err(report) = app.shutdown()
+    {
+        code = crash::tell(app.vm(), &report);
+    }
+    for (place, count) in log::counted_warnings() {
+        log::warn("", &format!("{place}: warned {count} times"));
+    }
+    match code {
+        exit::SUCCESS => app.quit().unwrap_or(exit::SUCCESS),
+        failed => failed,
     }
 }
 
-fn run(app: &mut App, options: &Options) -> Result<i32, Box<Report>> {
+fn play_frames(app: &mut App, options: &Options) -> Result<(), Box<Report>> {
     app.start()?;
     let mut last = Instant::now();
     let mut played = 0;
@@ -100,11 +111,7 @@ fn run(app: &mut App, options: &Options) -> Result<i32, Box<Report>> {
             wait_for_next_frame(app, last);
         }
     }
-    app.shutdown()?;
-    for (place, count) in log::counted_warnings() {
-        log::warn("", &format!("{place}: warned {count} times"));
-    }
-    Ok(app.quit().unwrap_or(exit::SUCCESS))
+    Ok(())
 }
 
 /// Sleeps until the frame has lasted as long as the throttle wants, 1/60 s where there is none.

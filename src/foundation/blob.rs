@@ -153,6 +153,11 @@ impl<'a> Reader<'a> {
         Ok(items)
     }
 
+    /// How many bytes are left to read.
+    pub fn left(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Whether everything was read.
     pub fn is_done(&self) -> bool {
         self.bytes.is_empty()

@@ -112,10 +112,10 @@ fn bounded(min: i64, max: i64, mut bits: impl FnMut() -> u64) -> i64 {
     if count == 0 {
         return bits() as i64;
     }
-    let uneven = count.wrapping_neg() % count;
     loop {
         let product = u128::from(bits()) * u128::from(count);
-        if product as u64 >= uneven {
+        // The rest is less than `count`, and a division costs more than all else here.
+        if product as u64 >= count || product as u64 >= count.wrapping_neg() % count {
             return min.wrapping_add((product >> 64) as i64);
         }
     }

@@ -10,3 +10,4 @@ pub mod scan;
 pub mod settings;
 pub mod store;
 pub mod variant;
+pub mod watch;

@@ -2,7 +2,7 @@
 //! not what a script means.
 
 use crate::error;
-use crate::foundation::Error;
+use crate::foundation::{Error, suggest};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -66,6 +66,25 @@ impl Project {
         let full = fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
         let name = full.file_name().map(|name| name.to_string_lossy().into_owned());
         name.unwrap_or_else(|| "game".to_string())
+    }
+
+    /// What to say where the script that starts the game is not there.
+    pub fn lacks_boot(&self, module: &str) -> Option<String> {
+        let Err(NoScript::Missing { tried, near }) = self.script(module) else { return None };
+        let hint = suggest::hint(module, near.iter().map(String::as_str));
+        if module != "main" {
+            let tried = tried.join(", ");
+            return Some(format!(
+                "there is no module '{module}' to start with{hint} (looked for {tried}): \
+                 boot_script in settings.sjson, or --boot, names it"
+            ));
+        }
+        let shown = self.root.display();
+        Some(format!(
+            "'{shown}' has no main.lua{hint}\n\
+             A game is a folder with a main.lua, which the engine runs: write one, or make a game \
+             with `engine new NAME`"
+        ))
     }
 
     /// Finds the script of a module: `a.b` is `a/b.lua`, then `a/b/init.lua`, in the game's folders
@@ -212,6 +231,16 @@ mod tests {
     fn a_byte_order_mark_is_not_part_of_the_text() {
         let project = scratch("mark", &[("m.lua", b"\xef\xbb\xbfreturn 1")]);
         assert_eq!(project.script("m").unwrap().text, "return 1");
+    }
+
+    #[test]
+    fn a_folder_without_a_script_to_start_says_what_a_game_is() {
+        let project = scratch("boot", &[("man.lua", b"")]);
+        let words = project.lacks_boot("main").unwrap();
+        assert!(words.contains("has no main.lua, did you mean 'man'?\nA game is"), "{words}");
+        let words = project.lacks_boot("start").unwrap();
+        assert!(words.starts_with("there is no module 'start' to start with (looked"), "{words}");
+        assert_eq!(project.lacks_boot("man"), None);
     }
 
     #[test]

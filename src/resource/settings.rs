@@ -83,7 +83,7 @@ pub const SETTINGS: &[Setting] = &[
         "collector.ceiling_mib",
         Type::Number(0.0, 65536.0),
         "0",
-        "Above this heap the collector works harder. 0: twice what is alive, plus 32 MiB.",
+        "Above this heap the collector works harder. 0: twice what is alive, plus 64 MiB.",
     ),
     setting(
         "time_step",

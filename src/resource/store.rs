@@ -12,18 +12,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Where compiled data lies.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub enum Data {
     /// In files of a folder, named by hash.
     Folder(PathBuf),
     /// Nowhere: the game has no compiled data.
+    #[default]
     Nothing,
 }
 
 /// The resources of a game.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Store {
-    index: Index,
+    index: Arc<Index>,
     data: Data,
     preferences: Preferences,
     /// Preferences that take effect at the next frame.
@@ -35,7 +36,7 @@ pub struct Store {
 impl Store {
     pub fn new(index: Index, data: Data) -> Store {
         let (preferences, read) = (Preferences::default(), HashMap::new());
-        Store { index, data, preferences, next_preferences: None, read }
+        Store { index: Arc::new(index), data, preferences, next_preferences: None, read }
     }
 
     /// Everything that there is.
@@ -100,7 +101,7 @@ impl Store {
 
     /// Takes the index of a new compile, and forgets the data of what changed.
     pub fn replace(&mut self, index: Index, changed: &[ResourceName]) {
-        self.index = index;
+        self.index = Arc::new(index);
         for name in changed {
             self.read.remove(name);
         }

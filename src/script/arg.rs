@@ -45,6 +45,8 @@ pub trait Plain: Arg {
 ///
 /// # Safety
 /// As for [`Arg::read`].
+#[cold]
+#[inline(never)]
 pub unsafe fn mismatch(
     l: *mut lua_State,
     i: c_int,
@@ -69,6 +71,7 @@ pub unsafe fn mismatch(
 }
 
 /// The number at `i`, if there is one. Strings are not numbers here.
+#[inline(always)]
 unsafe fn number(l: *mut lua_State, i: c_int) -> Result<f64, Wrong> {
     // SAFETY: as for `Arg::read`; neither call raises.
     unsafe {
@@ -79,16 +82,20 @@ unsafe fn number(l: *mut lua_State, i: c_int) -> Result<f64, Wrong> {
     }
 }
 
+#[inline(always)]
 fn finite(number: f64) -> Result<f64, Wrong> {
-    if number.is_finite() {
-        return Ok(number);
-    }
+    if number.is_finite() { Ok(number) } else { Err(not_finite(number)) }
+}
+
+#[cold]
+fn not_finite(number: f64) -> Wrong {
     let what = if number.is_nan() { "nan (is something divided by zero?)" } else { "infinite" };
-    Err(Wrong::Words(format!("must be a finite number, got {what}")))
+    Wrong::Words(format!("must be a finite number, got {what}"))
 }
 
 impl Arg for f64 {
     const TYPE: Type = Type::new("number", Shape::Number);
+    #[inline(always)]
     unsafe fn read(l: *mut lua_State, i: c_int, _: &Cx) -> Result<f64, Wrong> {
         // SAFETY: as the caller promised.
         finite(unsafe { number(l, i) }?)
@@ -127,29 +134,37 @@ impl Plain for bool {
 pub struct Integer(pub i64);
 
 impl Integer {
-    fn of(number: f64) -> Result<Integer, Wrong> {
+    #[inline(always)]
+    fn of(number: f64) -> Option<Integer> {
         // Not by `fract`, which is a call into the C library on plain x86-64. NaN converts to 0.
         let whole = number as i64;
-        if whole as f64 == number && number.abs() <= 9_007_199_254_740_992.0 {
-            return Ok(Integer(whole));
+        let exact = whole as f64 == number && number.abs() <= 9_007_199_254_740_992.0;
+        exact.then_some(Integer(whole))
+    }
+
+    #[cold]
+    fn why_not(number: f64) -> Wrong {
+        match number.is_finite() {
+            true => Wrong::Words(format!("must be a whole number, got {number}")),
+            false => not_finite(number),
         }
-        Err(Wrong::Words(format!("must be a whole number, got {number}")))
     }
 }
 
 impl Arg for Integer {
     const TYPE: Type = Type::new("integer", Shape::Number);
+    #[inline(always)]
     unsafe fn read(l: *mut lua_State, i: c_int, _: &Cx) -> Result<Integer, Wrong> {
         // SAFETY: as the caller promised.
         let number = unsafe { number(l, i) }?;
-        Integer::of(number).or_else(|wrong| finite(number).and(Err(wrong)))
+        Integer::of(number).ok_or_else(|| Integer::why_not(number))
     }
 }
 
 impl Plain for Integer {
     type C = f64;
     unsafe fn from_c(c: f64, _: u32, _: &Cx) -> Option<Integer> {
-        Integer::of(c).ok()
+        Integer::of(c)
     }
 }
 
@@ -202,9 +217,18 @@ impl Plain for Text {
 
 impl<T: Arg> Arg for Option<T> {
     const TYPE: Type = T::TYPE.or_nil();
+    #[inline(always)]
     unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Option<T>, Wrong> {
         // SAFETY: as the caller promised.
         unsafe {
+            if matches!(T::TYPE.shape, Shape::Number | Shape::Handle(_)) {
+                // Nil is refused without a word being made; this asks for the type only then.
+                return match T::read(l, i, cx) {
+                    Ok(value) => Ok(Some(value)),
+                    Err(Wrong::Type) if lua_type(l, i) <= LUA_TNIL => Ok(None),
+                    Err(wrong) => Err(wrong),
+                };
+            }
             match lua_type(l, i) {
                 LUA_TNONE | LUA_TNIL => Ok(None),
                 _ => T::read(l, i, cx).map(Some),
@@ -288,6 +312,7 @@ impl WorldId {
 
 impl Arg for WorldId {
     const TYPE: Type = Type::new("World", Shape::Handle(crate::foundation::Kind::World));
+    #[inline(always)]
     unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<WorldId, Wrong> {
         // SAFETY: as the caller promised.
         let number = unsafe { number(l, i) }?;

@@ -39,7 +39,7 @@ impl Collector {
 
     fn ceiling(&self, budget: Collection) -> f64 {
         match budget.ceiling_mib {
-            0.0 => (self.alive * 2 + (32 << 20)) as f64,
+            0.0 => (self.alive * 2 + (64 << 20)) as f64,
             mib => mib * 1_048_576.0,
         }
     }

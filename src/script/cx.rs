@@ -2,6 +2,7 @@
 //! at a fixed address, found from any of its Lua states.
 
 use super::describe;
+use super::heap::Marks;
 use super::interrupt::Interrupt;
 use super::memory::Memory;
 use super::report::Report;
@@ -49,6 +50,14 @@ pub struct Cx {
     pub sources: HashMap<String, Arc<str>>,
     /// The state of the running call.
     pub caller: *mut lua_State,
+    /// The VM's first state.
+    pub main: *mut lua_State,
+    /// Whether a changed file is on its trial run: functions with effects are refused.
+    pub reloading: bool,
+    /// What the walk over the heap has seen, between its two halves.
+    pub marks: Option<Marks>,
+    /// The words of the error that the running call ended in.
+    pub words: String,
 }
 
 /// One function that was given to Lua.
@@ -87,9 +96,14 @@ impl Cx {
         }
     }
 
-    /// Runs a fast form: a panic, or `None`, leaves the fault flag for the checked form.
+    /// Runs a fast form: a panic, or `None`, leaves the fault flag for the checked form, which also
+    /// decides what is allowed while a file is reloaded.
     #[inline(always)]
     pub fn guarded<R: Default>(&mut self, f: impl FnOnce(&mut Cx) -> Option<R>) -> R {
+        if self.reloading {
+            self.fault = 1;
+            return R::default();
+        }
         match catch_unwind(AssertUnwindSafe(|| f(self))) {
             Ok(Some(result)) => result,
             Ok(None) => {
@@ -110,12 +124,22 @@ impl Cx {
         error.message
     }
 
-    /// Serves one call: the number of results, or the error's words.
-    unsafe fn serve(&mut self, l: *mut lua_State, index: usize) -> Result<c_int, String> {
-        let Registered { module, func, .. } = self.registered[index];
-        let fail = |words: String| format!("{module}.{}: {words}", func.name);
+    /// Leaves the words of the error that a call ends in.
+    #[cold]
+    pub fn failed(&mut self, words: String) -> c_int {
+        self.words = words;
+        FAILED
+    }
+
+    /// Serves one call: the number of results, or [`FAILED`].
+    #[inline]
+    unsafe fn serve(&mut self, l: *mut lua_State, func: &'static Func) -> c_int {
         if self.panic.is_some() {
-            return Err(fail(self.panic.take().unwrap_or_default()));
+            let words = self.panic.take().unwrap_or_default();
+            return self.failed(words);
+        }
+        if self.reloading && !func.pure {
+            return self.failed(REFUSED_WHILE_RELOADING.to_string());
         }
         // SAFETY: `l` is the state of the running call.
         unsafe {
@@ -125,17 +149,40 @@ impl Cx {
                 let extra = (takes + 1..=given).any(|i| lua_type(l, i as c_int) != LUA_TNIL);
                 if extra {
                     let plural = if takes == 1 { "" } else { "s" };
-                    return Err(fail(format!("takes {takes} argument{plural}, got {given}")));
+                    return self.failed(format!("takes {takes} argument{plural}, got {given}"));
                 }
             }
             if func.boxed && lua_checkstack(l, 32) == 0 {
-                return Err(fail("the Lua stack is full".into()));
+                return self.failed("the Lua stack is full".into());
             }
-            let outcome = catch_unwind(AssertUnwindSafe(|| (func.call)(l, self, func)));
-            outcome.unwrap_or_else(|_| Err(crate::foundation::fault::take_panic())).map_err(fail)
+            match catch_unwind(AssertUnwindSafe(|| (func.call)(l, self, func))) {
+                Ok(count) => count,
+                Err(_) => self.failed(crate::foundation::fault::take_panic()),
+            }
+        }
+    }
+
+    /// Pushes the words of the error that a call of this function ended in, with place and name.
+    #[cold]
+    unsafe fn push_error(&mut self, l: *mut lua_State, index: usize) {
+        let words = std::mem::take(&mut self.words);
+        let row = &mut self.registered[index];
+        row.errors += 1;
+        // SAFETY: `l` is the state of the running call, in which allocation cannot fail.
+        unsafe {
+            let place = describe::place(l).map(|place| place + ": ").unwrap_or_default();
+            let text = format!("{place}{}.{}: {words}", row.module, row.func.name);
+            lua_pushlstring(l, text.as_ptr() as *const _, text.len());
         }
     }
 }
+
+/// Why the trial run of a changed file cannot call a function; its name stands before this.
+const REFUSED_WHILE_RELOADING: &str = "not while reloading: this changes the engine, and a file's \
+    top level runs again at each reload: move it into a function such as init()";
+
+/// What an entry returns where the call ends in an error, whose words are in [`Cx::words`].
+pub const FAILED: c_int = -1;
 
 /// Called from C, which raises the error that is on the stack when this returns -1.
 ///
@@ -146,22 +193,19 @@ unsafe extern "C" fn script_call(l: *mut lua_State) -> c_int {
     // SAFETY: the closure was made by vm.rs; its state belongs to a VM of ours.
     unsafe {
         let cx = Cx::of(l);
-        let index = lua_tonumber(l, lua_upvalueindex(1)) as usize;
+        // The upvalue is an index that vm.rs counted.
+        let index = lua_tonumber(l, lua_upvalueindex(1)).to_int_unchecked::<i64>() as usize;
         let outer = (cx.caller, CURRENT.replace(cx));
         cx.caller = l;
         cx.fault = 0;
         cx.memory.lenient += 1;
-        cx.registered[index].calls += 1;
-        let result = match cx.serve(l, index) {
-            Ok(count) => count,
-            Err(words) => {
-                cx.registered[index].errors += 1;
-                let place = describe::place(l).map(|place| place + ": ").unwrap_or_default();
-                let text = place + &words;
-                lua_pushlstring(l, text.as_ptr() as *const _, text.len());
-                -1
-            }
-        };
+        let row = &mut cx.registered[index];
+        row.calls += 1;
+        let func = row.func;
+        let result = cx.serve(l, func);
+        if result == FAILED {
+            cx.push_error(l, index);
+        }
         cx.memory.lenient -= 1;
         cx.caller = outer.0;
         CURRENT.set(outer.1);

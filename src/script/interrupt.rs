@@ -192,6 +192,12 @@ impl Interrupt {
         self.reasons.load(SeqCst) & reason as u32 != 0
     }
 
+    /// Lets the running callback go on after a part of it was stopped, with its budget anew.
+    pub fn forgive(&self, state: *mut lua_State) {
+        self.started_micros.store(self.cpu_micros(), SeqCst);
+        self.disarm(Reason::Time, state);
+    }
+
     fn disarm(&self, reason: Reason, state: *mut lua_State) {
         self.reasons.fetch_and(!(reason as u32), SeqCst);
         self.unhook_when_done(state);

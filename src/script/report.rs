@@ -140,8 +140,8 @@ pub unsafe fn error_words(l: *mut lua_State, i: c_int, cx: &Cx) -> String {
 pub unsafe fn capture(l: *mut lua_State, cx: &mut Cx, words: &str, level: c_int) -> Report {
     // SAFETY: as the caller promised.
     let (walk, coroutine) = unsafe {
-        let coroutine = stack::coroutines(l, cx, split_place(words).1);
-        (stack::walk(l, cx, level), coroutine)
+        let coroutine = stack::coroutines(l, cx, words);
+        (stack::walk(l, cx, level, None), coroutine)
     };
     let (place, message) = split_place(words);
     let first = coroutine.iter().chain(&walk.frames).find_map(|frame| frame.place.clone());
@@ -177,7 +177,7 @@ const TAIL_CALLED: &str = "\nThe line is not known: the function had ended in `r
 
 /// Takes `main.lua:12: ` off the front of a message, and the same of the engine's own Lua, which is
 /// no place of the game's.
-fn split_place(words: &str) -> (Option<Place>, &str) {
+pub fn split_place(words: &str) -> (Option<Place>, &str) {
     if words.starts_with(super::describe::ENGINE_CHUNK) {
         return (None, words.split_once(": ").map_or(words, |(_, message)| message));
     }

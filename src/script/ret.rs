@@ -28,6 +28,7 @@ pub trait FastRet: Ret {
 
 impl Ret for () {
     const TYPES: &'static [Type] = &[];
+    #[inline]
     unsafe fn push(self, _: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
         Ok(0)
     }
@@ -42,6 +43,7 @@ impl FastRet for () {
 
 impl Ret for bool {
     const TYPES: &'static [Type] = &[Type::new("boolean", Shape::Boolean)];
+    #[inline]
     unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
         unsafe { lua_pushboolean(l, self as c_int) };
@@ -58,6 +60,7 @@ impl FastRet for bool {
 
 impl Ret for f64 {
     const TYPES: &'static [Type] = &[Type::new("number", Shape::Number)];
+    #[inline]
     unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
         unsafe { lua_pushnumber(l, self) };
@@ -74,6 +77,7 @@ impl FastRet for f64 {
 
 impl Ret for u64 {
     const TYPES: &'static [Type] = &[Type::new("integer", Shape::Number)];
+    #[inline]
     unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
         unsafe { lua_pushnumber(l, self as f64) };
@@ -100,6 +104,7 @@ impl Ret for String {
 impl Ret for WorldId {
     const TYPES: &'static [Type] =
         &[Type::new("World", Shape::Handle(crate::foundation::Kind::World))];
+    #[inline]
     unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
         unsafe { lua_pushnumber(l, self.0.to_number()) };
@@ -116,6 +121,7 @@ impl FastRet for WorldId {
 
 impl Ret for Vec3 {
     const TYPES: &'static [Type] = &[Type::new("Vector3", Shape::Vector3)];
+    #[inline]
     unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
         for number in self.to_array() {
             // SAFETY: as the caller promised.
@@ -161,9 +167,30 @@ impl Ret for Vec<String> {
     }
 }
 
+/// The content of a resource: bytes as a string, or plain data.
+pub enum Data {
+    Bytes(std::sync::Arc<[u8]>),
+    Value(Value),
+}
+
+impl Ret for Data {
+    const TYPES: &'static [Type] = &[Type::new("string|table", Shape::Boxed)];
+    unsafe fn push(self, l: *mut lua_State, cx: &mut Cx) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe {
+            match self {
+                Data::Bytes(bytes) => lua_pushlstring(l, bytes.as_ptr().cast(), bytes.len()),
+                Data::Value(value) => return value.push(l, cx),
+            };
+        }
+        Ok(1)
+    }
+}
+
 /// An unexpected error is raised.
 impl<R: Ret> Ret for Result<R, Error> {
     const TYPES: &'static [Type] = R::TYPES;
+    #[inline]
     unsafe fn push(self, l: *mut lua_State, cx: &mut Cx) -> Result<c_int, String> {
         match self {
             // SAFETY: as the caller promised.
@@ -205,6 +232,7 @@ impl<R: Ret> Ret for Expected<R> {
 /// Two results.
 impl Ret for (f64, f64) {
     const TYPES: &'static [Type] = &[Type::new("number", Shape::Number); 2];
+    #[inline]
     unsafe fn push(self, l: *mut lua_State, cx: &mut Cx) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
         unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }

@@ -13,8 +13,9 @@ use std::ffi::{c_int, c_void};
 /// Name and words of one argument.
 pub type Param = (&'static str, &'static str);
 
-/// Reads the arguments, calls the function, pushes the results: their number, or the error's words.
-pub type Entry = unsafe fn(*mut lua_State, &mut Cx, &'static Func) -> Result<c_int, String>;
+/// Reads the arguments, calls the function, pushes the results: their number, or `cx::FAILED` with the
+/// words in the context. (A `Result` would go through memory, at 5 ns a call.)
+pub type Entry = unsafe fn(*mut lua_State, &mut Cx, &'static Func) -> c_int;
 
 /// One engine function, as scripts see it.
 pub struct Func {
@@ -31,6 +32,9 @@ pub struct Func {
     /// Whether a value of any size crosses, for which room has to be made on Lua's stack. Numbers and
     /// the like fit in the 20 places that every call has.
     pub boxed: bool,
+    /// Whether it leaves the engine as it is, so that a file may call it at its top level while it is
+    /// reloaded. The generator of random numbers does not count: a reload gives it back as it was.
+    pub pure: bool,
     /// The checked call through Lua's C interface.
     pub call: Entry,
     /// The form that compiled Lua calls through FFI, where the function is hot.
@@ -56,6 +60,13 @@ pub struct Module {
     pub funcs: &'static [Func],
 }
 
+impl Func {
+    /// Marks a function that only reads.
+    pub const fn pure(self) -> Func {
+        Func { pure: true, ..self }
+    }
+}
+
 /// Declares a module.
 pub const fn module(
     name: &'static str,
@@ -79,7 +90,7 @@ pub const fn func<M, F: Callable<M>>(
     assert!(!doc.is_empty(), "say what the function does");
     let (types, returns) = (F::TYPES, F::RETURNS);
     let boxed = any_boxed(types) || any_boxed(returns);
-    Func { name, doc, params, types, returns, boxed, call: F::ENTRY, fast: None }
+    Func { name, doc, params, types, returns, boxed, pure: false, call: F::ENTRY, fast: None }
 }
 
 const fn any_boxed(types: &[Type]) -> bool {
@@ -123,6 +134,7 @@ fn revive<F: Copy>() -> F {
     unsafe { std::mem::zeroed() }
 }
 
+#[inline(always)]
 unsafe fn read<T: Arg>(l: *mut lua_State, i: c_int, cx: &Cx, f: &Func) -> Result<T, String> {
     // SAFETY: the state is the one that called, and `i` an argument's position.
     unsafe { T::read(l, i, cx).map_err(|wrong| mismatch(l, i, cx, f, &T::TYPE, wrong)) }
@@ -144,16 +156,22 @@ macro_rules! arity {
                     l: *mut lua_State,
                     cx: &mut Cx,
                     f: &'static Func,
-                ) -> Result<c_int, String>
+                ) -> c_int
                 where
                     F: Fn(&mut Engine, $($t),*) -> R + Copy,
                 {
                     // SAFETY: the dispatcher hands over the state that called and the living
                     // engine, of which no other reference exists while a script's call is served.
                     unsafe {
-                        $(let $v = read::<$t>(l, $i, cx, f)?;)*
+                        $(let $v = match read::<$t>(l, $i, cx, f) {
+                            Ok(value) => value,
+                            Err(words) => return cx.failed(words),
+                        };)*
                         let result = revive::<F>()(&mut *cx.engine, $($v),*);
-                        result.push(l, cx)
+                        match result.push(l, cx) {
+                            Ok(count) => count,
+                            Err(words) => cx.failed(words),
+                        }
                     }
                 }
                 entry::<F, R, $($t),*>

@@ -4,7 +4,7 @@
 
 use super::cx::Cx;
 use super::describe::{ENGINE_CHUNK, bytes, chunk_name, literal};
-use super::report::{Frame, Place};
+use super::report::{Frame, Place, split_place};
 use mlua::ffi::*;
 use std::ffi::{CStr, c_char, c_int};
 use std::mem::MaybeUninit;
@@ -33,11 +33,13 @@ pub struct Walk {
 }
 
 /// Frames from `level` outwards. Functions of the engine's own Lua are left out, but for the one
-/// that the game called.
+/// that the game called. A dead coroutine does not know the line of its innermost function: it is
+/// the one of the error's `place`.
 ///
 /// # Safety
 /// `l` is a live state, or a coroutine that died of an error.
-pub unsafe fn walk(l: *mut lua_State, cx: &Cx, level: c_int) -> Walk {
+pub unsafe fn walk(l: *mut lua_State, cx: &Cx, level: c_int, place: Option<Place>) -> Walk {
+    let mut place = place;
     let mut walk = Walk::default();
     // The outermost so far of a run of engine functions.
     let mut called: Option<String> = None;
@@ -66,14 +68,21 @@ pub unsafe fn walk(l: *mut lua_State, cx: &Cx, level: c_int) -> Walk {
             }
             lua_getinfo(l, c"nSlu".as_ptr(), ar.as_mut_ptr());
             let ar = ar.assume_init_mut();
+            let died_at = place.take().filter(|place| {
+                ar.currentline <= 0 && ar.linedefined >= 0 && chunk_name(ar) == place.file
+            });
+            ar.currentline = died_at.map_or(ar.currentline, |place| place.line as c_int);
             if let Some(line) = script_context(l, ar) {
                 walk.contexts.push(line);
             } else if is_game(ar) {
                 walk.frames.extend(called.take().map(Frame::of_engine));
                 walk.frames.push(game_frame(l, cx, ar, walk.frames.len()));
             } else {
-                library |= !CALLERS.contains(&chunk_name(ar).as_str());
-                called = engine_name(ar).or(called);
+                // The prelude's own `error` is no function that a game called.
+                let name = name(ar);
+                library |= name.as_deref() != Some("error")
+                    && !CALLERS.contains(&chunk_name(ar).as_str());
+                called = name.filter(|name| tells(name)).or(called);
             }
             level += 1;
         }
@@ -116,13 +125,17 @@ pub unsafe fn coroutines(l: *mut lua_State, cx: &Cx, words: &str) -> Vec<Frame> 
             lua_rawgeti(l, -1, 1);
             lua_rawgeti(l, -2, 2);
             let thread = lua_tothread(l, -2);
-            let same = lua_type(l, -1) != LUA_TSTRING
-                || words.contains(&*String::from_utf8_lossy(bytes(l, -1)));
+            let its = match lua_type(l, -1) {
+                LUA_TSTRING => String::from_utf8_lossy(bytes(l, -1)).into_owned(),
+                _ => String::new(),
+            };
+            let (place, message) = split_place(&its);
+            let same = words.contains(message);
             lua_settop(l, died);
             if thread.is_null() || thread == l || !same || lua_status(thread) <= LUA_YIELD {
                 break;
             }
-            stacks.push(walk(thread, cx, 0).frames);
+            stacks.push(walk(thread, cx, 0, place).frames);
             resumer = thread;
         }
         lua_settop(l, top);
@@ -179,15 +192,15 @@ unsafe fn is_game(ar: &lua_Debug) -> bool {
     ar.currentline > 0 && !unsafe { chunk_name(ar) }.starts_with(ENGINE_CHUNK)
 }
 
-/// The name by which an engine function was called, where it tells anything.
-unsafe fn engine_name(ar: &lua_Debug) -> Option<String> {
-    if ar.name.is_null() {
-        return None;
-    }
+/// The name by which a function was called.
+unsafe fn name(ar: &lua_Debug) -> Option<String> {
     // SAFETY: the record was filled with `n`.
-    let name = unsafe { CStr::from_ptr(ar.name) }.to_string_lossy().into_owned();
-    let says_nothing = ["error", "assert", "?"].contains(&name.as_str()) || name.starts_with('(');
-    (!says_nothing).then_some(name)
+    unsafe { (!ar.name.is_null()).then(|| CStr::from_ptr(ar.name).to_string_lossy().into_owned()) }
+}
+
+/// Whether the name of an engine function is worth a line.
+fn tells(name: &str) -> bool {
+    !["error", "assert", "?"].contains(&name) && !name.starts_with('(')
 }
 
 impl Frame {

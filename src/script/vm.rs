@@ -8,7 +8,7 @@ use super::memory::{self, Memory};
 use super::native::NATIVES;
 use super::report::{Report, handler};
 use super::value::{Value, push_value, read_value};
-use super::{api, bytecode, prelude, twin};
+use super::{api, bytecode, heap, prelude, trial, twin};
 use crate::engine::Engine;
 use crate::system::platform;
 use mlua::ffi::*;
@@ -87,10 +87,16 @@ impl Vm {
             stack_floor: platform::stack_floor(),
             sources: HashMap::new(),
             caller: null_mut(),
+            main: null_mut(),
+            reloading: false,
+            marks: None,
+            words: String::new(),
         }));
         // SAFETY: the context outlives the state; `Drop` closes the state first.
         let l = unsafe { lua_newstate(memory::allocate, cx as *mut c_void) };
         assert!(!l.is_null(), "there is no memory for a Lua state");
+        // SAFETY: just made, and nothing runs yet.
+        unsafe { (*cx).main = l };
         let collector = Collector::new(config.deterministic);
         let mut vm = Vm { l, cx, collector, config };
         interrupt.watch(l);
@@ -130,8 +136,8 @@ impl Vm {
                 self.register(module, false);
             }
             self.register(&api::core::CORE, true);
-            for (name, function) in NATIVES {
-                lua_pushcclosure(self.l, *function, 0);
+            for (name, function) in [NATIVES, heap::NATIVES, trial::NATIVES].concat() {
+                lua_pushcclosure(self.l, function, 0);
                 lua_setfield(self.l, -2, name.as_ptr());
             }
             lua_setfield(self.l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());

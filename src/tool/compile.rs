@@ -1,5 +1,6 @@
 //! `engine compile`: compiles a game's resources into a folder.
 
+use super::definitions;
 use crate::app::exit;
 use crate::app::kinds::KINDS;
 use crate::resource::compile::{self, Compiled, Target};
@@ -41,6 +42,7 @@ pub fn main(args: Args) -> i32 {
         eprintln!("error: {error}");
         return exit::FAILED;
     }
+    definitions::refresh(&args.folder);
     let platform = args.platform.unwrap_or_else(|| platform::NAME.to_string());
     let source_platform = args.source_platform.unwrap_or_else(|| platform.clone());
     let target = Target {

@@ -63,31 +63,36 @@ fn write(
         Err(reason) if reason.kind() == io::ErrorKind::AlreadyExists => {}
         Err(reason) => return Err(reason),
     }
-    let beside = own.join(format!("{DEFINITIONS}.{}", std::process::id()));
+    let beside = own.join(format!("{DEFINITIONS}.{}.new", std::process::id()));
+    let old = own.join(format!("{DEFINITIONS}.{}.old", std::process::id()));
     let put = || {
         remove(&beside)?;
+        remove(&old)?;
         fs::create_dir(&beside)?;
         for (name, text) in files() {
             fs::write(beside.join(name), text)?;
         }
         fs::write(beside.join(STAMP), stamp)?;
-        remove(&place)?;
-        fs::rename(&beside, &place)
-    };
-    match put() {
-        Ok(()) => Ok(()),
-        Err(reason) => {
-            // What is left of it is of no use; that it cannot be removed changes nothing.
-            let _ = remove(&beside);
-            // Another engine may have put its own in place meanwhile.
-            if current() { Ok(()) } else { Err(reason) }
+        match fs::rename(&place, &old) {
+            Err(reason) if reason.kind() != io::ErrorKind::NotFound => return Err(reason),
+            _ => {}
         }
-    }
+        match fs::rename(&beside, &place) {
+            // Another engine has put its own in place meanwhile.
+            Err(reason) if reason.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+            outcome => outcome,
+        }
+    };
+    let outcome = put();
+    // What is left beside is of no use; that it cannot be removed changes nothing.
+    let _ = (remove(&beside), remove(&old));
+    if current() { Ok(()) } else { outcome }
 }
 
-/// Removes a folder with its files, or a link to one; nothing being there is as good.
+/// Removes a folder with its files, or what stands in its place; nothing being there is as good.
 fn remove(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
+    let is_folder = fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir());
+    match if is_folder { fs::remove_dir_all(folder) } else { fs::remove_file(folder) } {
         Err(reason) if reason.kind() == io::ErrorKind::NotFound => Ok(()),
         outcome => outcome,
     }
@@ -138,6 +143,17 @@ mod tests {
         fs::write(game.join(".engine"), "a file").unwrap();
         assert!(write(&game, "1", || files(&["a"])).is_err());
         assert_eq!(names(&game), [".engine"]);
+        fs::remove_dir_all(game).unwrap();
+    }
+
+    #[test]
+    fn a_file_in_the_way_of_the_definitions_goes() {
+        let game = scratch("definitions-way");
+        fs::create_dir(game.join(".engine")).unwrap();
+        fs::write(game.join(".engine/definitions"), "a file").unwrap();
+        write(&game, "1", || files(&["a"])).unwrap();
+        assert_eq!(names(&game.join(".engine")), [".gitignore", "definitions"]);
+        assert_eq!(names(&game.join(".engine/definitions")), ["a.lua", "written_by.txt"]);
         fs::remove_dir_all(game).unwrap();
     }
 

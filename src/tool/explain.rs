@@ -2,6 +2,7 @@
 //! or what a hash is the hash of.
 
 use super::compile::platform_name;
+use super::definitions;
 use crate::app::exit;
 use crate::app::kinds::KINDS;
 use crate::foundation::Error;
@@ -45,6 +46,7 @@ pub fn main(args: Args) -> i32 {
 
 fn explain(args: &Args) -> Result<String, Error> {
     Project::open(&args.folder)?;
+    definitions::refresh(&args.folder);
     let platform = args.platform.as_deref().unwrap_or(platform::NAME);
     let preferences = Preferences::new(args.prefer.clone()).map_err(Error::new)?;
     let index = index(&args.folder, platform)?;

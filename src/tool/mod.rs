@@ -1,9 +1,9 @@
 //! The commands, one file each: their flags, and what they do with the application.
 
+pub mod compile;
 mod definitions;
 pub mod docs;
-pub mod new;
-pub mod compile;
 pub mod explain;
+pub mod new;
 pub mod run;
 pub mod test;

@@ -125,22 +125,26 @@ fn check_empty(folder: &Path) -> Result<(), Error> {
 fn write(folder: &Path, files: &[(&str, String)]) -> Result<(), Error> {
     let mut made = Vec::new();
     for (path, text) in files {
-        let path = folder.join(path);
-        let inside = path.parent().expect("a file is in a folder");
-        let written = make_folders(inside, &mut made).and_then(|()| {
-            let mut file = File::create_new(&path)?;
-            made.push(path.clone());
-            file.write_all(text.as_bytes())
-        });
-        if let Err(reason) = written {
+        if let Err(error) = write_file(&folder.join(path), text, &mut made) {
             // Only what was made here goes; what cannot be removed is left, for the error is told.
             for path in made.iter().rev() {
                 let _ = if path.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) };
             }
-            return Err(error!("'{}' cannot be written: {reason}", path.display()));
+            return Err(error);
         }
     }
     Ok(())
+}
+
+fn write_file(path: &Path, text: &str, made: &mut Vec<PathBuf>) -> Result<(), Error> {
+    let inside = path.parent().expect("a file is in a folder");
+    make_folders(inside, made)
+        .map_err(|reason| error!("the folder '{}' cannot be made: {reason}", inside.display()))?;
+    let shown = path.display();
+    let fault = |reason| error!("'{shown}' cannot be written: {reason}");
+    let mut file = File::create_new(path).map_err(fault)?;
+    made.push(path.to_path_buf());
+    file.write_all(text.as_bytes()).map_err(fault)
 }
 
 /// Makes a folder and those it is in, and notes each that was not there.
@@ -215,7 +219,7 @@ mod tests {
         // The second file would have to stand inside of the first.
         let files = [("tests/a", String::new()), ("tests/a/b", String::new())];
         let error = write(&base.join("deep/game"), &files).unwrap_err();
-        assert!(error.message.contains("b' cannot be written: "), "{error}");
+        assert!(error.message.contains("a' cannot be made: "), "{error}");
         assert_eq!(fs::read_dir(&base).unwrap().count(), 0);
         fs::remove_dir(base).unwrap();
     }

@@ -30,6 +30,9 @@ pub struct Args {
     /// Start this module in place of the settings' boot script
     #[arg(long, value_name = "MODULE")]
     boot: Option<String>,
+    /// Do not take what changes in the folder while the game is played
+    #[arg(long)]
+    no_watch: bool,
     /// Arguments for the game (Application.argv)
     #[arg(last = true)]
     arguments: Vec<String>,
@@ -63,5 +66,6 @@ pub fn main(args: Args) -> i32 {
         seed: args.seed,
         boot: args.boot,
         arguments: args.arguments,
+        watch: !args.no_watch,
     })
 }

@@ -62,8 +62,8 @@ describe("Script", function()
   it("lets the collector be set within its range", function()
     Script.configure_garbage_collection(2, 64)
     Script.configure_garbage_collection(1)
-    assert.equals("Script.configure_garbage_collection: argument #1 'milliseconds' must be a number "
-      .. "from 0.05 to 1000, got number 0", words_of(Script.configure_garbage_collection, 0))
+    assert.equals("Script.configure_garbage_collection: argument #1 'milliseconds' must be a "
+      .. "number from 0.05 to 1000, got number 0", words_of(Script.configure_garbage_collection, 0))
     assert.matches("argument #2 'ceiling_mib' must be a number from 0 to 65536",
       words_of(Script.configure_garbage_collection, 1, -1))
   end)

@@ -20,6 +20,8 @@ describe("Utf8", function()
       assert.is_true(Utf8.valid(text))
     end
     for _, fault in ipairs(FAULTS) do assert.is_false(Utf8.valid(fault[1])) end
+    assert.error_matches(function() Utf8.valid(1) end,
+      "Utf8.valid: argument #1 's' must be string, got number 1")
   end)
 
   it("names the byte of a fault in every function", function()

@@ -4,11 +4,12 @@
 use super::Options;
 use super::event::{Event, Failure, Request, Status};
 use super::usage::Usage;
-use super::{Counts, discovery};
-use crate::app::{App, Opening};
+use super::{Counts, Stop, discovery};
+use crate::app::{App, Opening, exit};
 use crate::engine::Build;
 use crate::foundation::{Error, fault};
 use crate::resource::project::NoScript;
+use crate::resource::store::Store;
 use crate::script::{Report, Value};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -21,6 +22,8 @@ pub const FRAME_SECONDS: f64 = 1.0 / 60.0;
 pub struct Outcome {
     pub counts: Counts,
     pub failures: Vec<Failure>,
+    /// What is wrong with the options.
+    refused: Option<String>,
     /// With `Options::list`: place and full name of each test.
     pub listed: Vec<(String, String)>,
 }
@@ -32,13 +35,14 @@ impl Outcome {
     }
 }
 
-/// Runs a file; the error is of the game's folder and would meet every file.
+/// Runs a file; what stops it is of the game's folder or the options, and would meet every file.
 pub fn run(
     root: &Path,
     path: &str,
     options: &Options,
+    store: &Store,
     usage: &mut Usage,
-) -> Result<Outcome, Error> {
+) -> Result<Outcome, Stop> {
     let mut outcome = Outcome::default();
     let mut app = App::open(Opening {
         folder: root,
@@ -50,6 +54,8 @@ pub fn run(
         forget: true,
         sandbox: options.sandbox,
         coverage: options.api_coverage.is_some(),
+        store: Some(store.clone()),
+        watch: false,
     })?;
     let mut driver = Driver { app: &mut app, options, booted: false };
     // A fault of the engine's own outside of a script's call: this file failed, the next may not.
@@ -62,6 +68,9 @@ pub fn run(
     if let Some(message) = words {
         let (name, at) = (path.to_string(), Some(path.to_string()));
         outcome.fail(Failure { name, at, message, ..Failure::default() });
+    }
+    if let Some(words) = outcome.refused {
+        return Err(Stop { code: exit::USAGE, words });
     }
     if options.api_coverage.is_some() {
         usage.add(app.vm()).map_err(|report| Error::new(report.to_string()))?;
@@ -84,7 +93,8 @@ impl Driver<'_> {
         }
         self.load(path)?;
         if let Value::Text(words) = self.call("test_begin", &[self.options.to_value()])? {
-            return Err(Box::new(Report::of_words(words)));
+            out.refused = Some(words);
+            return Ok(());
         }
         let mut answer = Value::Nil;
         loop {

@@ -7,9 +7,11 @@ mod file;
 mod usage;
 mod words;
 
-use super::exit;
+use super::{exit, resources};
 use crate::foundation::random::Random;
 use crate::foundation::{Error, log};
+use crate::resource::settings;
+use crate::resource::store::Store;
 use crate::script::Value;
 use event::Failure;
 use std::path::{Path, PathBuf};
@@ -84,15 +86,28 @@ pub struct Counts {
 
 /// Runs tests: the process's exit code.
 pub fn test(options: &Options) -> i32 {
-    run(options).unwrap_or_else(|error| {
-        log::error(&error.to_string());
-        exit::FAILED
+    run(options).unwrap_or_else(|stop| {
+        log::error(&stop.words);
+        stop.code
     })
 }
 
-/// What came of all files together.
+/// Why a run cannot go on at all.
+struct Stop {
+    code: i32,
+    words: String,
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Stop {
+        Stop { code: exit::FAILED, words: error.to_string() }
+    }
+}
+
+/// What came of all files together, and what they share.
 #[derive(Default)]
 struct Total {
+    store: Store,
     files: usize,
     counts: Counts,
     failures: Vec<Failure>,
@@ -100,7 +115,7 @@ struct Total {
     usage: Usage,
 }
 
-fn run(options: &Options) -> Result<i32, Error> {
+fn run(options: &Options) -> Result<i32, Stop> {
     let mut found = discovery::find(&options.start, &options.files)?;
     if found.files.is_empty() {
         log::error(&format!("no tests found: looked in {}", found.looked));
@@ -110,7 +125,10 @@ fn run(options: &Options) -> Result<i32, Error> {
         shuffle(&mut found.files, options.seed);
     }
     let (began, words) = (Instant::now(), Words::new());
-    let mut total = Total::default();
+    // The folder of a game has resources; that of a library has scripts alone, read as they are.
+    let game = ["main.lua", settings::FILE].iter().any(|file| found.root.join(file).is_file());
+    let store = if game { resources::open(&found.root) } else { Store::default() };
+    let mut total = Total { store, ..Total::default() };
     for path in &found.files {
         total.add(&found.root, path, options, &words)?;
         if options.fail_fast && total.counts.failed > 0 {
@@ -144,9 +162,9 @@ impl Total {
         path: &str,
         options: &Options,
         words: &Words,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         let began = Instant::now();
-        let outcome = file::run(root, path, options, &mut self.usage)?;
+        let outcome = file::run(root, path, options, &self.store, &mut self.usage)?;
         if !options.list {
             words.file(path, &outcome, began.elapsed().as_secs_f64());
         }

@@ -5,12 +5,14 @@
 //!
 //! The format is JSON with less ceremony (the Stingray documentation has the rules):
 //!
-//!     // The file is the inside of an object; `=` and `:` mean the same.
-//!     name = "Barrel"            /* commas are optional, plain JSON is fine */
-//!     "spawn rate" = 0.5
-//!     size = [1, 2, 3]
-//!     help = """Raw text over
-//!     many lines, no escapes."""
+//! ```text
+//! // The file is the inside of an object; `=` and `:` mean the same.
+//! name = "Barrel"            /* commas are optional, plain JSON is fine */
+//! "spawn rate" = 0.5
+//! size = [1, 2, 3]
+//! help = """Raw text over
+//! many lines, no escapes."""
+//! ```
 //!
 //! Keys need quotes when they have white space, one of `= : , { } [ ] "` or the start of a comment
 //! in them. Text values always need quotes. Numbers are JSON's, held as f64; a whole number that

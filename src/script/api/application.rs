@@ -3,8 +3,11 @@
 
 use crate::engine::Engine;
 use crate::foundation::Error;
-use crate::script::arg::{Integer, Rest};
-use crate::script::ret::Many;
+use crate::resource::data_kinds;
+use crate::resource::name::ResourceName;
+use crate::resource::variant::Preferences;
+use crate::script::arg::{Integer, Rest, Text};
+use crate::script::ret::{Data, Many};
 use crate::script::row::{Module, func, hot, module};
 use crate::script::value::Value;
 use crate::system::platform;
@@ -24,16 +27,20 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             argv,
             &[],
             "The arguments after `--` on the command line, as several results.",
-        ),
-        func("platform", platform_name, &[], "The platform: \"linux\", \"windows\" or \"macos\"."),
+        )
+        .pure(),
+        func("platform", platform_name, &[], "The platform: \"linux\", \"windows\" or \"macos\".")
+            .pure(),
         func(
             "build",
             build,
             &[],
             "How the game runs: \"development\" (a folder), \"test\" or \"release\" (a bundle).",
-        ),
-        func("build_identifier", build_identifier, &[], "The engine's version."),
-        func("process_id", process_id, &[], "The operating system's number of this process."),
+        )
+        .pure(),
+        func("build_identifier", build_identifier, &[], "The engine's version.").pure(),
+        func("process_id", process_id, &[], "The operating system's number of this process.")
+            .pure(),
         func(
             "quit",
             quit,
@@ -45,9 +52,11 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             time_since_launch,
             &[],
             "Seconds of game time since the launch: the sum of all frames' steps.",
-        ),
-        hot("delta_time", delta_time, &[], "Seconds that this frame moves the game on by."),
-        hot("frame_index", frame_index, &[], "The number of this frame, from 1; 0 during `init`."),
+        )
+        .pure(),
+        hot("delta_time", delta_time, &[], "Seconds that this frame moves the game on by.").pure(),
+        hot("frame_index", frame_index, &[], "The number of this frame, from 1; 0 during `init`.")
+            .pure(),
         func(
             "set_time_step_policy",
             set_time_step_policy,
@@ -58,7 +67,36 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
              \"external_step_range\" or \"system_step_range\", min, max; \"clear_history\". \
              Several can stand in one call.",
         ),
-        func("settings", settings, &[], "What settings.sjson says, with the defaults, as a table."),
+        func(
+            "set_property_preference_order",
+            set_property_preference_order,
+            &[("order", "properties, most important first; one list of them will do, too")],
+            "Sets which variants of resources are preferred (`menu.fr.texture` has the property `fr`). \
+             Takes effect at the next frame: what another variant serves from then on is reloaded.",
+        ),
+        func(
+            "set_resource_property_preference_order",
+            set_property_preference_order,
+            &[("order", "properties, most important first; one list of them will do, too")],
+            "Another name of `set_property_preference_order`, known from the Bitsquid family.",
+        ),
+        func(
+            "can_get",
+            can_get,
+            &[("type", "a resource's type"), ("name", "its name")],
+            "Whether there is a resource of that type and name, and a variant of it that serves.",
+        ),
+        func(
+            "data",
+            data,
+            &[
+                ("type", "\"text\", \"config\", \"strings\" or \"binary\""),
+                ("name", "the resource's name"),
+            ],
+            "The content of a resource of plain data: a string, or for \"config\" and \"strings\" a table.",
+        ),
+        func("settings", settings, &[], "What settings.sjson says, with the defaults, as a table.")
+            .pure(),
         func("new_world", new_world, &[], "Makes an empty world."),
         func(
             "release_world",
@@ -73,7 +111,7 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             "The world that is there without being made: made when first asked for, and updated by \
              the engine where the game has no `update`.",
         ),
-        func("worlds", worlds, &[], "All worlds that are there, oldest slot first."),
+        func("worlds", worlds, &[], "All worlds that are there, oldest slot first.").pure(),
     ],
 );
 
@@ -130,6 +168,44 @@ fn set_time_step_policy(engine: &mut Engine, policy: Rest) -> Result<(), Error> 
         });
     }
     engine.time_step.set(&words).map_err(Error::new)
+}
+
+fn set_property_preference_order(engine: &mut Engine, order: Rest) -> Result<(), Error> {
+    let items = match &order.0[..] {
+        [Value::List(items)] => items,
+        [Value::Table(entries)] if entries.is_empty() => &Vec::new(),
+        items => items,
+    };
+    let mut words = Vec::new();
+    for (i, item) in items.iter().enumerate() {
+        match item {
+            Value::Text(word) => words.push(word.clone()),
+            _ => return Err(crate::error!("property #{} must be a string", i + 1)),
+        }
+    }
+    engine.store.prefer(Preferences::new(words).map_err(Error::new)?);
+    Ok(())
+}
+
+fn can_get(engine: &mut Engine, kind: Text, name: Text) -> bool {
+    engine.store.find(&ResourceName::new(kind.as_str(), name.as_str())).is_some()
+}
+
+/// The kinds whose content is given as it is, and those that are a tree.
+const DATA_KINDS: [&str; 4] = ["text", "binary", "config", "strings"];
+
+fn data(engine: &mut Engine, kind: Text, name: Text) -> Result<Data, Error> {
+    let kind = kind.as_str();
+    if !DATA_KINDS.contains(&kind) {
+        let hint = crate::foundation::suggest::hint(kind, DATA_KINDS);
+        let known = DATA_KINDS.join(", ");
+        return Err(crate::error!("'{kind}' is not plain data{hint} (known: {known})"));
+    }
+    let bytes = engine.store.read(&ResourceName::new(kind, name.as_str()))?;
+    Ok(match kind {
+        "text" | "binary" => Data::Bytes(bytes),
+        _ => Data::Value(Value::from_tree(&data_kinds::read_tree(&bytes)?)),
+    })
 }
 
 fn settings(engine: &mut Engine) -> Value {

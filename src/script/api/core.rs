@@ -3,9 +3,11 @@
 
 use crate::engine::Engine;
 use crate::foundation::{Error, hash, log, sjson, suggest};
+use crate::resource::name::ResourceName;
 use crate::resource::project::NoScript;
 use crate::script::arg::{Bytes, Integer, Text};
 use crate::script::cx::Cx;
+use crate::script::outline::{self, Alias};
 use crate::script::pattern::{self, Capture, Fault};
 use crate::script::ret::{Expected, Ret};
 use crate::script::row::{Module, func, module};
@@ -20,46 +22,61 @@ pub static CORE: Module = module(
     "What the prelude needs of the engine.",
     "assert(core == nil)",
     &[
-        func("place", place, &[], "The innermost line of the game's own code, as main.lua:12."),
+        func("place", place, &[], "The innermost line of the game's own code, as main.lua:12.")
+            .pure(),
         func(
             "nearest",
             nearest,
             &[("word", ""), ("names", "")],
             "The name that was meant, or nil.",
-        ),
-        func("read_script", read_script, &[("module", "")], "Text and chunk name of a module."),
-        func("log", write_log, &[("level", ""), ("text", "")], "Writes a line to the log."),
-        func("warn", warn, &[("text", "")], "Warns, once for each place."),
+        )
+        .pure(),
+        func("read_script", read_script, &[("module", "")], "Text and chunk name of a module.")
+            .pure(),
+        func(
+            "outline",
+            script_outline,
+            &[("text", "")],
+            "What hot reload needs of a script: its text with `capture` calls, what it writes to.",
+        )
+        .pure(),
+        func("log", write_log, &[("level", ""), ("text", "")], "Writes a line to the log.").pure(),
+        func("warn", warn, &[("text", "")], "Warns, once for each place.").pure(),
         func(
             "match",
             find,
             &[("subject", ""), ("pattern", ""), ("init", ""), ("budget", "")],
             "First and last position, and captures; nil; or false and what is wrong.",
-        ),
+        )
+        .pure(),
         func(
             "match_limit",
             match_limit,
             &[("pattern", ""), ("steps", "")],
             "The longest subject that LuaJIT's own matcher may have.",
-        ),
+        )
+        .pure(),
         func(
             "find_plain",
             find_plain,
             &[("subject", ""), ("needle", ""), ("init", "")],
             "The position of a literal string, or nil.",
-        ),
+        )
+        .pure(),
         func(
             "clock",
             clock,
             &[],
             "Seconds since 1970: the wall's, or the game's own if deterministic.",
-        ),
+        )
+        .pure(),
         func(
             "load_user_settings",
             load_user_settings,
             &[],
             "The saved settings, or nil and why not.",
-        ),
+        )
+        .pure(),
         func("save_user_settings", save_user_settings, &[("tree", "")], "Writes them for good."),
         func(
             "set_collection",
@@ -69,7 +86,7 @@ pub static CORE: Module = module(
         ),
         func("hash32", hash32, &[("text", "")], "MurmurHash2 of a name, seed 0."),
         func("hash64", hash64, &[("text", "")], "MurmurHash64A of it: high and low half."),
-        func("has_main_world", has_main_world, &[], "Whether the main world was asked for."),
+        func("has_main_world", has_main_world, &[], "Whether the main world was asked for.").pure(),
     ],
 );
 
@@ -95,6 +112,9 @@ fn read_script(engine: &mut Engine, module: Text) -> Value {
     let table = |entries: Vec<(&str, Value)>| {
         Value::Table(entries.into_iter().map(|(key, value)| (key.to_string(), value)).collect())
     };
+    if let Some((chunk, words)) = compiled_script(engine, module) {
+        return table(vec![("chunk", text(chunk)), ("text", text(words))]);
+    }
     match engine.project.script(module) {
         Ok(script) => table(vec![("chunk", text(script.chunk)), ("text", text(script.text))]),
         Err(NoScript::Unusable(words)) => table(vec![("problem", text(words))]),
@@ -105,6 +125,49 @@ fn read_script(engine: &mut Engine, module: Text) -> Value {
             table(vec![("missing", text(words))])
         }
     }
+}
+
+/// A module's compiled script, by variants and preferences: its chunk name and text. What is not
+/// compiled (yet) is left to the folder itself.
+fn compiled_script(engine: &mut Engine, module: &str) -> Option<(String, String)> {
+    let path = module.replace('.', "/");
+    let folders = engine.project.script_folders.clone();
+    for folder in folders {
+        let folder = if folder.is_empty() { folder } else { folder + "/" };
+        for end in ["", "/init"] {
+            let name = ResourceName::new("lua", &format!("{folder}{path}{end}"));
+            let Some(entry) = engine.store.find(&name) else { continue };
+            let chunk = entry.files[0].path.clone();
+            let bytes = engine.store.read(&name).ok()?;
+            return Some((chunk, String::from_utf8(bytes.to_vec()).ok()?));
+        }
+    }
+    None
+}
+
+/// The expression that hands top-level locals to the recorder: a field of the strings' metatable, so
+/// that no name of the game's is taken and no argument of its chunk.
+const CAPTURE: &str = r#"("")["\27capture"]"#;
+
+fn script_outline(_: &mut Engine, script: Text) -> Value {
+    let script = script.as_str();
+    let Some(outline) = outline::outline(script) else { return Value::Nil };
+    let list = |names: &[String]| Value::List(names.iter().map(text).collect());
+    let alias = |(name, alias): &(String, Alias)| {
+        let what = match alias {
+            Alias::Module(module) => ("module".to_string(), text(module)),
+            Alias::Path(path) => ("path".to_string(), list(path)),
+        };
+        Value::Table(vec![("name".to_string(), text(name)), what])
+    };
+    let made = outline::instrument(script, &outline, CAPTURE).map_or(Value::Nil, text);
+    let written = outline.written.iter().map(|path| list(path)).collect();
+    let aliases = outline.aliases.iter().map(alias).collect();
+    Value::Table(vec![
+        ("text".to_string(), made),
+        ("written".to_string(), Value::List(written)),
+        ("aliases".to_string(), Value::List(aliases)),
+    ])
 }
 
 fn write_log(_: &mut Engine, level: Text, words: Bytes) {

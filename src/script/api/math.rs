@@ -24,7 +24,8 @@ assert(math.abs(Math.noise(0.5, 2.25)) <= 1)"#,
             ],
             "A random number in [0, 1); with one whole number n, one of 1 to n; with two, one of \
              min to max.",
-        ),
+        )
+        .pure(),
         func(
             "set_seed",
             set_seed,
@@ -41,19 +42,22 @@ assert(math.abs(Math.noise(0.5, 2.25)) <= 1)"#,
             ],
             "A random number made from a seed alone: returns the next seed, and the number as \
              `Math.random` has it.",
-        ),
+        )
+        .pure(),
         func(
             "random_direction",
             random_direction,
             &[],
             "A random vector of length 1; every direction is as likely as any other.",
-        ),
+        )
+        .pure(),
         hot(
             "random_in_box",
             random_in_box,
             &[("min", "the corner with the least coordinates"), ("max", "the opposite corner")],
             "A random point in a box along the axes.",
-        ),
+        )
+        .pure(),
         hot(
             "noise",
             noise,
@@ -64,17 +68,20 @@ assert(math.abs(Math.noise(0.5, 2.25)) <= 1)"#,
                 ("seed", "which noise, 0 if left out"),
             ],
             "Smooth noise in [-1, 1] over one, two or three coordinates (Perlin's improved noise).",
-        ),
+        )
+        .pure(),
         hot(
             "noise_at",
             noise_at,
             &[("position", "where"), ("seed", "which noise, 0 if left out")],
             "Smooth noise in [-1, 1] at a position in space.",
-        ),
+        )
+        .pure(),
     ],
 );
 
 /// The bounds that one or two whole numbers mean, as in Lua's own `math.random`.
+#[inline]
 fn bounds(min: Option<Integer>, max: Option<Integer>) -> Result<Option<(i64, i64)>, Error> {
     let (min, max) = match (min, max) {
         (None, None) => return Ok(None),
@@ -97,6 +104,7 @@ fn random(engine: &mut Engine, min: Option<Integer>, max: Option<Integer>) -> Re
     })
 }
 
+#[inline]
 fn whole(seed: Integer, most: i64) -> Result<u64, Error> {
     match (0..=most).contains(&seed.0) {
         true => Ok(seed.0 as u64),

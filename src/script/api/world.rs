@@ -26,14 +26,17 @@ assert(not World.alive(world))"#,
             time,
             &[("world", "a world")],
             "Seconds of the world's own time: its steps, summed.",
-        ),
-        hot("delta_time", delta_time, &[("world", "a world")], "Seconds of the world's last step."),
+        )
+        .pure(),
+        hot("delta_time", delta_time, &[("world", "a world")], "Seconds of the world's last step.")
+            .pure(),
         hot(
             "alive",
             alive,
             &[("world", "a number that may be a world's handle")],
             "Whether the handle leads to a world that is there. Never raises for a stale handle.",
-        ),
+        )
+        .pure(),
     ],
 );
 

@@ -12,7 +12,6 @@
 use super::File;
 use super::model::{Api, ClassDoc, FunctionDoc, ModuleDoc};
 use super::standard::LIBRARIES;
-use super::testing;
 
 /// The definitions, by file name.
 pub fn files(api: &Api) -> Vec<File> {
@@ -20,13 +19,7 @@ pub fn files(api: &Api) -> Vec<File> {
     files.push(file("globals", "Functions that stand in no module.", &api.globals));
     files.push(file("callbacks", "What a game may define, and the engine calls.", &api.callbacks));
     files.push(library_file());
-    let mut testing = file("testing", "The words of test suites.", &[]);
-    testing.text += &testing::definitions();
-    for item in &api.testing {
-        function(&mut testing.text, item);
-    }
-    files.push(testing);
-    files.push(File { name: "tests.lua".to_string(), text: SUITES.to_string() });
+    files.push(File { name: "tests.lua".to_string(), text: SUITES.1.to_string() });
     files
 }
 
@@ -101,11 +94,12 @@ fn function(text: &mut String, function: &FunctionDoc) {
     *text += &format!("function {}({}) end\n", function.path(), names.join(", "));
 }
 
-/// The words of test suites.
-const SUITES: &str = include_str!("../../../lua/test/definitions.lua");
+/// The words of test suites, written down by hand, for the test library makes them as it runs.
+pub const SUITES: (&str, &str) =
+    ("lua/test/definitions.lua", include_str!("../../../lua/test/definitions.lua"));
 
-/// `require`, and the parts of `os`, `debug` and `package` that games have. A game's editor settings switch off
-/// the editor's own definitions of these, which have the rest, too.
+/// `require`, and the parts of `os`, `debug` and `package` that games have. A game's settings for
+/// editors switch off the editor's own definitions of these, which have the rest as well.
 const LIBRARY: &str = "
 ---{.require}
 ---@param name string the module, with dots between folders

@@ -7,7 +7,6 @@ pub mod markdown;
 pub mod model;
 pub mod prelude_docs;
 pub mod standard;
-pub mod testing;
 pub mod text;
 
 use crate::error;

@@ -2,7 +2,7 @@
 //! say (prelude_docs.rs), put together. The emitters beside this file only write it down.
 
 use super::prelude_docs::{self, Block};
-use super::{standard, testing};
+use super::{luacats, standard};
 use crate::foundation::Kind;
 use crate::script::row::{Func, Module};
 use crate::script::types::Type;
@@ -16,7 +16,7 @@ pub struct Api {
     pub globals: Vec<FunctionDoc>,
     /// Functions that a game may define and the engine calls.
     pub callbacks: Vec<FunctionDoc>,
-    /// The words of test suites, then the functions of their table `test`.
+    /// The words of test suites, in the order of their definitions.
     pub testing: Vec<FunctionDoc>,
     /// What is wrong with the comments of the prelude, as `lua/timer.lua:12: words`. Empty unless
     /// somebody is in the middle of an edit; a test holds that.
@@ -81,7 +81,7 @@ pub enum Source {
     Rust,
     /// The prelude's file and the line of the function.
     Lua(String, usize),
-    /// Declared in the tables of this folder: a game writes it, or the test library has it.
+    /// Declared for people alone: a game writes it, or the test library has it.
     Declared,
 }
 
@@ -145,12 +145,18 @@ impl Api {
             modules: api::MODULES.iter().map(|module| of_rows(module)).collect(),
             globals: Vec::new(),
             callbacks: standard::CALLBACKS.iter().map(standard::Declared::doc).collect(),
-            testing: testing::WORDS.iter().map(standard::Declared::doc).collect(),
+            testing: Vec::new(),
             problems: Vec::new(),
         };
-        api.testing.extend(testing::functions());
+        api.take_suites();
         for kind in Kind::ALL {
-            api.module(kind.name()).handle = true;
+            let module = api.module(kind.name());
+            module.handle = true;
+            // `World.alive` and its kin take any number: that of a world, above all.
+            let firsts = module.functions.iter_mut().filter_map(|item| item.params.first_mut());
+            for first in firsts.filter(|first| first.kind == "number") {
+                first.kind = format!("{}|number", kind.name());
+            }
         }
         for (file, text) in prelude::FILES.iter().chain([&prelude::LAST]) {
             let (blocks, problems) = prelude_docs::read(&format!("lua/{file}.lua"), text);
@@ -164,6 +170,17 @@ impl Api {
             module.functions.sort_by(|a, b| a.name.cmp(&b.name));
         }
         api
+    }
+
+    fn take_suites(&mut self) {
+        let (blocks, problems) = prelude_docs::read(luacats::SUITES.0, luacats::SUITES.1);
+        self.problems.extend(problems);
+        for block in blocks {
+            if let Block::Function(mut function) = block {
+                function.source = Source::Declared;
+                self.testing.push(function);
+            }
+        }
     }
 
     fn module(&mut self, name: &str) -> &mut ModuleDoc {

@@ -54,7 +54,7 @@ impl Reader<'_> {
             self.class(line, comment);
         } else if let Some((path, arguments)) = function_head(head) {
             self.function(line, comment, path, arguments);
-        } else if !comment.is_empty() {
+        } else if !comment.is_empty() && !comment.iter().any(|words| is_of_editors(words)) {
             self.problem(line, "a comment of three dashes stands above no function: use two");
         }
     }
@@ -91,6 +91,7 @@ impl Reader<'_> {
                     let name = field.to_string();
                     class.fields.push(FieldDoc { name, kind, doc });
                 }
+                _ if !tag.starts_with('@') => {}
                 _ => self.problem(line, &format!("{words:?} cannot stand in a class")),
             }
         }
@@ -131,6 +132,11 @@ impl Reader<'_> {
     }
 }
 
+/// Whether a line is for editors alone: a whole file's mark, the type of a value.
+fn is_of_editors(words: &str) -> bool {
+    words == "@meta" || words.starts_with("@type ")
+}
+
 /// Path and arguments of `function Vector3.length(v)`.
 fn function_head(line: &str) -> Option<(&str, &str)> {
     let (path, rest) = line.strip_prefix("function ")?.split_once('(')?;
@@ -150,7 +156,8 @@ fn param(text: &str) -> ParamDoc {
     }
 }
 
-/// `number how far`, or `any ... what there is` for any number of results.
+/// `number how far`, or `any ... what there is` for any number of results. Editors read the words
+/// after a `#`, if there is one.
 fn result(text: &str) -> ReturnDoc {
     let (kind, words) = type_and_words(text);
     let rest = words.strip_prefix("...");
@@ -158,7 +165,7 @@ fn result(text: &str) -> ReturnDoc {
         Some(kind) => format!("{kind}|nil"),
         None => kind,
     };
-    let doc = rest.unwrap_or(&words).trim().to_string();
+    let doc = rest.unwrap_or(&words).trim_start_matches(['#', ' ']).trim().to_string();
     ReturnDoc { kind, rest: rest.is_some(), doc }
 }
 

@@ -18,15 +18,15 @@ pub const CALLBACKS: &[Declared] = &[
         name: "init",
         params: &[],
         returns: &[],
-        doc: "Called once, after the boot script ran and before the first frame: make what the game \
-              starts with.",
+        doc: "Called once, after the boot script ran and before the first frame: make what the \
+              game starts with.",
     },
     Declared {
         name: "update",
         params: &[("dt", "number", "seconds that this frame moves the game on by")],
         returns: &[],
-        doc: "Called once in each frame, before `render`: moves the game on. Where a game has none, \
-              the engine updates the main world itself.",
+        doc: "Called once in each frame, before `render`: moves the game on. Where a game has \
+              none, the engine updates the main world itself.",
     },
     Declared {
         name: "render",

@@ -19,7 +19,7 @@ pub fn index(api: &Api) -> String {
         ("Test suites", &api.testing),
     ] {
         text += &format!("\n{title}\n");
-        text += &table(functions.iter().map(|function| (function.name.clone(), &*function.doc)));
+        text += &table(functions.iter().map(|function| (function.path(), &*function.doc)));
     }
     text += "\nengine docs NAME tells more: of a module (Vector3), a function (Vector3.length, or\n\
              length), a setting (limits.update_seconds), or all of them (settings).\n";

@@ -1,0 +1,100 @@
+//! A game's resources on their way into the engine: compiled when the game is opened, and again, by
+//! the watcher, whenever a file changes while it is played.
+
+use super::App;
+use super::kinds::KINDS;
+use crate::foundation::log;
+use crate::resource::compile::{self, Compiled, Target, data_folder};
+use crate::resource::name::ResourceName;
+use crate::resource::store::{Data, Store};
+use crate::resource::watch::Watch;
+use crate::script::{Report, Value};
+use crate::system::platform;
+use std::path::Path;
+
+/// Compiles what changed in a game's folder and opens it. What cannot be compiled is told, all of it;
+/// where nothing can be written, scripts are read as they are and the rest is missing.
+pub fn open(root: &Path) -> Store {
+    let data = data_folder(root, platform::NAME);
+    if let Err(reason) = std::fs::create_dir_all(&data) {
+        log::warn("", &format!("resources cannot be compiled into {}: {reason}", data.display()));
+        return Store::default();
+    }
+    let target = Target {
+        root,
+        data: data.clone(),
+        kinds: KINDS,
+        source_platform: platform::NAME,
+        release: false,
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    match compile::compile(&target, &|_, _| {}) {
+        Ok(compiled) => {
+            tell_problems(&compiled);
+            Store::new(compiled.index, Data::Folder(data))
+        }
+        Err(error) => {
+            log::warn("", &format!("resources could not be compiled: {}", error.message));
+            Store::default()
+        }
+    }
+}
+
+fn tell_problems(compiled: &Compiled) {
+    for problem in &compiled.problems {
+        log::error(problem);
+    }
+}
+
+/// Watches a game's folder; where that cannot be, says so and plays on without.
+pub fn watch(root: &Path) -> Option<Watch> {
+    match Watch::start(root, platform::NAME, KINDS) {
+        Ok(watch) => Some(watch),
+        Err(reason) => {
+            log::warn("", &format!("saved files will not be noticed: {reason}"));
+            None
+        }
+    }
+}
+
+impl App {
+    /// Swaps in what was compiled since the last frame, and what new preferences choose.
+    pub fn swap_resources(&mut self) -> Result<(), Box<Report>> {
+        let compiled: Vec<Compiled> =
+            self.watch.as_ref().map_or_else(Vec::new, |watch| watch.changes().collect());
+        let store = &mut self.vm.engine().store;
+        let mut changed = store.apply_preferences();
+        for compiled in compiled {
+            tell_problems(&compiled);
+            let names: Vec<_> = compiled.changed.iter().chain(&compiled.removed).cloned().collect();
+            store.replace(compiled.index, &names);
+            changed.extend(names);
+        }
+        if changed.is_empty() {
+            return Ok(());
+        }
+        changed.sort();
+        changed.dedup();
+        self.reload(&changed)
+    }
+
+    /// Has the scripts among `changed` reloaded, and the game told of everything that is new.
+    fn reload(&mut self, changed: &[ResourceName]) -> Result<(), Box<Report>> {
+        let mut files = Vec::new();
+        let store = &mut self.vm.engine().store;
+        for name in changed.iter().filter(|name| name.kind == "lua") {
+            let Some(entry) = store.find(name) else { continue };
+            let chunk = entry.files[0].path.clone();
+            match store.read(name) {
+                Ok(bytes) => files.push(Value::Table(vec![
+                    ("chunk".to_string(), Value::Text(chunk)),
+                    ("text".to_string(), Value::Text(String::from_utf8_lossy(&bytes).into_owned())),
+                ])),
+                Err(error) => log::error(&error.to_string()),
+            }
+        }
+        let names = changed.iter().map(|name| Value::Text(name.to_string())).collect();
+        let arguments = [Value::List(files), Value::List(names)];
+        self.vm.call_core("swap", &arguments, self.update_seconds).map(|_| ())
+    }
+}

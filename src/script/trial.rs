@@ -1,0 +1,67 @@
+//! The trial run of a changed file, for hot reload: nothing that it does reaches the engine, and what
+//! stops it (an error, the watchdog, the memory limit) stops the reload alone.
+
+use super::cx::Cx;
+use super::report::{Report, handler};
+use mlua::ffi::*;
+use std::ffi::{CStr, c_int};
+
+/// Name and function, for the core table.
+pub const NATIVES: &[(&CStr, lua_CFunction)] = &[(c"trial", trial), (c"settle", settle)];
+
+unsafe fn set_reloading(l: *mut lua_State, cx: &mut Cx, on: bool) {
+    cx.reloading = on;
+    // SAFETY: the registry holds the core table; setting a field of it runs no metamethod.
+    unsafe {
+        lua_getfield(l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());
+        lua_pushboolean(l, on as c_int);
+        lua_setfield(l, -2, c"reloading".as_ptr());
+        lua_settop(l, -2);
+    }
+}
+
+/// `trial(fn)`: runs a function while engine calls with effects are refused, and gives the random
+/// numbers back as they were. Gives true and its result; or false, the error's words, its place and
+/// the whole report as text. Until `settle` is called nothing can interrupt the caller, so that what
+/// follows happens as a whole.
+unsafe extern "C-unwind" fn trial(l: *mut lua_State) -> c_int {
+    // SAFETY: the prelude passes a function. What raises in it ends at lua_pcall.
+    unsafe {
+        let cx = Cx::of(l);
+        cx.memory.lenient += 1;
+        let random = (*cx.engine).random.clone();
+        set_reloading(l, cx, true);
+        lua_settop(l, 1);
+        lua_pushcclosure(l, handler, 0);
+        lua_insert(l, 1);
+        cx.memory.lenient -= 1;
+        let status = lua_pcall(l, 0, 1, 1);
+        let cx = Cx::of(l);
+        cx.memory.lenient += 1;
+        set_reloading(l, cx, false);
+        (*cx.engine).random = random;
+        let report = cx.report.take();
+        let stopped = report.as_ref().is_some_and(|report| report.stopped);
+        if status == LUA_OK && !stopped {
+            lua_pushboolean(l, 1);
+            lua_pushvalue(l, 2);
+            return 2;
+        }
+        cx.interrupt.forgive(l);
+        let words = || super::report::error_words(l, -1, cx);
+        let report = report.map_or_else(|| Report::of_words(words()), |report| *report);
+        let place = report.place.as_ref().map(|place| format!("{}:{}", place.file, place.line));
+        lua_pushboolean(l, 0);
+        for text in [report.message.clone(), place.unwrap_or_default(), report.to_string()] {
+            lua_pushlstring(l, text.as_ptr().cast(), text.len());
+        }
+        4
+    }
+}
+
+/// `settle()`: what follows can be interrupted again.
+unsafe extern "C-unwind" fn settle(l: *mut lua_State) -> c_int {
+    // SAFETY: called once after every `trial`.
+    unsafe { Cx::of(l).memory.lenient -= 1 };
+    0
+}

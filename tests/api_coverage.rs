@@ -1,0 +1,80 @@
+//! Every function that games can call is called by a Lua suite: in its checked form, in its fast
+//! form where it has one, and into an error where it takes arguments.
+
+use engine::foundation::sjson::{self, Tree};
+use std::process::Command;
+
+/// Functions that take any value and so have no error to be met.
+const TAKES_ANYTHING: [&str; 2] = ["Script.type_name", "class.of"];
+
+struct Function {
+    name: String,
+    row: bool,
+    hot: bool,
+    parameters: f64,
+    calls: f64,
+    fast_calls: f64,
+    errors: f64,
+}
+
+fn field<'a>(tree: &'a Tree, name: &str) -> &'a Tree {
+    let Tree::Object(entries) = tree else { panic!("no object: {tree:?}") };
+    let found = entries.iter().find(|(key, _)| key == name);
+    &found.unwrap_or_else(|| panic!("no field '{name}' in {tree:?}")).1
+}
+
+fn function(tree: &Tree) -> Function {
+    let text = |name: &str| match field(tree, name) {
+        Tree::String(text) => text.clone(),
+        other => panic!("'{name}' is {other:?}"),
+    };
+    let number = |name: &str| match field(tree, name) {
+        Tree::Number(number) => *number,
+        other => panic!("'{name}' is {other:?}"),
+    };
+    Function {
+        name: text("name"),
+        row: text("kind") == "row",
+        hot: *field(tree, "hot") == Tree::Bool(true),
+        parameters: number("parameters"),
+        calls: number("calls"),
+        fast_calls: number("fast_calls"),
+        errors: number("errors"),
+    }
+}
+
+fn functions() -> Vec<Function> {
+    let file = std::env::temp_dir().join(format!("engine-coverage-{}.json", std::process::id()));
+    let suites = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lua");
+    let run = Command::new(env!("CARGO_BIN_EXE_engine"))
+        .args(["test", suites, "--api-coverage"])
+        .arg(&file)
+        .output()
+        .unwrap();
+    let out = String::from_utf8_lossy(&run.stdout);
+    assert_eq!(run.status.code(), Some(0), "{out}");
+    let text = std::fs::read(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    let tree = sjson::parse_bytes(&text).unwrap().to_tree();
+    let Tree::Array(functions) = field(&tree, "functions") else { panic!("no list: {tree:?}") };
+    functions.iter().map(function).collect()
+}
+
+/// The names for which something does not hold.
+fn names<'a>(all: &'a [Function], missing: impl Fn(&Function) -> bool) -> Vec<&'a str> {
+    all.iter().filter(|f| missing(f)).map(|f| f.name.as_str()).collect()
+}
+
+#[test]
+fn every_function_its_fast_form_and_its_error_are_met_by_a_suite() {
+    let all = functions();
+    let rows = engine::script::api::MODULES.iter().map(|module| module.funcs.len()).sum();
+    assert_eq!(all.iter().filter(|f| f.row).count(), rows, "rows and figures are not the same");
+    let none: Vec<&str> = Vec::new();
+    let never_called = names(&all, |f| f.calls + f.fast_calls == 0.0);
+    assert_eq!(never_called, none, "no suite in tests/lua calls these");
+    let slow_only = names(&all, |f| f.hot && f.fast_calls == 0.0);
+    assert_eq!(slow_only, none, "no suite calls the fast form of these");
+    let never_raised = names(&all, |f| f.parameters > 0.0 && f.errors == 0.0);
+    assert_eq!(never_raised, TAKES_ANYTHING, "no suite has these raise an error");
+}
