@@ -194,8 +194,8 @@ function Math.lerp_angle(from, to, t)
   return from + ((to - from + pi) % (2 * pi) - pi) * t
 end
 
--- The squared length of an axis, and how far a vector goes along it, in the same measure: divided by
--- the one, the other is a coordinate in the box.
+-- The squared length of an axis, and how far a vector goes along it, in the same measure: divided
+-- by the one, the other is a coordinate in the box.
 local function along(x, y, z, ax, ay, az)
   return ax * ax + ay * ay + az * az, x * ax + y * ay + z * az
 end

@@ -120,8 +120,8 @@ impl App {
         Ok(())
     }
 
-    /// Plays one frame, which took `measured` seconds: new resources, the clock, `update`, `render`,
-    /// the collector.
+    /// Plays one frame, which took `measured` seconds: new resources, the clock, `update`,
+    /// `render`, the collector.
     pub fn frame(&mut self, measured: f64) -> Result<(), Box<Report>> {
         self.swap_resources()?;
         let engine = self.vm.engine();

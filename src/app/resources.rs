@@ -12,8 +12,8 @@ use crate::script::{Report, Value};
 use crate::system::platform;
 use std::path::Path;
 
-/// Compiles what changed in a game's folder and opens it. What cannot be compiled is told, all of it;
-/// where nothing can be written, scripts are read as they are and the rest is missing.
+/// Compiles what changed in a game's folder and opens it. What cannot be compiled is told, all of
+/// it; where nothing can be written, scripts are read as they are and the rest is missing.
 pub fn open(root: &Path) -> Store {
     let data = data_folder(root, platform::NAME);
     if let Err(reason) = std::fs::create_dir_all(&data) {

@@ -29,8 +29,8 @@ impl ResourceName {
             .then(|| ResourceName::new(kind, name))
     }
 
-    /// Whether this, as a reference, names `resource`. One without a type is a string in a script: it
-    /// may name any type, with or without it, and a module with dots for slashes.
+    /// Whether this, as a reference, names `resource`. One without a type is a string in a script:
+    /// it may name any type, with or without it, and a module with dots for slashes.
     pub fn means(&self, resource: &ResourceName) -> bool {
         if !self.kind.is_empty() {
             return self == resource;

@@ -1,6 +1,6 @@
-//! Watching a game's folder: a thread that notices changes, compiles them, and hands over what is new.
-//! The game's own thread never waits for it. Directories are watched, never files; what the system
-//! tells is only a reason to look, the compiler's content hashes decide what changed.
+//! Watching a game's folder: a thread that notices changes, compiles them, and hands over what is
+//! new. The game's own thread never waits for it. Directories are watched, never files; what the
+//! system tells is only a reason to look, the compiler's content hashes decide what changed.
 
 use super::compile::{Compiled, Target, compile, data_folder};
 use super::kind::Kinds;
@@ -73,7 +73,8 @@ impl Drop for Watch {
     }
 }
 
-/// The system's watcher; where it cannot (too many folders, a network's file system), one that polls.
+/// The system's watcher; where it cannot (too many folders, a network's file system), one that
+/// polls.
 fn watcher(root: &Path, notices: Sender<Notice>) -> Result<Box<dyn Watcher + Send>, String> {
     // Events have the root's real path.
     let root = &std::fs::canonicalize(root).map_err(|reason| reason.to_string())?;

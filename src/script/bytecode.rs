@@ -1,5 +1,6 @@
-//! The prelude's chunks compiled once for all VMs of a process: a test run makes a VM for every file,
-//! and parsing is most of a boot. Never bytecode from elsewhere: LuaJIT does not check what it loads.
+//! The prelude's chunks compiled once for all VMs of a process: a test run makes a VM for every
+//! file, and parsing is most of a boot. Never bytecode from elsewhere: LuaJIT does not check what
+//! it loads.
 
 use mlua::ffi::*;
 use std::collections::HashMap;

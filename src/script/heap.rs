@@ -446,7 +446,8 @@ impl Walk<'_> {
     }
 }
 
-/// Gives the entry whose key is on top of the stack another key, which `exchange` puts in its place.
+/// Gives the entry whose key is on top of the stack another key, which `exchange` puts in its
+/// place.
 unsafe fn rekey(l: *mut lua_State, table: c_int, exchange: impl FnOnce(*mut lua_State)) {
     // SAFETY: a key of the table is on top; positions are positive.
     unsafe {
@@ -504,7 +505,8 @@ unsafe fn each_item(l: *mut lua_State, at: c_int, mut each: impl FnMut(lua_Integ
 /// `heap_scan(hidden, old, new, sources)`: walks everything that is alive but what is in the list
 /// `hidden`. Gives the list of places that hold a function of the list `old` (each as holder, kind,
 /// key or number, function), the set of objects of the list `new` that it came by, and how many
-/// functions of the chunks `sources` it saw besides `old`, by place. Keeps its marks for `heap_fix`.
+/// functions of the chunks `sources` it saw besides `old`, by place. Keeps its marks for
+/// `heap_fix`.
 unsafe extern "C-unwind" fn heap_scan(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes four lists.
     unsafe {

@@ -259,8 +259,8 @@ pub fn memory_words(limit: usize) -> String {
     )
 }
 
-/// Pushes the error and keeps its report. Of a script that must stop the first one is told, for that
-/// is where it really was; an error of memory is an ordinary one, which the game may catch.
+/// Pushes the error and keeps its report. Of a script that must stop the first one is told, for
+/// that is where it really was; an error of memory is an ordinary one, which the game may catch.
 unsafe fn raise(l: *mut lua_State, cx: &mut Cx, words: String, stopped: bool) -> c_int {
     // SAFETY: as the caller promised; lenient, so that pushing cannot fail.
     unsafe {

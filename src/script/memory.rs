@@ -3,8 +3,8 @@
 //!
 //! Allocation never fails inside an engine call, for a Lua error must not cross a Rust frame. At
 //! the limit the interrupt hook is armed, which collects garbage and raises an ordinary error, with
-//! a stack, at the next instruction. Only a request that would lead beyond twice the limit is refused
-//! here: that error has no line, for LuaJIT calls no handler then.
+//! a stack, at the next instruction. Only a request that would lead beyond twice the limit is
+//! refused here: that error has no line, for LuaJIT calls no handler then.
 
 use super::interrupt::{Interrupt, Reason};
 use std::alloc::{Layout, alloc, dealloc, realloc};

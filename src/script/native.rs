@@ -68,8 +68,8 @@ unsafe extern "C-unwind" fn stop_collector(l: *mut lua_State) -> c_int {
     0
 }
 
-/// `is_interruption(problem)`: whether this error was raised by the hook, inside which no hook runs:
-/// a handler of the game's must not, for nothing could stop it.
+/// `is_interruption(problem)`: whether this error was raised by the hook, inside which no hook
+/// runs: a handler of the game's must not, for nothing could stop it.
 unsafe extern "C-unwind" fn is_interruption(l: *mut lua_State) -> c_int {
     // SAFETY: any value may be passed; a string is not converted.
     unsafe {

@@ -4,6 +4,8 @@
 
 /// Upvalues that one function can have; each capturing function stays below it.
 const NAMES_IN_GROUP: usize = 50;
+/// Locals that stand for locals are followed this many times.
+const ALIASES_MAX: usize = 8;
 
 /// What the top level of a file declares and writes.
 #[derive(Debug, Default, PartialEq)]
@@ -118,6 +120,28 @@ fn path(tokens: &[Token], mut i: usize) -> (Vec<String>, usize) {
 }
 
 impl Outline {
+    /// The tables of others that the top level writes to: what a module returned (or, without one, the
+    /// globals), and the path from there.
+    pub fn foreign(&self) -> Vec<(Option<&str>, Vec<String>)> {
+        self.written.iter().filter_map(|path| self.resolve(path, ALIASES_MAX)).collect()
+    }
+
+    fn resolve(&self, path: &[String], left: usize) -> Option<(Option<&str>, Vec<String>)> {
+        let (root, rest) = path.split_first()?;
+        if !self.locals.contains(root) {
+            return Some((None, path.to_vec()));
+        }
+        match &self.aliases.iter().find(|(name, _)| name == root)?.1 {
+            Alias::Module(module) => Some((Some(module), rest.to_vec())),
+            // `local Enemy = Enemy` stands for the global of that name.
+            Alias::Path(names) if names.first() == Some(root) => {
+                Some((None, [names, rest].concat()))
+            }
+            Alias::Path(names) if left > 0 => self.resolve(&[names, rest].concat(), left - 1),
+            Alias::Path(_) => None,
+        }
+    }
+
     fn note_local(&mut self, rest: &[Token]) {
         let mut i = usize::from(is(rest, 0, "function"));
         let single = !is(rest, i + 1, ",");
@@ -364,6 +388,15 @@ mod tests {
         let path = Alias::Path(vec!["Some".to_string(), "Path".to_string()]);
         let names = [("E".to_string(), module), ("V".to_string(), path)];
         assert_eq!(outline.aliases, names);
+        let text = "local E = require 'enemy' local A = E.parts function A.x() end \
+                    local M = {} function M.x() end function V.x() end local V = V V.y = 1";
+        let outline = super::outline(text).unwrap();
+        let foreign: Vec<String> = outline
+            .foreign()
+            .iter()
+            .map(|(module, path)| format!("{}:{}", module.unwrap_or_default(), path.join(".")))
+            .collect();
+        assert_eq!(foreign, ["enemy:parts", ":V"]);
     }
 
     #[test]

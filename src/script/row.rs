@@ -13,8 +13,8 @@ use std::ffi::{c_int, c_void};
 /// Name and words of one argument.
 pub type Param = (&'static str, &'static str);
 
-/// Reads the arguments, calls the function, pushes the results: their number, or `cx::FAILED` with the
-/// words in the context. (A `Result` would go through memory, at 5 ns a call.)
+/// Reads the arguments, calls the function, pushes the results: their number, or `cx::FAILED` with
+/// the words in the context. (A `Result` would go through memory, at 5 ns a call.)
 pub type Entry = unsafe fn(*mut lua_State, &mut Cx, &'static Func) -> c_int;
 
 /// One engine function, as scripts see it.
@@ -29,11 +29,12 @@ pub struct Func {
     pub types: &'static [Type],
     /// What it returns.
     pub returns: &'static [Type],
-    /// Whether a value of any size crosses, for which room has to be made on Lua's stack. Numbers and
-    /// the like fit in the 20 places that every call has.
+    /// Whether a value of any size crosses, for which room has to be made on Lua's stack. Numbers
+    /// and the like fit in the 20 places that every call has.
     pub boxed: bool,
-    /// Whether it leaves the engine as it is, so that a file may call it at its top level while it is
-    /// reloaded. The generator of random numbers does not count: a reload gives it back as it was.
+    /// Whether it leaves the engine as it is, so that a file may call it at its top level while it
+    /// is reloaded. The generator of random numbers does not count: a reload gives it back as it
+    /// was.
     pub pure: bool,
     /// The checked call through Lua's C interface.
     pub call: Entry,

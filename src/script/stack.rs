@@ -80,8 +80,8 @@ pub unsafe fn walk(l: *mut lua_State, cx: &Cx, level: c_int, place: Option<Place
             } else {
                 // The prelude's own `error` is no function that a game called.
                 let name = name(ar);
-                library |= name.as_deref() != Some("error")
-                    && !CALLERS.contains(&chunk_name(ar).as_str());
+                library |=
+                    name.as_deref() != Some("error") && !CALLERS.contains(&chunk_name(ar).as_str());
                 called = name.filter(|name| tells(name)).or(called);
             }
             level += 1;

@@ -1,5 +1,5 @@
-//! The trial run of a changed file, for hot reload: nothing that it does reaches the engine, and what
-//! stops it (an error, the watchdog, the memory limit) stops the reload alone.
+//! The trial run of a changed file, for hot reload: nothing that it does reaches the engine, and
+//! what stops it (an error, the watchdog, the memory limit) stops the reload alone.
 
 use super::cx::Cx;
 use super::report::{Report, handler};
@@ -22,8 +22,8 @@ unsafe fn set_reloading(l: *mut lua_State, cx: &mut Cx, on: bool) {
 
 /// `trial(fn)`: runs a function while engine calls with effects are refused, and gives the random
 /// numbers back as they were. Gives true and its result; or false, the error's words, its place and
-/// the whole report as text. Until `settle` is called nothing can interrupt the caller, so that what
-/// follows happens as a whole.
+/// the whole report as text. Until `settle` is called nothing can interrupt the caller, so that
+/// what follows happens as a whole.
 unsafe extern "C-unwind" fn trial(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes a function. What raises in it ends at lua_pcall.
     unsafe {

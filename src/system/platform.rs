@@ -47,8 +47,8 @@ impl ThreadClock {
     }
 }
 
-/// The address that the calling thread's stack should not go below: a quarter of it is left, at most
-/// 1 MiB, for whoever reports that it is full.
+/// The address that the calling thread's stack should not go below: a quarter of it is left, at
+/// most 1 MiB, for whoever reports that it is full.
 pub fn stack_floor() -> usize {
     let here = 0u8;
     let here = std::ptr::from_ref(&here).addr();

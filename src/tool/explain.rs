@@ -1,5 +1,5 @@
-//! `engine explain`: what a resource is made of, which of its variants serves and why, who names it;
-//! or what a hash is the hash of.
+//! `engine explain`: what a resource is made of, which of its variants serves and why, who names
+//! it; or what a hash is the hash of.
 
 use super::compile::platform_name;
 use super::definitions;

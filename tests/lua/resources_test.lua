@@ -1,4 +1,5 @@
--- Suites of resources as scripts see them: plain data, variants, preferences. The files are in data/.
+-- Suites of resources as scripts see them: plain data, variants, preferences. The files are in
+-- data/.
 
 describe("Application.data", function()
   it("gives texts and bytes as strings", function()

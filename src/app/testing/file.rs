@@ -35,14 +35,15 @@ impl Outcome {
     }
 }
 
-/// Runs a file; what stops it is of the game's folder or the options, and would meet every file.
+/// Runs a file: what came of it, and the engine that it ran in. What stops it is of the game's folder
+/// or the options, and would meet every file.
 pub fn run(
     root: &Path,
     path: &str,
     options: &Options,
     store: &Store,
     usage: &mut Usage,
-) -> Result<Outcome, Stop> {
+) -> Result<(Outcome, App), Stop> {
     let mut outcome = Outcome::default();
     let mut app = App::open(Opening {
         folder: root,
@@ -75,7 +76,7 @@ pub fn run(
     if options.api_coverage.is_some() {
         usage.add(app.vm()).map_err(|report| Error::new(report.to_string()))?;
     }
-    Ok(outcome)
+    Ok((outcome, app))
 }
 
 struct Driver<'a> {

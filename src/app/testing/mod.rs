@@ -7,7 +7,7 @@ mod file;
 mod usage;
 mod words;
 
-use super::{exit, resources};
+use super::{App, exit, resources};
 use crate::foundation::random::Random;
 use crate::foundation::{Error, log};
 use crate::resource::settings;
@@ -108,6 +108,8 @@ impl From<Error> for Stop {
 #[derive(Default)]
 struct Total {
     store: Store,
+    /// The engine of the file that ran last.
+    last: Option<App>,
     files: usize,
     counts: Counts,
     failures: Vec<Failure>,
@@ -135,6 +137,8 @@ fn run(options: &Options) -> Result<i32, Stop> {
             break;
         }
     }
+    // The process ends now: taking the last engine apart would be work for nothing.
+    std::mem::forget(total.last.take());
     words.failures(&total.failures);
     if let Some(file) = &options.api_coverage {
         total.usage.write(file)?;
@@ -164,7 +168,10 @@ impl Total {
         words: &Words,
     ) -> Result<(), Stop> {
         let began = Instant::now();
-        let outcome = file::run(root, path, options, &self.store, &mut self.usage)?;
+        // Before the next one is made: two games' memory need not be there at once.
+        self.last = None;
+        let (outcome, app) = file::run(root, path, options, &self.store, &mut self.usage)?;
+        self.last = Some(app);
         if !options.list {
             words.file(path, &outcome, began.elapsed().as_secs_f64());
         }

@@ -71,8 +71,8 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             "set_property_preference_order",
             set_property_preference_order,
             &[("order", "properties, most important first; one list of them will do, too")],
-            "Sets which variants of resources are preferred (`menu.fr.texture` has the property `fr`). \
-             Takes effect at the next frame: what another variant serves from then on is reloaded.",
+            "Sets which variants of resources are preferred (`menu.fr.texture` has the property \
+             `fr`). Takes effect at the next frame: what another variant serves from then on is reloaded.",
         ),
         func(
             "set_resource_property_preference_order",
@@ -93,7 +93,8 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
                 ("type", "\"text\", \"config\", \"strings\" or \"binary\""),
                 ("name", "the resource's name"),
             ],
-            "The content of a resource of plain data: a string, or for \"config\" and \"strings\" a table.",
+            "The content of a resource of plain data: a string, or for \"config\" and \
+             \"strings\" a table.",
         ),
         func("settings", settings, &[], "What settings.sjson says, with the defaults, as a table.")
             .pure(),

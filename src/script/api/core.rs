@@ -7,7 +7,7 @@ use crate::resource::name::ResourceName;
 use crate::resource::project::NoScript;
 use crate::script::arg::{Bytes, Integer, Text};
 use crate::script::cx::Cx;
-use crate::script::outline::{self, Alias};
+use crate::script::outline;
 use crate::script::pattern::{self, Capture, Fault};
 use crate::script::ret::{Expected, Ret};
 use crate::script::row::{Module, func, module};
@@ -145,29 +145,21 @@ fn compiled_script(engine: &mut Engine, module: &str) -> Option<(String, String)
     None
 }
 
-/// The expression that hands top-level locals to the recorder: a field of the strings' metatable, so
-/// that no name of the game's is taken and no argument of its chunk.
+/// The expression that hands top-level locals to the recorder: a field of the strings' metatable,
+/// so that no name of the game's is taken and no argument of its chunk.
 const CAPTURE: &str = r#"("")["\27capture"]"#;
 
 fn script_outline(_: &mut Engine, script: Text) -> Value {
     let script = script.as_str();
     let Some(outline) = outline::outline(script) else { return Value::Nil };
     let list = |names: &[String]| Value::List(names.iter().map(text).collect());
-    let alias = |(name, alias): &(String, Alias)| {
-        let what = match alias {
-            Alias::Module(module) => ("module".to_string(), text(module)),
-            Alias::Path(path) => ("path".to_string(), list(path)),
-        };
-        Value::Table(vec![("name".to_string(), text(name)), what])
-    };
+    let written = outline.foreign().into_iter().map(|(module, path)| {
+        let module = module.map_or(Value::Nil, text);
+        Value::Table(vec![("module".to_string(), module), ("path".to_string(), list(&path))])
+    });
+    let written = Value::List(written.collect());
     let made = outline::instrument(script, &outline, CAPTURE).map_or(Value::Nil, text);
-    let written = outline.written.iter().map(|path| list(path)).collect();
-    let aliases = outline.aliases.iter().map(alias).collect();
-    Value::Table(vec![
-        ("text".to_string(), made),
-        ("written".to_string(), Value::List(written)),
-        ("aliases".to_string(), Value::List(aliases)),
-    ])
+    Value::Table(vec![("text".to_string(), made), ("written".to_string(), written)])
 }
 
 fn write_log(_: &mut Engine, level: Text, words: Bytes) {
