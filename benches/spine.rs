@@ -318,7 +318,7 @@ fn wide() -> Group {
 }
 
 fn garbage() -> Group {
-    const FRAMES: usize = 3000;
+    const FRAMES: usize = 600;
     let mut game = Game::open("garbage", &[], true);
     game.vm.collect_all();
     let live = game.vm.memory().0 as f64 / MIB;

@@ -267,6 +267,24 @@ function class.set_name(klass, name)
   records[klass].name = name
 end
 
+function core.is_class(value)
+  return records[value] ~= nil
+end
+
+-- After a reload: the class that `made` stands for (itself, where it is new) inherits from what the
+-- changed file says, and may be made again by that statement.
+function core.class_reloaded(made, exchange)
+  local record = records[made]
+  if not record then return end
+  local kept = exchange[made] or made
+  local super = record.super and (exchange[record.super] or record.super)
+  local own = records[kept]
+  if not own then return end
+  own.source, own.line, own.what, own.maker = record.source, record.line, record.what, record.maker
+  own.made_at = record.made_at
+  if own.super ~= super then link(kept, super) end
+end
+
 base_methods.extend = class.extend
 base_methods.is_a = class.is_a
 

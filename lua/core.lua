@@ -121,13 +121,16 @@ function core.layout_check()
   return core.reads_vector(core.make_vector3(1, 2, 3))
 end
 
+-- The real table behind each protected one.
+core.protected = {}
+
 -- Protects a table: its own keys cannot be replaced, new ones can be added.
 function core.protect(name, real)
   local own = {}
   for key in pairs(real) do
     own[key] = true
   end
-  return setmetatable({}, {
+  local protected = setmetatable({}, {
     __index = real,
     __newindex = function(_, key, value)
       if own[key] then
@@ -138,4 +141,6 @@ function core.protect(name, real)
     end,
     __metatable = "protected",
   })
+  core.protected[protected] = real
+  return protected
 end

@@ -39,6 +39,7 @@ end
 -- Swaps in scripts that changed (`files` has their chunk names and texts) and tells the game the
 -- names of all resources that are new.
 function core.swap(files, names)
+  core.forget_texts()
   if #files > 0 then
     core.reload(files)
   end

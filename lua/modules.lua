@@ -6,6 +6,7 @@ local type, error, ipairs = type, error, ipairs
 local format, concat = string.format, table.concat
 local getinfo, getlocal = core.debug.getinfo, core.debug.getlocal
 local native_load, native_require, place = load, require, core.place
+local reload = core.reload
 local bad_argument, raise = core.bad_argument, core.raise
 
 -- Bytes of text that `load` takes: it cannot be stopped, and 16 MiB take about half a second.
@@ -21,12 +22,16 @@ core.modules, core.preload = loaded, preload
 
 -- Runs a module's chunk. Its first local is the name: the search for a circle reads it off the
 -- stack, so that a load which fails leaves nothing behind that could be stale.
-local function run(name, chunk)
+local function run(name, chunk, file, written)
+  local mark = file and reload.recording and reload.begin(file, written, core.live_world)
   local result = chunk(name)
   if result ~= nil then
     loaded[name] = result
   elseif loaded[name] == nil then
     loaded[name] = true
+  end
+  if mark then
+    reload.keep(reload.finish(mark, name, loaded[name]))
   end
   return loaded[name]
 end
@@ -65,11 +70,19 @@ end
 -- A chunk of a file of the game's. Syntax errors carry their own file and line.
 local function compile(script)
   core.note_source(script.chunk, script.text)
+  if reload.recording then
+    return reload.compile(script)
+  end
   local chunk, problem = native_load(script.text, "@" .. script.chunk, "t")
   if not chunk then
     error(problem, 0)
   end
   return chunk
+end
+
+local function run_script(name, script)
+  local chunk, written = compile(script)
+  return run(name, chunk, script.chunk, written)
 end
 
 -- Why a library that Lua has elsewhere is not here.
@@ -96,7 +109,7 @@ local function require(name)
   end
   local script = core.read_script(name)
   if script.text then
-    return run(name, compile(script))
+    return run_script(name, script)
   end
   if not core.options.sandbox and script.missing then
     return native_require(name)
@@ -113,7 +126,7 @@ function core.boot(name)
   if not script.text then
     error(script.problem or script.missing, 0)
   end
-  run(name, compile(script))
+  run_script(name, script)
 end
 
 local TOO_LONG = format("load: the text has more than %d bytes: load it in parts",

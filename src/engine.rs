@@ -1,13 +1,15 @@
 //! The engine: every system and world as a field. The only thing that scripts' functions see.
 
 use crate::foundation::random::Random;
-use crate::foundation::{Error, Kind, Slots};
+use crate::foundation::{Error, Handle, Kind, Slots};
 use crate::resource::project::Project;
+use crate::resource::save::Saves;
 use crate::resource::settings::Settings;
 use crate::resource::store::Store;
 use crate::system::time_step::TimeStepPolicy;
 use crate::world::{WORLDS_MAX, World, WorldId};
 use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How the engine runs a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,6 +57,12 @@ impl Collection {
     pub const DEFAULT: Collection = Collection { milliseconds: 1.0, ceiling_mib: 0.0 };
 }
 
+/// The folder of the game's saves in its save folder.
+const SAVES: &str = "saves";
+
+/// 2000-01-01, where the clock of a deterministic run begins.
+const DETERMINISTIC_EPOCH: f64 = 946_684_800.0;
+
 /// What an engine is made of.
 pub struct Start {
     pub project: Project,
@@ -79,6 +87,7 @@ pub struct Engine {
     pub arguments: Vec<String>,
     pub deterministic: bool,
     pub save_folder: Option<PathBuf>,
+    pub saves: Saves,
     pub frame: FrameTime,
     pub time_step: TimeStepPolicy,
     pub random: Random,
@@ -92,7 +101,9 @@ pub struct Engine {
 
 impl Engine {
     pub fn new(start: Start) -> Engine {
+        let saves = start.save_folder.as_ref().map(|folder| folder.join(SAVES));
         Engine {
+            saves: Saves::new(saves, start.settings.text("version")),
             project: start.project,
             settings: start.settings,
             store: start.store,
@@ -108,6 +119,24 @@ impl Engine {
             main_world: None,
             quit: None,
         }
+    }
+
+    /// Seconds since 1970: the wall's, or the game's own where runs must be equal.
+    pub fn clock(&self) -> f64 {
+        if self.deterministic {
+            return DETERMINISTIC_EPOCH + self.frame.total;
+        }
+        // A clock that stands before 1970 is as good as 1970.
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+    }
+
+    /// What a handle names, where it is there.
+    pub fn living(&self, handle: Handle) -> Option<Kind> {
+        let kind = Kind::of(handle)?;
+        let living = match kind {
+            Kind::World => self.worlds.get(handle).is_some(),
+        };
+        living.then_some(kind)
     }
 
     /// Makes an empty world.

@@ -61,7 +61,7 @@ fn functions() -> Vec<Function> {
 }
 
 /// The names for which something does not hold.
-fn names<'a>(all: &'a [Function], missing: impl Fn(&Function) -> bool) -> Vec<&'a str> {
+fn names(all: &[Function], missing: impl Fn(&Function) -> bool) -> Vec<&str> {
     all.iter().filter(|f| missing(f)).map(|f| f.name.as_str()).collect()
 }
 

@@ -32,6 +32,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("clap", &["src/cli.rs", "src/tool/"]),
     ("glam", &["src/foundation/"]),
     ("libc", &["src/system/platform.rs"]),
+    ("memmap2", &["src/resource/bundle.rs"]),
     ("mimalloc", &["src/main.rs"]),
     ("mlua", &["src/script/"]),
     ("notify", &["src/resource/watch.rs"]),
@@ -277,7 +278,9 @@ fn files_are_short_and_say_first_what_is_in_them() {
         }
         for (line, text) in file.lines() {
             let columns = text.chars().count();
-            if columns > COLUMNS_MAX {
+            // The words that a test expects may stand as they are shown, on one line.
+            let golden = text.contains('"') && file.path.starts_with("tests/");
+            if columns > COLUMNS_MAX && !(golden && file.ends_with(&[".rs"])) {
                 found.push(format!("{}:{line}: {columns} columns", file.path));
             }
         }

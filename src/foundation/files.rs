@@ -17,24 +17,29 @@ pub fn write_safely(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// As [`write_safely`]; `told` hears how many bytes are written, now and then.
 pub fn write_telling(path: &Path, bytes: &[u8], told: &dyn Fn(usize)) -> Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    make_folder(folder)?;
-    // Two threads, or two engines, may write the same file at once: each has a name of its own.
-    static TURN: AtomicU32 = AtomicU32::new(0);
-    let turn = TURN.fetch_add(1, Ordering::Relaxed);
-    let beside = path.with_extension(format!("{}-{turn}.tmp", std::process::id()));
-    let write = || {
-        let mut file = File::create(&beside)?;
+    write_by(path, |file| {
         let mut written = 0;
         for piece in bytes.chunks(PIECE_BYTES) {
             file.write_all(piece)?;
             written += piece.len();
             told(written);
         }
-        file.sync_all()?;
-        std::fs::rename(&beside, path)
-    };
-    let written = write();
+        Ok(())
+    })
+}
+
+/// As [`write_safely`], of content that `write` writes, piece by piece: it need not fit in memory.
+pub fn write_by(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    make_folder(folder)?;
+    // Two threads, or two engines, may write the same file at once: each has a name of its own.
+    static TURN: AtomicU32 = AtomicU32::new(0);
+    let turn = TURN.fetch_add(1, Ordering::Relaxed);
+    let beside = path.with_extension(format!("{}-{turn}.tmp", std::process::id()));
+    let mut file = File::create(&beside)?;
+    let written = write(&mut file)
+        .and_then(|()| file.sync_all())
+        .and_then(|()| std::fs::rename(&beside, path));
     if written.is_err() {
         // The half-written file is of no use; that it cannot be removed changes nothing.
         let _ = std::fs::remove_file(&beside);

@@ -6,6 +6,7 @@ pub mod index;
 pub mod kind;
 pub mod name;
 pub mod project;
+pub mod save;
 pub mod scan;
 pub mod settings;
 pub mod store;

@@ -150,7 +150,8 @@ impl Project {
         let (folder, _) = path.rsplit_once('/').unwrap_or(("", path));
         let prefix = if folder.is_empty() { String::new() } else { folder.replace('/', ".") + "." };
         let Ok(entries) = fs::read_dir(self.root.join(folder)) else { return Vec::new() };
-        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let files = entries.flatten().filter(|entry| !entry.path().is_dir());
+        let names = files.filter_map(|entry| entry.file_name().into_string().ok());
         let scripts = names.filter_map(|name| Some(prefix.clone() + name.strip_suffix(".lua")?));
         let mut scripts: Vec<String> = scripts.collect();
         scripts.sort();

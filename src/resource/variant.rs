@@ -1,6 +1,8 @@
 //! Variants: which of a resource's files serves, by platform and by the game's preferences. Works
 //! on plain words; knows no files and no kinds. SYSTEMS A2.3 to A2.7.
 
+use crate::foundation::hash::IdString64;
+
 /// The platforms that a file can be for, as words in its name. Any other word is a property of the
 /// game's own: a language, a difficulty, a season.
 pub const PLATFORMS: &[&str] = &["linux", "windows", "macos", "android", "ios", "web"];
@@ -63,6 +65,12 @@ pub fn for_platform(variants: &[Properties], platform: &str) -> Vec<usize> {
     (0..variants.len()).filter(|i| variants[*i].platforms().next().is_none()).collect()
 }
 
+/// The index of the highest rank.
+fn best(ranks: impl Iterator<Item = Option<u32>>) -> Option<usize> {
+    let ranked = ranks.enumerate().filter_map(|(i, rank)| Some((rank?, i)));
+    ranked.max_by_key(|(rank, _)| *rank).map(|(_, i)| i)
+}
+
 /// What a game prefers, most important first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preferences(Vec<String>);
@@ -100,9 +108,17 @@ impl Preferences {
     /// How much a variant is preferred: its properties as bits, the first preference the highest;
     /// `None` for one that has a property which nobody prefers.
     fn rank(&self, variant: &Properties) -> Option<u32> {
+        self.rank_by(variant.words(), |preferred, word| preferred == word)
+    }
+
+    fn rank_by<T: Copy>(
+        &self,
+        variant: impl Iterator<Item = T>,
+        same: impl Fn(&str, T) -> bool,
+    ) -> Option<u32> {
         let mut rank = 0;
-        for word in variant.words() {
-            let at = self.0.iter().position(|preferred| preferred == word)?;
+        for word in variant {
+            let at = self.0.iter().position(|preferred| same(preferred, word))?;
             rank |= 1 << (self.0.len() - 1 - at);
         }
         Some(rank)
@@ -110,9 +126,16 @@ impl Preferences {
 
     /// The index of the variant that serves (A2.6), if one can.
     pub fn winner(&self, variants: &[Properties]) -> Option<usize> {
-        let ranked = variants.iter().enumerate();
-        let ranked = ranked.filter_map(|(i, variant)| Some((self.rank(variant)?, i)));
-        ranked.max_by_key(|(rank, _)| *rank).map(|(_, i)| i)
+        best(variants.iter().map(|variant| self.rank(variant)))
+    }
+
+    /// The same of variants whose properties are known by their hashes alone, as in a release.
+    pub fn winner_of_hashes<'a>(
+        &self,
+        variants: impl Iterator<Item = &'a [IdString64]>,
+    ) -> Option<usize> {
+        let same = |preferred: &str, word: IdString64| IdString64::new(preferred) == word;
+        best(variants.map(|variant| self.rank_by(variant.iter().copied(), same)))
     }
 
     /// Every set of properties that is asked for, in the order of asking: all subsets, in

@@ -109,7 +109,8 @@ unsafe fn table(l: *mut lua_State, i: c_int, cx: &Cx) -> String {
     }
 }
 
-fn is_name(bytes: &[u8]) -> bool {
+/// Whether a string can stand in Lua as a name.
+pub fn is_name(bytes: &[u8]) -> bool {
     let word = bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     word && bytes.first().is_some_and(|byte| !byte.is_ascii_digit())
 }

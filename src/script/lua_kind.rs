@@ -92,7 +92,8 @@ mod tests {
 
     #[test]
     fn strings_that_could_be_names_are_found_and_comments_are_not() {
-        let text = "local a = \"units/barrel\" -- \"no\"\n--[[ \"no\" ]]\nx('b', [==[\"no\"]==], \"not this\")";
+        let text = "local a = \"units/barrel\" -- \"no\"\n--[[ \"no\" ]]\n\
+                    x('b', [==[\"no\"]==], \"not this\")";
         assert_eq!(string_literals(text), ["units/barrel", "b"]);
     }
 

@@ -40,13 +40,24 @@ impl Memory {
         self.limit.saturating_mul(2)
     }
 
+    #[inline]
     fn allowed(&mut self, more: usize) -> bool {
         let wanted = self.used.saturating_add(more);
-        if wanted <= self.limit {
-            return true;
-        }
+        wanted <= self.limit || self.allowed_beyond(wanted)
+    }
+
+    #[cold]
+    fn allowed_beyond(&mut self, wanted: usize) -> bool {
         self.interrupt.arm(Reason::Memory);
         self.lenient > 0 || wanted <= self.refused_above()
+    }
+
+    #[inline]
+    fn hold(&mut self, more: usize) {
+        self.used += more;
+        if self.used > self.peak {
+            self.peak = self.used;
+        }
     }
 }
 
@@ -64,27 +75,26 @@ pub unsafe extern "C" fn allocate(
     // reference to it is alive while Lua allocates. Old pointers and sizes come from here.
     unsafe {
         let memory = &mut *(user as *mut Memory);
+        let layout = |size| Layout::from_size_align_unchecked(size, ALIGN);
+        if size == 0 {
+            if !old.is_null() && old_size > 0 {
+                memory.used -= old_size;
+                dealloc(old as *mut u8, layout(old_size));
+            }
+            return null_mut();
+        }
         let old_size = if old.is_null() { 0 } else { old_size };
         if size > old_size && !memory.allowed(size - old_size) {
             return null_mut();
         }
-        let made = match (old_size, size) {
-            (0, 0) => null_mut(),
-            (0, _) => alloc(Layout::from_size_align_unchecked(size, ALIGN)),
-            (_, 0) => {
-                dealloc(old as *mut u8, Layout::from_size_align_unchecked(old_size, ALIGN));
-                null_mut()
-            }
-            _ => {
-                let layout = Layout::from_size_align_unchecked(old_size, ALIGN);
-                realloc(old as *mut u8, layout, size)
-            }
+        let made = match old_size {
+            0 => alloc(layout(size)),
+            _ => realloc(old as *mut u8, layout(old_size), size),
         };
-        if made.is_null() && size > 0 {
-            return null_mut();
+        if !made.is_null() {
+            memory.used -= old_size;
+            memory.hold(size);
         }
-        memory.used = memory.used + size - old_size;
-        memory.peak = memory.peak.max(memory.used);
         made as *mut c_void
     }
 }

@@ -15,6 +15,7 @@ pub mod lua_kind;
 mod memory;
 mod native;
 mod outline;
+mod pack;
 mod pattern;
 pub mod prelude;
 mod report;

@@ -120,8 +120,8 @@ fn path(tokens: &[Token], mut i: usize) -> (Vec<String>, usize) {
 }
 
 impl Outline {
-    /// The tables of others that the top level writes to: what a module returned (or, without one, the
-    /// globals), and the path from there.
+    /// The tables of others that the top level writes to: what a module returned (or, without one,
+    /// the globals), and the path from there.
     pub fn foreign(&self) -> Vec<(Option<&str>, Vec<String>)> {
         self.written.iter().filter_map(|path| self.resolve(path, ALIASES_MAX)).collect()
     }

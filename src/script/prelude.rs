@@ -36,8 +36,13 @@ pub const FILES: &[File] = files![
     "json",
     "timer",
     "tween",
+    "save",
+    "reload/record",
+    "reload/plan",
     "modules",
+    "reload/commit",
     "application",
+    "localizer",
     "frame",
 ];
 

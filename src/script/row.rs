@@ -97,7 +97,7 @@ pub const fn func<M, F: Callable<M>>(
 const fn any_boxed(types: &[Type]) -> bool {
     let mut i = 0;
     while i < types.len() {
-        if matches!(types[i].shape, Shape::Boxed) {
+        if matches!(types[i].shape, Shape::Boxed | Shape::Packed) {
             return true;
         }
         i += 1;

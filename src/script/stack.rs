@@ -1,6 +1,6 @@
 //! A script's stack in words: its frames with source lines, locals and upvalues, and the lines of
-//! `Script.context` among them. Runs no code of the game's and never raises. The report around it is
-//! report.rs.
+//! `Script.context` among them. Runs no code of the game's and never raises. The report around it
+//! is report.rs.
 
 use super::cx::Cx;
 use super::describe::{ENGINE_CHUNK, bytes, chunk_name, literal};
@@ -76,7 +76,8 @@ pub unsafe fn walk(l: *mut lua_State, cx: &Cx, level: c_int, place: Option<Place
                 walk.contexts.push(line);
             } else if is_game(ar) {
                 walk.frames.extend(called.take().map(Frame::of_engine));
-                walk.frames.push(game_frame(l, cx, ar, walk.frames.len()));
+                let named = !called_by_prelude(l, level + 1);
+                walk.frames.push(game_frame(l, cx, ar, walk.frames.len(), named));
             } else {
                 // The prelude's own `error` is no function that a game called.
                 let name = name(ar);
@@ -209,11 +210,32 @@ impl Frame {
     }
 }
 
-unsafe fn game_frame(l: *mut lua_State, cx: &Cx, ar: &mut lua_Debug, index: usize) -> Frame {
+/// Whether the function at `level` is one of the engine's own Lua, which calls the game's functions
+/// by names of its own. The callbacks it calls by theirs.
+unsafe fn called_by_prelude(l: *mut lua_State, level: c_int) -> bool {
+    let mut ar = MaybeUninit::<lua_Debug>::zeroed();
+    // SAFETY: the record is filled by lua_getstack before it is read.
+    unsafe {
+        if lua_getstack(l, level, ar.as_mut_ptr()) == 0 {
+            return false;
+        }
+        lua_getinfo(l, c"S".as_ptr(), ar.as_mut_ptr());
+        let chunk = chunk_name(ar.assume_init_ref());
+        chunk.starts_with(ENGINE_CHUNK) && chunk != "[engine] frame"
+    }
+}
+
+unsafe fn game_frame(
+    l: *mut lua_State,
+    cx: &Cx,
+    ar: &mut lua_Debug,
+    index: usize,
+    named: bool,
+) -> Frame {
     // SAFETY: as for `walk`.
     unsafe {
         let place = Place { file: chunk_name(ar), line: ar.currentline as u32 };
-        let what = match (*ar.what as u8, ar.name.is_null()) {
+        let what = match (*ar.what as u8, ar.name.is_null() || !named) {
             (b'm', _) => "main chunk".to_string(),
             (_, false) => format!("function '{}'", CStr::from_ptr(ar.name).to_string_lossy()),
             (_, true) => format!("a function defined at line {}", ar.linedefined),

@@ -7,7 +7,8 @@ use mlua::ffi::*;
 use std::ffi::{CStr, c_int};
 
 /// Name and function, for the core table.
-pub const NATIVES: &[(&CStr, lua_CFunction)] = &[(c"trial", trial), (c"settle", settle)];
+pub const NATIVES: &[(&CStr, lua_CFunction)] =
+    &[(c"trial", trial), (c"settle", settle), (c"source", source)];
 
 unsafe fn set_reloading(l: *mut lua_State, cx: &mut Cx, on: bool) {
     cx.reloading = on;
@@ -64,4 +65,22 @@ unsafe extern "C-unwind" fn settle(l: *mut lua_State) -> c_int {
     // SAFETY: called once after every `trial`.
     unsafe { Cx::of(l).memory.lenient -= 1 };
     0
+}
+
+/// `source(chunk)`: the text that was noted for a chunk, or nil.
+unsafe extern "C-unwind" fn source(l: *mut lua_State) -> c_int {
+    // SAFETY: the prelude passes a string; lenient, so that pushing cannot fail.
+    unsafe {
+        let cx = Cx::of(l);
+        let words = super::report::error_words(l, 1, cx);
+        cx.memory.lenient += 1;
+        match cx.sources.get(&words) {
+            Some(text) => {
+                lua_pushlstring(l, text.as_ptr().cast(), text.len());
+            }
+            None => lua_pushnil(l),
+        }
+        cx.memory.lenient -= 1;
+        1
+    }
 }

@@ -21,9 +21,12 @@ pub fn chunk(registered: &[Registered], jit: bool, counted: bool) -> String {
          local Vector3, make_vector3 = core.ctypes.Vector3, core.make_vector3\n",
     );
     for (index, row) in registered.iter().enumerate() {
-        let vector = row.func.returns.iter().any(|result| result.shape == Shape::Vector3);
-        if vector {
+        let returns = |shape| row.func.returns.iter().any(|result| result.shape == shape);
+        if returns(Shape::Vector3) {
             wrapper(&mut text, row);
+        }
+        if returns(Shape::Packed) {
+            restoring(&mut text, row);
         }
         if jit && row.func.fast.is_some() {
             twin(&mut text, row, index, counted);
@@ -57,6 +60,19 @@ fn wrapper(text: &mut String, row: &Registered) {
     .expect("a string can be written to");
 }
 
+/// `local function name(...) return core.restore(slow(...)) end`, for a row whose first result is
+/// packed.
+fn restoring(text: &mut String, row: &Registered) {
+    let (module, name) = (row.module, row.func.name);
+    write!(
+        text,
+        "do local M, restore = core.module('{module}'), core.restore\n\
+         local slow = M.{name}\n\
+         M.{name} = function(...) return restore(slow(...)) end end\n"
+    )
+    .expect("a string can be written to");
+}
+
 /// What stands in the test, the call, and the C type, for one argument.
 fn argument(name: &str, index: usize, kind: &Type) -> (String, String, &'static str) {
     let a = format!("{name}{index}");
@@ -65,7 +81,9 @@ fn argument(name: &str, index: usize, kind: &Type) -> (String, String, &'static 
         Shape::Boolean => (format!("type({a}) ~= 'boolean'"), a.clone(), "bool"),
         Shape::Text => (format!("type({a}) ~= 'string'"), a.clone(), "const char *"),
         Shape::Vector3 => (format!("not istype(Vector3, {a})"), a.clone(), "const void *"),
-        Shape::Nothing | Shape::Boxed => unreachable!("not an argument of a hot row"),
+        Shape::Nothing | Shape::Packed | Shape::Boxed => {
+            unreachable!("not an argument of a hot row")
+        }
     };
     let zero = if c == "double" { "0" } else { "nil" };
     if kind.optional {

@@ -24,6 +24,8 @@ pub enum Shape {
     Handle(Kind),
     Text,
     Vector3,
+    /// Any value, vectors too: two results of which the prelude makes it (pack.rs).
+    Packed,
     /// Through Lua's C interface only.
     Boxed,
 }

@@ -135,6 +135,8 @@ impl Vm {
             for module in api::MODULES {
                 self.register(module, false);
             }
+            #[cfg(test)]
+            self.register(&tests::BROKEN, false);
             self.register(&api::core::CORE, true);
             for (name, function) in [NATIVES, heap::NATIVES, trial::NATIVES].concat() {
                 lua_pushcclosure(self.l, function, 0);
@@ -373,3 +375,7 @@ impl Drop for Vm {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "vm_tests.rs"]
+mod tests;

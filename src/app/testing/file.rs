@@ -35,8 +35,8 @@ impl Outcome {
     }
 }
 
-/// Runs a file: what came of it, and the engine that it ran in. What stops it is of the game's folder
-/// or the options, and would meet every file.
+/// Runs a file: what came of it, and the engine that it ran in. What stops it is of the game's
+/// folder or the options, and would meet every file.
 pub fn run(
     root: &Path,
     path: &str,

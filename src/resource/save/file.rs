@@ -118,8 +118,8 @@ impl Head {
     }
 }
 
-/// Compares versions number by number: `1.10` is newer than `1.9.3`. Numbers that are missing are 0;
-/// what follows the numbers does not count, nor does a version that begins with none.
+/// Compares versions number by number: `1.10` is newer than `1.9.3`. Numbers that are missing are
+/// 0; what follows the numbers does not count, nor does a version that begins with none.
 pub fn compare_versions(a: &str, b: &str) -> Ordering {
     let (a, b) = (numbers(a), numbers(b));
     if a.is_empty() || b.is_empty() {

@@ -1,5 +1,5 @@
-//! Where the files of saves are: a folder on the disk, or the memory of this process. Knows files by
-//! name and bytes, not what is in them.
+//! Where the files of saves are: a folder on the disk, or the memory of this process. Knows files
+//! by name and bytes, not what is in them.
 
 use crate::foundation::files;
 use std::collections::BTreeMap;
@@ -20,7 +20,9 @@ pub enum Place {
 }
 
 impl Place {
-    fn memory(memory: &Mutex<BTreeMap<String, Vec<u8>>>) -> MutexGuard<'_, BTreeMap<String, Vec<u8>>> {
+    fn memory(
+        memory: &Mutex<BTreeMap<String, Vec<u8>>>,
+    ) -> MutexGuard<'_, BTreeMap<String, Vec<u8>>> {
         // What is in the map is whole files, whoever panicked meanwhile.
         memory.lock().unwrap_or_else(|poison| poison.into_inner())
     }

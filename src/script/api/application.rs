@@ -72,13 +72,20 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             set_property_preference_order,
             &[("order", "properties, most important first; one list of them will do, too")],
             "Sets which variants of resources are preferred (`menu.fr.texture` has the property \
-             `fr`). Takes effect at the next frame: what another variant serves from then on is reloaded.",
+             `fr`). Takes effect at the next frame: what another variant serves from then on is \
+             reloaded.",
         ),
         func(
             "set_resource_property_preference_order",
             set_property_preference_order,
             &[("order", "properties, most important first; one list of them will do, too")],
             "Another name of `set_property_preference_order`, known from the Bitsquid family.",
+        ),
+        func(
+            "property_preference_order",
+            property_preference_order,
+            &[],
+            "The properties that are preferred in this frame, most important first.",
         ),
         func(
             "can_get",
@@ -186,6 +193,10 @@ fn set_property_preference_order(engine: &mut Engine, order: Rest) -> Result<(),
     }
     engine.store.prefer(Preferences::new(words).map_err(Error::new)?);
     Ok(())
+}
+
+fn property_preference_order(engine: &mut Engine) -> Vec<String> {
+    engine.store.preferences().words().to_vec()
 }
 
 fn can_get(engine: &mut Engine, kind: Text, name: Text) -> bool {

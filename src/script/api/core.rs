@@ -15,7 +15,6 @@ use crate::script::types::{Shape, Type};
 use crate::script::value::Value;
 use mlua::ffi::*;
 use std::ffi::c_int;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 pub static CORE: Module = module(
     "core",
@@ -257,15 +256,8 @@ fn find_plain(_: &mut Engine, subject: Bytes, needle: Bytes, init: Integer) -> V
     found.map_or(Value::Nil, |at| Value::Number((at + 1) as f64))
 }
 
-/// 2000-01-01, where the clock of a deterministic run begins.
-const DETERMINISTIC_EPOCH: f64 = 946_684_800.0;
-
 fn clock(engine: &mut Engine) -> f64 {
-    if engine.deterministic {
-        return DETERMINISTIC_EPOCH + engine.frame.total;
-    }
-    // A clock that stands before 1970 is as good as 1970.
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+    engine.clock()
 }
 
 /// The file of a game's user settings, in its save folder.

@@ -3,10 +3,11 @@
 mod application;
 pub mod core;
 mod math;
+mod save;
 mod world;
 
 use super::row::Module;
 
 /// Every module with functions in Rust. The prelude's Lua adds functions to some, and modules of
 /// its own (see prelude.rs).
-pub const MODULES: &[&Module] = &[&application::APPLICATION, &math::MATH, &world::WORLD];
+pub const MODULES: &[&Module] = &[&application::APPLICATION, &math::MATH, &save::SAVE, &world::WORLD];

@@ -1,0 +1,405 @@
+-- Hot reload: the trial run of changed files in a stand-in for the globals, and, where all of them
+-- ran, the exchange of old for new. What is exchanged is planned in plan.lua; the walk over the heap
+-- is native (heap.rs).
+local core = ...
+
+local type, next, error, rawget, rawset = type, next, error, rawget, rawset
+local pcall, setmetatable, tostring = pcall, setmetatable, tostring
+local sort = table.sort
+local setupvalue, set_raw_metatable = core.debug.setupvalue, core.debug.setmetatable
+local flush = core.jit.flush
+local globals, loaded, preload = core.globals, core.modules, core.preload
+local reload = core.reload
+local records, mapped = reload.records, reload.mapped
+
+local FILES_MAX = 10000 -- files in one reload
+
+local busy = false
+
+-- Where loads see their modules and globals, outside of a reload.
+core.live_world = {
+  globals = globals,
+  module = function(name)
+    return loaded[name]
+  end,
+  global = function(name)
+    return rawget(globals, name)
+  end,
+}
+
+-- The trial ----------------------------------------------------------------------------------------
+
+local trial_of
+
+local function copy(table)
+  local result = {}
+  for key, value in next, table do
+    result[key] = value
+  end
+  return result
+end
+
+-- `require` during a trial: what a changed file returned in its trial, a module that is loaded, or
+-- one that the edit newly needs, which is loaded as part of the trial.
+local function trial_require(box, name)
+  if type(name) ~= "string" then
+    core.bad_argument("require", 1, "name", "string", name)
+  end
+  if box.results[name] ~= nil then
+    return box.results[name]
+  end
+  local entry = box.by_name[name]
+  if not entry and loaded[name] ~= nil then
+    return loaded[name]
+  elseif not entry and preload[name] ~= nil then
+    local result = preload[name](name)
+    box.results[name] = result == nil and true or result
+    return box.results[name]
+  elseif not entry then
+    local script = core.read_script(name)
+    if not script.text then
+      return core.require(name)
+    end
+    core.note_source(script.chunk, script.text)
+    entry = { chunk = script.chunk, name = name, text = script.text }
+    entry.fn, entry.written = reload.compile(script, box.shadow)
+    box.by_name[name] = entry
+    box.list[#box.list + 1] = entry
+  elseif entry.running then
+    core.raise("require: modules need each other in a circle: " .. name .. " is being reloaded: "
+      .. "require one of them inside a function")
+  end
+  return trial_of(box, entry)
+end
+
+-- The stand-in for the globals: assignments go into it, and what is not in it is read from the real
+-- ones, except what the changed files assigned when they were loaded last.
+local function make_shadow(box)
+  local shadow, hidden = {}, box.hidden
+  local function read(_, name)
+    if not hidden[name] then
+      return globals[name]
+    end
+  end
+  setmetatable(shadow, { __index = read })
+  local stand_in = setmetatable({}, {
+    __index = shadow,
+    __newindex = function(_, name, value)
+      shadow[name] = value
+    end,
+  })
+  box.shadow, box.stand_in = shadow, stand_in
+  reload.owners[shadow], reload.owners[stand_in] = "[engine]", "[engine]"
+  local function require(name)
+    return trial_require(box, name)
+  end
+  local function load(text, name, mode, env)
+    return core.load(text, name, mode, env == nil and shadow or env)
+  end
+  local function loadstring(text, name)
+    if type(text) ~= "string" then
+      core.bad_argument("loadstring", 1, "text", "string", text)
+    end
+    return load(text, name)
+  end
+  for name, value in next, { _G = stand_in, require = require, load = load,
+    loadstring = loadstring } do
+    shadow[name] = value
+  end
+  box.exchange = {
+    [shadow] = globals, [stand_in] = globals, [require] = core.require, [load] = core.load,
+    [loadstring] = core.loadstring,
+  }
+  box.world = {
+    globals = shadow,
+    module = function(name)
+      local result = box.results[name]
+      if result == nil then
+        result = loaded[name]
+      end
+      return result
+    end,
+    global = function(name)
+      local value = rawget(shadow, name)
+      if value == nil and not hidden[name] then
+        value = rawget(globals, name)
+      end
+      return value
+    end,
+  }
+end
+
+function trial_of(box, entry)
+  if entry.record then
+    return entry.record.result
+  end
+  entry.running = true
+  local mark = reload.begin(entry.chunk, entry.written, box.world)
+  for table, before in next, mark.foreign do
+    box.undo[#box.undo + 1] = { table = table, before = before }
+  end
+  local before = loaded[entry.name]
+  local result = entry.fn(entry.name)
+  for key, value in next, box.stand_in do
+    rawset(box.shadow, key, value)
+    rawset(box.stand_in, key, nil)
+  end
+  if result == nil then
+    local own = loaded[entry.name]
+    result = (own == nil or own == before) and true or own
+  end
+  entry.record = reload.finish(mark, entry.name, result)
+  entry.running = false
+  box.results[entry.name] = result
+  return result
+end
+
+-- Takes back what the trial wrote into tables that were there before.
+local function undo(box)
+  for i = #box.undo, 1, -1 do
+    local at = box.undo[i]
+    for key in next, copy(at.table) do
+      if at.before.fields[key] == nil then
+        rawset(at.table, key, nil)
+      end
+    end
+    for key, value in next, at.before.fields do
+      rawset(at.table, key, value)
+    end
+    set_raw_metatable(at.table, at.before.meta)
+  end
+end
+
+-- The commit ---------------------------------------------------------------------------------------
+
+local function carry_out(plan)
+  for i = 1, #plan.sets do
+    local at = plan.sets[i]
+    local value = mapped(plan, at.value)
+    if at.kind == "upvalue" then
+      setupvalue(at.holder, at.key, value)
+    elseif at.kind == "meta" then
+      set_raw_metatable(at.holder, value)
+    elseif core.is_class(at.holder) and value ~= nil then
+      -- A class hands its metamethods on to the classes that inherit from it.
+      rawset(at.holder, at.key, nil)
+      at.holder[at.key] = value
+    else
+      rawset(at.holder, at.key, value)
+    end
+  end
+end
+
+local function lists(box)
+  local pairs_of, old, new, sources = {}, {}, {}, {}
+  for i = 1, #box.list do
+    local entry = box.list[i]
+    if entry.old then
+      pairs_of[#pairs_of + 1] = { old = entry.old, new = entry.record }
+      sources[#sources + 1] = entry.old.source
+      for fn in next, entry.old.functions do
+        old[#old + 1] = fn
+      end
+    end
+    for table in next, entry.record.tables do
+      new[#new + 1] = table
+    end
+    for fn in next, entry.record.functions do
+      new[#new + 1] = fn
+    end
+  end
+  return pairs_of, old, new, sources
+end
+
+local function kept_closures(kept)
+  local list = {}
+  for place, count in next, kept do
+    list[#list + 1] = { place = place, count = count }
+  end
+  sort(list, function(a, b)
+    return a.place < b.place
+  end)
+  return list
+end
+
+-- Nothing can interrupt this: after a trial no hook raises until core.settle.
+local function commit(box)
+  local pairs_of, old, new, sources = lists(box)
+  local hidden = { box, reload, records, reload.owners, reload.successors, reload.state }
+  local hits, existed, kept = core.heap_scan(hidden, old, new, sources)
+  local plan = reload.plan(pairs_of, existed)
+  carry_out(plan)
+  local replaced = core.heap_apply(hits, plan.exchange)
+  local exchange, roots = box.exchange, {}
+  for from, to in next, plan.exchange do
+    exchange[from] = to
+  end
+  for i = 1, #plan.order do
+    local fn = plan.order[i].fn
+    reload.successors[fn] = plan.exchange[fn]
+  end
+  for i = 1, #box.list do
+    local entry = box.list[i]
+    for table in next, entry.record.tables do
+      core.class_reloaded(table, plan.exchange)
+    end
+    roots[#roots + 1] = entry.record
+    if not entry.old then
+      loaded[entry.name] = mapped(plan, entry.record.result)
+      for name, value in next, entry.record.globals do
+        if rawget(globals, name) == nil then
+          rawset(globals, name, mapped(plan, value))
+        end
+      end
+    end
+  end
+  roots[#roots + 1] = box.results
+  for name, value in next, box.results do
+    if not box.by_name[name] then
+      loaded[name] = mapped(plan, value)
+    end
+  end
+  core.heap_fix(roots, exchange, plan.joins)
+  for i = 1, #box.list do
+    reload.keep(box.list[i].record)
+  end
+  flush()
+  return {
+    replaced = plan.replaced + replaced, added = plan.added, removed = plan.removed,
+    updated = plan.updated, kept_closures = kept_closures(kept),
+  }
+end
+
+-- The whole ----------------------------------------------------------------------------------------
+
+local function check_files(files)
+  if type(files) ~= "table" or #files > FILES_MAX then
+    error("core.reload_files takes a list of at most " .. FILES_MAX .. " files", 0)
+  end
+  for i = 1, #files do
+    local file = files[i]
+    if type(file) ~= "table" or type(file.chunk) ~= "string" or type(file.text) ~= "string" then
+      error("core.reload_files takes a list of { chunk, text }", 0)
+    end
+  end
+end
+
+-- The loads of the changed files, in the order in which they were loaded first.
+local function begin(files)
+  local box = { list = {}, by_name = {}, results = {}, hidden = {}, undo = {}, not_loaded = {} }
+  box.changed = {}
+  for i = 1, #files do
+    local file = files[i]
+    local known = records[file.chunk]
+    if known then
+      box.changed[#box.changed + 1] = file.chunk
+    else
+      box.not_loaded[#box.not_loaded + 1] = file.chunk
+    end
+    for k = 1, known and #known or 0 do
+      local record = known[k]
+      local entry = { chunk = file.chunk, name = record.name, text = file.text, old = record }
+      box.list[#box.list + 1], box.by_name[record.name] = entry, entry
+      for name in next, record.globals do
+        box.hidden[name] = true
+      end
+    end
+  end
+  sort(box.list, function(a, b)
+    return a.old.order < b.old.order
+  end)
+  return box
+end
+
+local function failed(box, message, place, report)
+  for chunk, text in next, box.sources do
+    core.note_source(chunk, text)
+  end
+  return { ok = false, message = message, place = place, report = report }
+end
+
+local function compile_all(box)
+  for i = 1, #box.list do
+    local entry = box.list[i]
+    box.sources[entry.chunk] = box.sources[entry.chunk] or core.source(entry.chunk)
+    core.note_source(entry.chunk, entry.text)
+    entry.fn, entry.written = reload.compile(entry, box.shadow)
+  end
+end
+
+local function run_trials(box)
+  for i = 1, #box.list do
+    trial_of(box, box.list[i])
+  end
+end
+
+local function reload_all(files)
+  local box = begin(files)
+  box.sources = {}
+  make_shadow(box)
+  local compiled, problem = pcall(compile_all, box)
+  if not compiled then
+    problem = tostring(problem)
+    return failed(box, problem, problem:match("^(.-:%d+):") or "", "Error: " .. problem)
+  end
+  local innermost, before = reload.state.innermost, copy(loaded)
+  local ran, message, place, report = core.trial(function()
+    run_trials(box)
+  end)
+  reload.state.innermost = innermost
+  undo(box)
+  for name, value in next, copy(loaded) do
+    if before[name] == nil then
+      loaded[name] = nil
+      box.results[name] = box.results[name] == nil and ran and value or box.results[name]
+    end
+  end
+  for name, value in next, before do
+    loaded[name] = value
+  end
+  local result
+  if ran then
+    local fine
+    fine, result = pcall(commit, box)
+    if not fine then
+      message = result
+    end
+    result = fine and result or nil
+  end
+  core.settle()
+  if not result then
+    return failed(box, message, place or "", report or "Error: " .. tostring(message))
+  end
+  result.ok, result.changed, result.not_loaded = true, box.changed, box.not_loaded
+  return result
+end
+
+-- Puts the new texts of files in place of the running ones, all or none. `files` is a list of
+-- `{ chunk, text }`. Gives `{ ok = true, changed, not_loaded, replaced, added, removed, updated,
+-- kept_closures = { { place, count } } }`, or `{ ok = false, message, place, report }`, and then
+-- nothing has changed.
+function core.reload_files(files)
+  check_files(files)
+  if busy then
+    return { ok = false, message = "a reload is under way", place = "", report = "" }
+  elseif not reload.recording then
+    return { ok = false, message = "loads are not recorded in this build", place = "", report = "" }
+  end
+  busy = true
+  local fine, result = pcall(reload_all, files)
+  busy = false
+  if not fine then
+    error(result, 0)
+  end
+  return result
+end
+
+-- The same, and tells the game: `on_reload(changed)`, a list of the files' names.
+function core.run_reload(files)
+  local result = core.reload_files(files)
+  local fn = rawget(globals, "on_reload")
+  if result.ok and #result.changed > 0 and type(fn) == "function" then
+    globals.on_reload(copy(result.changed))
+  end
+  return result
+end

@@ -1,0 +1,330 @@
+-- What a reload will do: which new tables and functions stand for which old ones, by their paths, and
+-- which slots get which values, by a three-way comparison of what the last load put there, what is
+-- there now, and what the changed file puts there. Nothing is changed here.
+local core = ...
+
+local type, next, rawget, rawequal, abs = type, next, rawget, rawequal, math.abs
+local getmetatable, getupvalue = core.debug.getmetatable, core.debug.getupvalue
+local upvalueid = core.debug.upvalueid
+local reload = core.reload
+local same, successors = reload.same, reload.successors
+
+local DEPTH_MAX = 100 -- how deep tables are compared before one counts as changed by the game
+
+-- What a value of a new load stands for.
+local function mapped(plan, value)
+  local kind = type(value)
+  if kind == "table" or kind == "function" then
+    local other = plan.exchange[value]
+    if other ~= nil then
+      return other
+    end
+  end
+  return value
+end
+
+reload.mapped = mapped
+
+-- What a recorded function has become since.
+local function latest(value)
+  while type(value) == "function" and successors[value] do
+    value = successors[value]
+  end
+  return value
+end
+
+-- Pairing -----------------------------------------------------------------------------------------
+
+local function wait_for(plan, o, n, a, b)
+  if a ~= nil and b ~= nil and not rawequal(a, b) then
+    plan.last = plan.last + 1
+    plan.waiting[plan.last] = { o = o, n = n, a = a, b = b }
+  end
+end
+
+local function pair_cells(plan, o, n, a, b)
+  if plan.joined[b] or plan.taken[a] then
+    return
+  end
+  plan.joined[b], plan.taken[a] = a, b
+  plan.cells[#plan.cells + 1] = { o = o, old = a, new = b }
+  wait_for(plan, o, n, a.value, b.value)
+end
+
+local function pair_tables(plan, o, n, a, b)
+  local old, new = o.tables[a], n.tables[b]
+  if not old or not new or plan.existed[b] or plan.exchange[b] or plan.taken[a] then
+    return
+  end
+  plan.exchange[b], plan.taken[a] = a, b
+  plan.tables[#plan.tables + 1] = { o = o, n = n, a = a, old = old, new = new }
+  for key, value in next, new.fields do
+    wait_for(plan, o, n, old.fields[key], value)
+  end
+  wait_for(plan, o, n, old.meta, new.meta)
+end
+
+-- Whether two closures share an upvalue: it is their file's then, and not their own.
+local function shared(x, y)
+  return upvalueid(x.fn, x.index) == upvalueid(y.fn, y.index)
+end
+
+local function pair_functions(plan, o, n, a, b)
+  local old, new = o.functions[a], n.functions[b]
+  if not old or not new or plan.existed[b] then
+    return
+  elseif old.own and new.own then
+    local list = plan.candidates[a]
+    if not list then
+      list = {}
+      plan.candidates[a] = list
+      plan.order[#plan.order + 1] = { fn = a, entry = old, list = list }
+    end
+    for i = 1, #list do
+      if list[i].fn == b then
+        return
+      end
+    end
+    list[#list + 1] = { fn = b, entry = new }
+    plan.functions[#plan.functions + 1] = { o = o, n = n, old = old, new = new }
+  elseif old.proto and old.proto == new.proto and not plan.exchange[b] and not plan.taken[a] then
+    -- The same factory of another file made both: the old closure stays, with what it holds.
+    plan.exchange[b], plan.taken[a] = a, b
+    plan.closures[#plan.closures + 1] = { o = o, old = old, new = new }
+    for i = 1, #new.cells do
+      local x, y = old.cells[i], new.cells[i]
+      if x and not shared(x, y) then
+        wait_for(plan, o, n, x.value, y.value)
+      end
+    end
+  end
+end
+
+-- Pairs everything that waits, nearest paths first; then what the functions hold, by name.
+local function pair_all(plan)
+  while true do
+    while plan.first <= plan.last do
+      local at = plan.waiting[plan.first]
+      plan.waiting[plan.first] = nil
+      plan.first = plan.first + 1
+      local kind = type(at.a)
+      if kind == type(at.b) then
+        if kind == "table" then
+          pair_tables(plan, at.o, at.n, at.a, at.b)
+        elseif kind == "function" then
+          pair_functions(plan, at.o, at.n, at.a, at.b)
+        end
+      end
+    end
+    plan.functions_done = plan.functions_done + 1
+    local at = plan.functions[plan.functions_done]
+    if not at then
+      plan.functions_done = plan.functions_done - 1
+      return
+    end
+    for i = 1, #at.new.cells do
+      local b = at.new.cells[i]
+      for k = 1, #at.old.cells do
+        local a = at.old.cells[k]
+        if a.name == b.name and not plan.joined[b] and not plan.taken[a] then
+          pair_cells(plan, at.o, at.n, a, b)
+        end
+      end
+    end
+  end
+end
+
+-- Which new function stands for an old one that several paths led to: the one whose line is nearest.
+local function choose(plan)
+  for i = 1, #plan.order do
+    local at = plan.order[i]
+    local best = at.list[1]
+    for k = 2, #at.list do
+      local other = at.list[k]
+      if abs(other.entry.line - at.entry.line) < abs(best.entry.line - at.entry.line) then
+        best = other
+      end
+    end
+    plan.exchange[at.fn] = best.fn
+  end
+end
+
+-- Deciding ----------------------------------------------------------------------------------------
+
+-- Whether a table and all in it is still as the last load left it.
+local function untouched(o, table, depth)
+  local snapshot = o.tables[table]
+  if not snapshot or depth > DEPTH_MAX or getmetatable(table) ~= snapshot.meta then
+    return false
+  end
+  local fields = snapshot.fields
+  for key, value in next, fields do
+    local live = rawget(table, key)
+    if not same(live, latest(value)) then
+      return false
+    elseif type(live) == "table" and o.tables[live] and not untouched(o, live, depth + 1) then
+      return false
+    end
+  end
+  for key in next, table do
+    if fields[key] == nil then
+      return false
+    end
+  end
+  return true
+end
+
+-- What becomes of a slot that the last load gave `was`, that holds `live`, and that the changed file
+-- gives `value`: nothing, "set" or "remove".
+local function decide(plan, o, was, live, value)
+  was, value = latest(was), mapped(plan, value)
+  if was == nil then
+    return value ~= nil and live == nil and "set"
+  elseif not same(live, was) then
+    return nil -- the game's own
+  elseif value == nil then
+    return (type(was) ~= "table" or untouched(o, was, 0)) and "remove"
+  end
+  return not same(value, was) and "set"
+end
+
+local function add_set(plan, kind, holder, key, was, value, action)
+  if not action then
+    return
+  end
+  if action == "remove" then
+    plan.removed = plan.removed + 1
+    value = nil
+  elseif was == nil then
+    plan.added = plan.added + 1
+  elseif type(was) == "function" and type(value) == "function" then
+    plan.replaced = plan.replaced + 1
+  else
+    plan.updated = plan.updated + 1
+  end
+  plan.sets[#plan.sets + 1] = { kind = kind, holder = holder, key = key, value = value }
+end
+
+local function decide_field(plan, o, holder, key, was, value)
+  local action = decide(plan, o, was, rawget(holder, key), value)
+  add_set(plan, "field", holder, key, was, value, action)
+end
+
+local function is_object(key)
+  local kind = type(key)
+  return kind == "table" or kind == "function"
+end
+
+local function decide_table(plan, at)
+  local o, a, old, new = at.o, at.a, at.old.fields, at.new.fields
+  for key, value in next, new do
+    if not is_object(key) then
+      decide_field(plan, o, a, key, old[key], value)
+    elseif plan.back[key] == nil and old[mapped(plan, key)] == nil then
+      -- A key that is new; a function or table that stands for an old one has its entry already.
+      decide_field(plan, o, a, mapped(plan, key), nil, value)
+    end
+  end
+  for key, was in next, old do
+    if new[key] == nil and not is_object(key) then
+      decide_field(plan, o, a, key, was, nil)
+    end
+  end
+  local action = decide(plan, o, at.old.meta, getmetatable(a), at.new.meta)
+  add_set(plan, "meta", a, nil, at.old.meta, at.new.meta, action)
+end
+
+local function decide_cell(plan, o, old, new)
+  local _, live = getupvalue(old.fn, old.index)
+  local action = decide(plan, o, old.value, live, new.value)
+  add_set(plan, "upvalue", old.fn, old.index, old.value, new.value, action)
+end
+
+-- Slots by name in two tables: globals, and each table of others that a file wrote into.
+local function decide_names(plan, o, holder, old, new)
+  for key, value in next, new do
+    decide_field(plan, o, holder, key, old[key], value)
+  end
+  for key, was in next, old do
+    -- In a table of others a value that is written again cannot be told from one that is not.
+    if new[key] == nil and (holder == core.globals or type(was) == "function") then
+      decide_field(plan, o, holder, key, was, nil)
+    end
+  end
+end
+
+-- The plan for a list of `{ old = record, new = record }`; `existed` has the new records' objects
+-- that were there before the trial.
+function reload.plan(list, existed)
+  local plan = {
+    existed = existed, exchange = {}, back = {}, taken = {}, joined = {}, candidates = {},
+    order = {}, cells = {}, tables = {}, closures = {}, functions = {}, functions_done = 0,
+    waiting = {}, first = 1, last = 0, sets = {}, joins = {}, patches = {},
+    replaced = 0, added = 0, removed = 0, updated = 0,
+  }
+  for i = 1, #list do
+    local o, n = list[i].old, list[i].new
+    for k = 1, #n.cells do
+      local b = n.cells[k]
+      local a = b.top and o.top[b.name]
+      if a then
+        pair_cells(plan, o, n, a, b)
+      end
+    end
+    for name, value in next, n.globals do
+      wait_for(plan, o, n, o.globals[name], value)
+    end
+    wait_for(plan, o, n, o.result, n.result)
+  end
+  pair_all(plan)
+  for i = 1, #list do
+    local o, n = list[i].old, list[i].new
+    local new = {}
+    for table, changed in next, n.patches do
+      table = mapped(plan, table)
+      new[table] = changed
+      for key, value in next, changed do
+        wait_for(plan, o, n, o.patches[table] and o.patches[table][key], value)
+      end
+    end
+    plan.patches[i] = new
+  end
+  pair_all(plan)
+  choose(plan)
+  for old, new in next, plan.exchange do
+    plan.back[new] = old
+  end
+  for i = 1, #plan.cells do
+    local at = plan.cells[i]
+    decide_cell(plan, at.o, at.old, at.new)
+    local count = #plan.joins
+    plan.joins[count + 1] = upvalueid(at.new.fn, at.new.index)
+    plan.joins[count + 2], plan.joins[count + 3] = at.old.fn, at.old.index
+  end
+  for i = 1, #plan.tables do
+    decide_table(plan, plan.tables[i])
+  end
+  for i = 1, #plan.closures do
+    local at = plan.closures[i]
+    for k = 1, #at.new.cells do
+      local x, y = at.old.cells[k], at.new.cells[k]
+      if x and not shared(x, y) then
+        decide_cell(plan, at.o, x, y)
+      end
+    end
+  end
+  for i = 1, #list do
+    local o, n = list[i].old, list[i].new
+    decide_names(plan, o, core.globals, o.globals, n.globals)
+    decide_field(plan, o, core.modules, n.name, o.result, n.result)
+    for table, changed in next, plan.patches[i] do
+      decide_names(plan, o, table, o.patches[table] or {}, changed)
+    end
+    for table, changed in next, o.patches do
+      if not plan.patches[i][table] then
+        decide_names(plan, o, table, changed, {})
+      end
+    end
+  end
+  return plan
+end

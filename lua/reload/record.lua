@@ -1,0 +1,360 @@
+-- What each load of a game's file put where: its result, the globals it assigned, its top-level
+-- locals, the tables and functions in them, what it wrote into tables of others. Hot reload compares
+-- with it. How old and new are paired is in plan.lua; trial and commit are in commit.lua.
+local core = ...
+
+local type, next, rawget, rawequal, pcall = type, next, rawget, rawequal, pcall
+local setmetatable, tostring, error = setmetatable, tostring, error
+local getinfo, getmetatable = core.debug.getinfo, core.debug.getmetatable
+local getupvalue, upvalueid = core.debug.getupvalue, core.debug.upvalueid
+local native_load = load
+local globals = core.globals
+
+local ENTRIES_MAX = 200000 -- entries of one file's tables that are recorded; deeper ones keep their values
+local UPVALUES_MAX = 255 -- Lua's own limit
+local ENGINE = "[engine]" -- the owner of what is the engine's
+
+-- `recording`: a bundle is played as it is, and nothing of it is recorded.
+local reload = { recording = core.module("Application").build() ~= "release" }
+core.reload = reload
+
+-- By chunk, the records of its loads (one for each module name), in order.
+local records = {}
+-- By table or function, the chunk whose load made it, as far as that is known.
+local owners = setmetatable({}, { __mode = "k" })
+-- By function, the one that replaced it everywhere: other files' records still name the old one.
+local successors = setmetatable({}, { __mode = "k" })
+reload.records, reload.owners, reload.successors = records, owners, successors
+reload.loads = 0
+
+-- The loads under way: `innermost`, and each one's `outer`.
+local state = {}
+reload.state = state
+
+-- Marks the engine's tables, so that a file which holds one does not take it for its own.
+local function own_engine()
+  local waiting = { core.api, core.modules, core.preload, core.protected, core.string, core.table,
+    core.math, core.coroutine, core.os, core.bit, core.ctypes, core.loaded }
+  owners[globals] = ENGINE
+  local at = #waiting
+  while at > 0 do
+    local value = waiting[at]
+    waiting[at] = nil
+    at = at - 1
+    if type(value) == "table" and not owners[value] then
+      owners[value] = ENGINE
+      for _, item in next, value do
+        at = at + 1
+        waiting[at] = item
+      end
+      local meta = getmetatable(value)
+      if meta then
+        at = at + 1
+        waiting[at] = meta
+      end
+    end
+  end
+end
+
+local function copy(table)
+  local result = {}
+  for key, value in next, table do
+    result[key] = value
+  end
+  return result
+end
+
+-- The table that a path leads to, from what a module returned or from a global. `world` says what
+-- the load sees: `module(name)`, `global(name)`, and the table `globals` that it assigns to.
+local function find(place, world)
+  local path = place.path
+  local value, first
+  if place.module then
+    value, first = world.module(place.module), 1
+  else
+    value, first = world.global(path[1]), 2
+  end
+  for i = first, #path do
+    value = type(value) == "table" and rawget(core.protected[value] or value, path[i])
+  end
+  if type(value) == "table" and value ~= globals then
+    return core.protected[value] or value
+  end
+end
+
+-- Begins the record of a load.
+function reload.begin(chunk, written, world)
+  if not owners[globals] then
+    own_engine()
+  end
+  local mark = {
+    chunk = chunk, captures = {}, outer = state.innermost, world = world, written = written,
+    before = copy(world.globals), foreign = {}, inner = {},
+  }
+  -- Whether this load, or one around it, has to know what the loads inside it made.
+  mark.watching = #written > 0 or (mark.outer and mark.outer.watching)
+  for i = 1, #written do
+    local found = find(written[i], world)
+    if found and not mark.foreign[found] then
+      mark.foreign[found] = { fields = copy(found), meta = getmetatable(found) }
+    end
+  end
+  state.innermost = mark
+  return mark
+end
+
+-- Called by every chunk that outline.rs has added to, at its end. It is a field of the strings'
+-- metatable (strings.lua has the table), so it takes no name of the game's.
+local function capture(fn)
+  local chunk = getinfo(fn, "S").source:sub(2)
+  local mark = state.innermost
+  while mark and mark.chunk ~= chunk do
+    mark = mark.outer
+  end
+  if mark then
+    mark.captures[#mark.captures + 1] = fn
+  end
+end
+
+core.string["\27capture"] = capture
+string["\27capture"] = capture
+
+local function own(record, fn)
+  return getinfo(fn, "S").source == record.source
+end
+
+-- A cell is an upvalue, named by one function that has it.
+local function add_cell(record, name, fn, index, value, top)
+  local cell = { name = name, fn = fn, index = index, value = value, top = top }
+  record.cells[#record.cells + 1] = cell
+  record.by_id[upvalueid(fn, index)] = cell
+  if top then
+    record.top[name] = cell
+  end
+  return cell
+end
+
+-- The cells of a function, as far as they are its file's, by name.
+local function cells_of(record, fn, push)
+  local cells = {}
+  for i = 1, UPVALUES_MAX do
+    local name, value = getupvalue(fn, i)
+    if name == nil then
+      return cells
+    end
+    local id = upvalueid(fn, i)
+    local cell = record.by_id[id] or add_cell(record, name, fn, i, value, false)
+    cells[#cells + 1] = cell
+    push(value)
+  end
+  return cells
+end
+
+-- A closure that another file's factory made for this one: what it holds is looked at, once.
+local function cells_of_foreign(record, fn, push)
+  local cells = {}
+  for i = 1, UPVALUES_MAX do
+    local name, value = getupvalue(fn, i)
+    if name == nil then
+      return cells
+    end
+    cells[#cells + 1] = { name = name, fn = fn, index = i, value = value }
+    if type(value) ~= "function" or own(record, value) then
+      push(value)
+    end
+  end
+  return cells
+end
+
+-- Notes every table and function that a value leads to and that no other file made.
+local function note(record, first)
+  local waiting, at = { first }, 1
+  local function push(value)
+    local kind = type(value)
+    if kind == "table" or kind == "function" then
+      at = at + 1
+      waiting[at] = value
+    end
+  end
+  if type(first) ~= "table" and type(first) ~= "function" then
+    return
+  end
+  while at > 0 do
+    local value = waiting[at]
+    waiting[at] = nil
+    at = at - 1
+    local owner = owners[value]
+    if owner and owner ~= record.chunk then
+      -- Another file's, or the engine's.
+    elseif type(value) == "table" then
+      if not record.tables[value] and record.entries < ENTRIES_MAX then
+        owners[value] = record.chunk
+        local meta = getmetatable(value)
+        local fields = {}
+        record.tables[value] = { fields = fields, meta = meta }
+        for key, item in next, value do
+          fields[key] = item
+          record.entries = record.entries + 1
+          push(item)
+          push(key)
+        end
+        push(meta)
+      end
+    elseif not record.functions[value] then
+      local info = getinfo(value, "S")
+      if info.source == record.source then
+        owners[value] = record.chunk
+        record.functions[value] = { cells = {}, own = true, line = info.linedefined }
+        record.functions[value].cells = cells_of(record, value, push)
+      elseif info.what == "Lua" then
+        owners[value] = record.chunk
+        local entry = { cells = {}, proto = info.source .. ":" .. info.linedefined }
+        record.functions[value] = entry
+        if info.source:sub(1, 9) ~= "=[engine]" then
+          entry.cells = cells_of_foreign(record, value, push)
+        end
+      end
+    end
+  end
+end
+
+-- What the load assigned: every global that is another one than before, without those of the loads
+-- inside it.
+local function assigned(mark)
+  local names = {}
+  for name, value in next, mark.world.globals do
+    local inner = mark.inner[name]
+    if not rawequal(value, mark.before[name]) and (inner == nil or not rawequal(inner, value)) then
+      names[name] = value
+    end
+  end
+  return names
+end
+
+-- What the load wrote into tables that others made, by table.
+local function patches(record, mark)
+  local found = {}
+  for i = 1, #mark.written do
+    local table = find(mark.written[i], mark.world)
+    local owner = table and owners[table]
+    -- A table that was not there before was made by this load or by one inside it.
+    local before = table and (mark.foreign[table] or mark.inner[table])
+    before = before and before.fields
+    if before and owner ~= record.chunk and not found[table] then
+      local changed
+      for key, value in next, table do
+        if not rawequal(before[key], value) then
+          changed = changed or {}
+          changed[key] = value
+        end
+      end
+      found[table] = changed
+    end
+  end
+  return found
+end
+
+-- Ends the record of a load: everything that it put anywhere.
+function reload.finish(mark, name, result)
+  local record = {
+    chunk = mark.chunk, source = "@" .. mark.chunk, name = name, result = result,
+    globals = assigned(mark), cells = {}, by_id = {}, top = {}, tables = {}, functions = {},
+    entries = 0,
+  }
+  record.patches = patches(record, mark)
+  state.innermost = mark.outer
+  for i = 1, #mark.captures do
+    local fn = mark.captures[i]
+    for index = 1, UPVALUES_MAX do
+      local local_name, value = getupvalue(fn, index)
+      if local_name == nil then
+        break
+      end
+      add_cell(record, local_name, fn, index, value, true)
+    end
+  end
+  for i = 1, #record.cells do
+    note(record, record.cells[i].value)
+  end
+  for _, value in next, record.globals do
+    note(record, value)
+  end
+  note(record, result)
+  for _, changed in next, record.patches do
+    for _, value in next, changed do
+      note(record, value)
+    end
+  end
+  local outer = mark.outer
+  if outer then
+    for global, value in next, record.globals do
+      outer.inner[global] = value
+    end
+    for global, value in next, mark.inner do
+      if outer.inner[global] == nil then
+        outer.inner[global] = value
+      end
+    end
+    if outer.watching then
+      for made, snapshot in next, record.tables do
+        outer.inner[made] = snapshot
+      end
+    end
+  end
+  return record
+end
+
+-- Gives up the record of a load that failed.
+function reload.drop(mark)
+  state.innermost = mark.outer
+end
+
+-- Keeps the record of a load, in place of an earlier one under the same module's name.
+function reload.keep(record)
+  local list = records[record.chunk] or {}
+  records[record.chunk] = list
+  local place = #list + 1
+  for i = 1, #list do
+    if list[i].name == record.name then
+      place, record.order = i, list[i].order
+    end
+  end
+  reload.loads = reload.loads + 1
+  record.by_id = nil
+  record.order = record.order or reload.loads
+  list[place] = record
+end
+
+-- Compiles a script, with its calls of `capture` where it can have them: what it writes to as well.
+-- Raises the words of a syntax error.
+function reload.compile(script, env)
+  local outline = core.outline(script.text)
+  local written = outline and outline.written or {}
+  if outline and outline.text then
+    local chunk = native_load(outline.text, "@" .. script.chunk, "t", env)
+    if chunk then
+      return chunk, written
+    end
+  end
+  -- The calls may not have fitted: 200 locals, a label at the end.
+  local chunk, problem = native_load(script.text, "@" .. script.chunk, "t", env)
+  if not chunk then
+    error(problem, 0)
+  end
+  return chunk, written
+end
+
+-- Whether two values are one: numbers, strings, vectors and the like by their value.
+function reload.same(a, b)
+  if a == nil or b == nil or type(a) ~= type(b) then
+    return a == b
+  elseif rawequal(a, b) then
+    return true
+  elseif type(a) == "cdata" then
+    local compared, equal = pcall(function()
+      return a == b and tostring(a) == tostring(b)
+    end)
+    return compared and equal
+  end
+  return type(a) == "number" and a ~= a and b ~= b
+end

@@ -1,0 +1,183 @@
+//! Reads and writes that are begun now and asked for later: one thread does them in their order.
+//! Knows the time of the game only as numbers of frames.
+
+use super::Version;
+use super::keeper::{Check, Keeper, Loaded};
+use super::slot::Slot;
+use crate::foundation::{fault, log};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+
+/// Requests that may be under way, or done and not asked for. Beyond it a new one is refused while
+/// all are under way; otherwise the oldest that is done is forgotten.
+pub const REQUESTS_MAX: usize = 256;
+
+/// What is to be done.
+pub enum Task {
+    Write { slot: Slot, content: Vec<u8>, time: f64, version: Version },
+    Read { slot: Slot, version: Version, check: Check },
+}
+
+/// What came of it: what was read, `None` for a write, or why it failed.
+pub type Answer = Result<Option<Loaded>, String>;
+
+/// How far a request is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Busy {
+    /// It is under way, by so much, from 0 to 1.
+    Yes(f64),
+    /// It is done; whether it succeeded.
+    Done(bool),
+}
+
+/// What the thread tells of a request.
+#[derive(Default)]
+struct State {
+    progress: f64,
+    answer: Option<Answer>,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    done: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    fn wait(&self) -> MutexGuard<'_, State> {
+        let busy = |state: &mut State| state.answer.is_none();
+        self.done.wait_while(self.lock(), busy).unwrap_or_else(|poison| poison.into_inner())
+    }
+}
+
+struct Request {
+    shared: Arc<Shared>,
+    ready_frame: Option<u64>,
+}
+
+/// The thread, and the requests that nobody has taken the answers of.
+pub struct Queue {
+    keeper: Arc<Keeper>,
+    worker: Option<(Sender<(Task, Arc<Shared>)>, JoinHandle<()>)>,
+    requests: BTreeMap<u64, Request>,
+    last: u64,
+}
+
+impl Queue {
+    /// No thread runs before something is begun.
+    pub fn new(keeper: Arc<Keeper>) -> Queue {
+        Queue { keeper, worker: None, requests: BTreeMap::new(), last: 0 }
+    }
+
+    /// Hands a task to the thread: its number, from 1.
+    pub fn begin(&mut self, task: Task, ready_frame: Option<u64>) -> Result<u64, String> {
+        self.make_room()?;
+        let shared = Arc::new(Shared::default());
+        if self.worker.is_none() {
+            let (sender, receiver) = channel();
+            let keeper = self.keeper.clone();
+            let thread = std::thread::Builder::new().name("saves".to_string());
+            let thread = thread.spawn(move || work(&keeper, &receiver));
+            let thread = thread.map_err(|reason| format!("no thread can be made: {reason}"))?;
+            self.worker = Some((sender, thread));
+        }
+        let (sender, _) = self.worker.as_ref().expect("it was made just now");
+        sender.send((task, shared.clone())).expect("the thread ends only with this queue");
+        self.last += 1;
+        self.requests.insert(self.last, Request { shared, ready_frame });
+        Ok(self.last)
+    }
+
+    fn make_room(&mut self) -> Result<(), String> {
+        if self.requests.len() < REQUESTS_MAX {
+            return Ok(());
+        }
+        // With a ready frame it must not depend on the disk which one is forgotten.
+        let done = |request: &Request| {
+            request.ready_frame.is_some() || request.shared.lock().answer.is_some()
+        };
+        let oldest = self.requests.iter().find(|(_, request)| done(request)).map(|(id, _)| *id);
+        let oldest = oldest.ok_or_else(|| {
+            format!("{REQUESTS_MAX} reads and writes are under way already: wait for some")
+        })?;
+        let answer = self.requests.remove(&oldest).and_then(|one| one.shared.wait().answer.take());
+        tell(answer);
+        Ok(())
+    }
+
+    /// Waits until everything that was begun is done.
+    pub fn settle(&mut self) {
+        for request in self.requests.values() {
+            drop(request.shared.wait());
+        }
+    }
+
+    /// How far a request is; `None` where there is none of that number.
+    pub fn poll(&mut self, request: u64, frame: u64) -> Option<Busy> {
+        let request = self.requests.get(&request)?;
+        let state = match request.ready_frame {
+            Some(ready) if frame < ready => return Some(Busy::Yes(0.0)),
+            Some(_) => request.shared.wait(),
+            None => request.shared.lock(),
+        };
+        Some(match &state.answer {
+            None => Busy::Yes(state.progress),
+            Some(answer) => Busy::Done(answer.is_ok()),
+        })
+    }
+
+    /// Takes the answer of a request that is done, and forgets the request.
+    pub fn take(&mut self, request: u64) -> Option<Answer> {
+        let answer = self.requests.get(&request)?.shared.lock().answer.take()?;
+        self.requests.remove(&request);
+        Some(answer)
+    }
+}
+
+impl Drop for Queue {
+    /// What was begun is done before the game ends.
+    fn drop(&mut self) {
+        if let Some((sender, thread)) = self.worker.take() {
+            drop(sender);
+            // Its panics are caught inside.
+            let _ = thread.join();
+        }
+        for request in std::mem::take(&mut self.requests).into_values() {
+            tell(request.shared.lock().answer.take());
+        }
+    }
+}
+
+/// Says what nobody asked for, where it failed.
+fn tell(answer: Option<Answer>) {
+    if let Some(Err(words)) = answer {
+        log::write(log::Level::Warning, &format!("nobody asked what came of it: {words}"));
+    }
+}
+
+fn work(keeper: &Keeper, tasks: &Receiver<(Task, Arc<Shared>)>) {
+    while let Ok((task, shared)) = tasks.recv() {
+        let answer = catch_unwind(AssertUnwindSafe(|| run(keeper, task, &shared)));
+        let answer = answer.unwrap_or_else(|_| Err(fault::take_panic()));
+        shared.lock().answer = Some(answer);
+        shared.done.notify_all();
+    }
+}
+
+fn run(keeper: &Keeper, task: Task, shared: &Shared) -> Answer {
+    // All is done only when the disk says so: until then it is less.
+    let told = |part: f64| shared.lock().progress = part * 0.99;
+    match task {
+        Task::Write { slot, content, time, version } => {
+            keeper.write(&slot, &content, time, version, &told).map(|()| None)
+        }
+        Task::Read { slot, version, check } => keeper.read(&slot, version, check, &told).map(Some),
+    }
+}

@@ -1,0 +1,299 @@
+//! Saves as those above see them: generations, damage, newer games, full disks, the thread.
+
+use super::*;
+use std::fs;
+use std::path::Path;
+
+/// A folder of the test's own, removed at its end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let folder =
+            std::env::temp_dir().join(format!("engine-save-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        crate::foundation::log::set_silent(true);
+        Scratch(folder)
+    }
+
+    fn saves(&self, version: &str) -> Saves {
+        Saves::new(Some(self.0.clone()), version)
+    }
+
+    fn files(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn slot(name: &str) -> Slot {
+    Slot::new(name).unwrap()
+}
+
+fn write(saves: &mut Saves, name: &str, content: &str) -> Result<(), String> {
+    saves.write(&slot(name), content.as_bytes(), 1.0, Version::NotNewer)
+}
+
+fn read(saves: &mut Saves, name: &str) -> Result<(String, Option<String>), String> {
+    let loaded = saves.read(&slot(name), Version::NotNewer, |_| Ok(()))?;
+    Ok((String::from_utf8(loaded.content).unwrap(), loaded.recovered))
+}
+
+fn good(content: &str) -> Result<(String, Option<String>), String> {
+    Ok((content.to_string(), None))
+}
+
+fn flip(path: &Path, bit: usize) {
+    let mut bytes = fs::read(path).unwrap();
+    bytes[bit / 8] ^= 1 << (bit % 8);
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn the_newest_is_read_and_three_are_kept() {
+    let scratch = Scratch::new("kept");
+    for mut saves in [scratch.saves("1"), Saves::new(None, "1")] {
+        assert_eq!(read(&mut saves, "auto"), Err("there is no save \"auto\"".to_string()));
+        for i in 1..=5 {
+            write(&mut saves, "auto", &i.to_string()).unwrap();
+            assert_eq!(read(&mut saves, "auto"), good(&i.to_string()));
+        }
+        assert_eq!(saves.exists(&slot("auto")), Ok(true));
+        assert_eq!(saves.exists(&slot("Auto")), Ok(false));
+    }
+    assert_eq!(scratch.files(), ["auto.3.save", "auto.4.save", "auto.5.save"]);
+    assert_eq!(read(&mut scratch.saves("1"), "auto"), good("5"));
+}
+
+#[test]
+fn a_damaged_save_gives_way_to_the_one_before_it_and_says_so() {
+    let scratch = Scratch::new("damaged");
+    let mut saves = scratch.saves("1");
+    write(&mut saves, "auto", "old").unwrap();
+    write(&mut saves, "auto", "new").unwrap();
+    let newest = scratch.0.join("auto.2.save");
+    let whole = fs::read(&newest).unwrap();
+    for length in 0..whole.len() {
+        fs::write(&newest, &whole[..length]).unwrap();
+        let (content, recovered) = read(&mut saves, "auto").unwrap();
+        assert_eq!(content, "old");
+        let words = "the newest save \"auto\" cannot be used (it is cut short";
+        assert!(recovered.unwrap().starts_with(words));
+    }
+    for bit in 0..whole.len() * 8 {
+        fs::write(&newest, &whole).unwrap();
+        flip(&newest, bit);
+        let (content, recovered) = read(&mut saves, "auto").unwrap();
+        assert!(content == "old" && recovered.is_some(), "bit {bit}");
+    }
+    // The next write takes the place after it, and everything is well again.
+    write(&mut saves, "auto", "newer").unwrap();
+    assert_eq!(read(&mut saves, "auto"), good("newer"));
+}
+
+#[test]
+fn a_save_with_nothing_good_left_says_what_is_wrong_with_it() {
+    let scratch = Scratch::new("hopeless");
+    let mut saves = scratch.saves("1");
+    write(&mut saves, "auto", "one").unwrap();
+    flip(&scratch.0.join("auto.1.save"), 500);
+    let words = "the save \"auto\" cannot be read: it is damaged: its checksum does not fit its \
+                 content";
+    assert_eq!(read(&mut saves, "auto"), Err(words.to_string()));
+    write(&mut saves, "auto", "two").unwrap();
+    fs::write(scratch.0.join("auto.2.save"), "x").unwrap();
+    let words = "the save \"auto\" cannot be read: it is cut short: 1 bytes; nor can the 1 kept \
+                 before it";
+    assert_eq!(read(&mut saves, "auto"), Err(words.to_string()));
+    let list = saves.list().unwrap();
+    assert_eq!(list.len(), 1);
+    // The list reads heads, and the first one's is good.
+    assert_eq!(list[0].head, Some(("1".to_string(), 1.0)));
+}
+
+#[test]
+fn content_that_cannot_be_used_counts_as_damage() {
+    let mut saves = Saves::new(None, "1");
+    write(&mut saves, "auto", "good").unwrap();
+    write(&mut saves, "auto", "odd").unwrap();
+    let check: Check = |bytes| match bytes {
+        b"odd" => Err(crate::error!("it makes no sense")),
+        _ => Ok(()),
+    };
+    let loaded = saves.read(&slot("auto"), Version::NotNewer, check).unwrap();
+    assert_eq!(loaded.content, b"good");
+    let words = "the newest save \"auto\" cannot be used (it makes no sense): this is one kept \
+                 before it";
+    assert_eq!(loaded.recovered.as_deref(), Some(words));
+}
+
+#[test]
+fn a_save_of_a_newer_game_is_neither_read_nor_lost() {
+    let scratch = Scratch::new("newer");
+    write(&mut scratch.saves("1.3"), "auto", "old").unwrap();
+    write(&mut scratch.saves("1.4"), "auto", "new").unwrap();
+    let mut older = scratch.saves("1.3");
+    let why = "it was written by version 1.4 of the game, and this is version 1.3: update the game";
+    let words = format!("the save \"auto\" cannot be read: {why}");
+    assert_eq!(read(&mut older, "auto"), Err(words));
+    let words = format!(
+        "the save \"auto\" cannot be written: the one that is there would be lost, and {why}, or \
+         Save.delete(\"auto\") first"
+    );
+    assert_eq!(write(&mut older, "auto", "x"), Err(words));
+    assert_eq!(older.list().unwrap()[0].problem.as_deref(), Some(why));
+    assert_eq!(read(&mut scratch.saves("1.4.1"), "auto"), good("new"));
+    // A game that says it can, may.
+    let loaded = older.read(&slot("auto"), Version::Any, |_| Ok(())).unwrap();
+    assert_eq!(loaded.content, b"new");
+    older.write(&slot("auto"), b"mine", 1.0, Version::Any).unwrap();
+    assert_eq!(read(&mut older, "auto"), good("mine"));
+}
+
+#[test]
+fn a_failed_write_leaves_everything_as_it_was() {
+    let scratch = Scratch::new("failed");
+    let mut saves = scratch.saves("1");
+    write(&mut saves, "auto", "one").unwrap();
+    // A folder stands where the next generation goes.
+    fs::create_dir_all(scratch.0.join("auto.2.save/x")).unwrap();
+    let words = write(&mut saves, "auto", "two").unwrap_err();
+    assert!(words.starts_with("the save \"auto\" cannot be written: "), "{words}");
+    assert_eq!(read(&mut saves, "auto"), good("one"));
+    assert_eq!(scratch.files(), ["auto.1.save", "auto.2.save"], "nothing is left beside it");
+    // A file stands where the folder should be.
+    fs::remove_dir_all(&scratch.0).unwrap();
+    fs::write(&scratch.0, "").unwrap();
+    assert!(write(&mut saves, "auto", "three").is_err());
+    assert!(read(&mut saves, "auto").unwrap_err().starts_with("the saves cannot be listed: "));
+    fs::remove_file(&scratch.0).unwrap();
+}
+
+#[test]
+fn the_list_is_by_name_and_other_files_are_let_be() {
+    let scratch = Scratch::new("list");
+    let mut saves = scratch.saves("0.2");
+    assert_eq!(saves.list(), Ok(Vec::new()));
+    saves.write(&slot("b"), b"bb", 20.0, Version::NotNewer).unwrap();
+    saves.write(&slot("A 1"), b"a", 10.0, Version::NotNewer).unwrap();
+    fs::write(scratch.0.join("notes.txt"), "x").unwrap();
+    fs::write(scratch.0.join("Odd.1.save"), "x").unwrap();
+    let list = saves.list().unwrap();
+    let names: Vec<&str> = list.iter().map(|one| one.slot.name()).collect();
+    assert_eq!(names, ["A 1", "b"]);
+    assert_eq!(list[1].head, Some(("0.2".to_string(), 20.0)));
+    assert_eq!(list[1].size, fs::metadata(scratch.0.join("b.1.save")).unwrap().len());
+    saves.delete(&slot("b")).unwrap();
+    assert_eq!(saves.delete(&slot("b")), Err("there is no save \"b\"".to_string()));
+    assert_eq!(saves.list().unwrap().len(), 1);
+}
+
+#[test]
+fn what_a_killed_process_left_is_removed_when_it_is_old() {
+    let scratch = Scratch::new("sweep");
+    let mut saves = scratch.saves("1");
+    write(&mut saves, "auto", "one").unwrap();
+    let (old, young) = (scratch.0.join("auto.9-0.tmp"), scratch.0.join("auto.9-1.tmp"));
+    fs::write(&young, "x").unwrap();
+    let hours_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(7200);
+    fs::File::create(&old).unwrap().set_modified(hours_ago).unwrap();
+    write(&mut saves, "auto", "two").unwrap();
+    assert!(!old.exists() && young.exists());
+}
+
+/// Waits for a request's answer.
+fn answer(saves: &mut Saves, request: u64) -> Answer {
+    let mut progress = 0.0;
+    loop {
+        match saves.poll(request, 0).unwrap() {
+            Busy::Yes(now) => {
+                assert!(now >= progress && now < 1.0, "{progress} {now}");
+                progress = now;
+            }
+            Busy::Done(well) => {
+                let answer = saves.take(request).unwrap();
+                assert_eq!(answer.is_ok(), well);
+                return answer;
+            }
+        }
+    }
+}
+
+#[test]
+fn requests_are_done_in_their_order() {
+    let scratch = Scratch::new("order");
+    let mut saves = scratch.saves("1");
+    let mut requests = Vec::new();
+    for i in 0..20u8 {
+        let written = vec![i; 300_000];
+        let version = Version::NotNewer;
+        requests.push(saves.begin_write(slot("auto"), written, 1.0, version, None).unwrap());
+        requests.push(saves.begin_read(slot("auto"), version, |_| Ok(()), None).unwrap());
+    }
+    for (i, pair) in requests.chunks(2).enumerate() {
+        assert_eq!(answer(&mut saves, pair[0]), Ok(None));
+        let loaded = answer(&mut saves, pair[1]).unwrap().unwrap();
+        assert_eq!(loaded.content, vec![i as u8; 300_000]);
+    }
+    assert_eq!(saves.poll(requests[0], 0), None, "its answer was taken");
+    assert_eq!(saves.take(requests[0]), None);
+    let missing = saves.begin_read(slot("none"), Version::Any, |_| Ok(()), None).unwrap();
+    assert_eq!(answer(&mut saves, missing), Err("there is no save \"none\"".to_string()));
+}
+
+#[test]
+fn what_is_done_at_once_comes_after_what_was_begun() {
+    let mut saves = Saves::new(None, "1");
+    for i in 0..50 {
+        let text = i.to_string();
+        saves.begin_write(slot("a"), text.clone().into(), 1.0, Version::NotNewer, None).unwrap();
+        assert_eq!(read(&mut saves, "a"), good(&text));
+    }
+}
+
+#[test]
+fn a_request_with_a_ready_frame_is_done_then_and_not_before() {
+    let mut saves = Saves::new(None, "1");
+    let request = saves.begin_write(slot("a"), vec![1], 1.0, Version::NotNewer, Some(8)).unwrap();
+    for _ in 0..100 {
+        assert_eq!(saves.poll(request, 7), Some(Busy::Yes(0.0)));
+    }
+    assert_eq!(saves.poll(request, 8), Some(Busy::Done(true)));
+}
+
+#[test]
+fn what_was_begun_is_done_before_the_end() {
+    let scratch = Scratch::new("end");
+    let mut saves = scratch.saves("1");
+    for i in 0..10u8 {
+        saves.begin_write(slot("a"), vec![b'0' + i], 1.0, Version::NotNewer, None).unwrap();
+    }
+    drop(saves);
+    assert_eq!(read(&mut scratch.saves("1"), "a"), good("9"));
+}
+
+#[test]
+fn answers_that_nobody_asks_for_do_not_pile_up() {
+    let mut saves = Saves::new(None, "1");
+    let begin = |saves: &mut Saves| {
+        saves.begin_write(slot("a"), vec![1], 1.0, Version::NotNewer, None).unwrap()
+    };
+    let first = begin(&mut saves);
+    for _ in 1..REQUESTS_MAX {
+        begin(&mut saves);
+    }
+    // All are done: the oldest makes room.
+    assert_eq!(saves.exists(&slot("a")), Ok(true));
+    let last = begin(&mut saves);
+    assert_eq!(saves.poll(first, 0), None);
+    assert!(saves.poll(last, 0).is_some());
+}

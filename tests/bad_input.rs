@@ -1,0 +1,109 @@
+//! Bad input, as a person meets it: games that fail, run away, pry at the sandbox, and what stands
+//! around a game. Each is played by the built engine in a folder of its own, and each test holds
+//! the words on the terminal and the exit code.
+
+#[path = "bad_input/errors.rs"]
+mod errors;
+#[path = "bad_input/limits.rs"]
+mod limits;
+#[path = "bad_input/outside.rs"]
+mod outside;
+#[path = "bad_input/sandbox.rs"]
+mod sandbox;
+#[path = "bad_input/signals.rs"]
+mod signals;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A game in a folder of its own, with an empty folder for its saves.
+struct Game {
+    folder: PathBuf,
+    saves: PathBuf,
+}
+
+/// What a run left: standard output, standard error, exit code.
+struct Ended {
+    out: String,
+    err: String,
+    code: Option<i32>,
+}
+
+/// A scratch folder for tests, emptied. No two tests use one name.
+fn scratch(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bad_input").join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("the folder for tests can be written");
+    folder
+}
+
+impl Game {
+    fn new(name: &str, main: &str) -> Game {
+        let base = scratch(name);
+        let game = Game { folder: base.join("game"), saves: base.join("saves") };
+        game.with("main.lua", main)
+    }
+
+    /// Adds a file, by its path in the game's folder.
+    fn with(self, path: &str, text: impl AsRef<[u8]>) -> Game {
+        let path = self.folder.join(path);
+        std::fs::create_dir_all(path.parent().expect("it is in the game's folder")).unwrap();
+        std::fs::write(path, text).unwrap();
+        self
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
+        command.arg("run").arg(&self.folder).args(arguments);
+        command.env("ENGINE_SAVE_DIR", &self.saves).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Plays two frames headless, or as the arguments say.
+    fn play(&self, arguments: &[&str]) -> Ended {
+        let arguments = [&["--headless", "--frames", "2"], arguments].concat();
+        ended(self.command(&arguments).output().expect("the engine starts"))
+    }
+}
+
+fn ended(output: std::process::Output) -> Ended {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ended { out: text(&output.stdout), err: text(&output.stderr), code: output.status.code() }
+}
+
+/// A game fails with exactly these lines on standard error, and exit code 1.
+#[track_caller]
+fn fails(name: &str, main: &str, wanted: &str) {
+    let ended = Game::new(name, main).play(&[]);
+    assert_eq!(ended.err.trim_end(), wanted.trim(), "\n{name} said:\n{}", ended.err);
+    assert_eq!(ended.code, Some(1), "{name}");
+}
+
+/// A game with settings fails with exit code 1, and these words in this order on standard error.
+#[track_caller]
+fn fails_saying(name: &str, settings: &str, main: &str, wanted: &[&str]) -> String {
+    let game = Game::new(name, main).with("settings.sjson", settings);
+    let ended = game.play(&[]);
+    in_order(&ended.err, wanted);
+    assert_eq!(ended.code, Some(1), "{name}: {}", ended.err);
+    ended.err
+}
+
+#[track_caller]
+fn in_order(text: &str, wanted: &[&str]) {
+    let mut rest = text;
+    for words in wanted {
+        let at = rest.find(words);
+        let at = at.unwrap_or_else(|| panic!("'{words}' is not (in this order) in:\n{text}"));
+        rest = &rest[at + words.len()..];
+    }
+}
+
+/// A game prints exactly these lines and ends well.
+#[track_caller]
+fn prints(name: &str, main: &str, wanted: &str) {
+    let ended = Game::new(name, main).play(&[]);
+    assert_eq!(ended.out.trim_end(), wanted.trim(), "\n{name} said:\n{}", ended.err);
+    assert_eq!(ended.code, Some(0), "{name}: {}", ended.err);
+}

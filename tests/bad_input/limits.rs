@@ -1,0 +1,241 @@
+//! Games that run away: endless loops and recursion, giant strings and tables, memory.
+
+use crate::{Game, fails_saying, in_order};
+
+const STOPPED: &str = "Error: stopped: this ran for 0.05 seconds of CPU time without an end (if it \
+                       needs more, raise limits.update_seconds or limits.init_seconds in \
+                       settings.sjson)\n";
+
+/// An endless `update` is stopped, at a line that the report shows, in compiled code and
+/// interpreted.
+#[track_caller]
+fn is_stopped(name: &str, main: &str, wanted: &[&str]) {
+    for jit in [true, false] {
+        let settings = format!("limits = {{ update_seconds = 0.05 }}\nlua = {{ jit = {jit} }}");
+        let wanted = [&["When calling: update\n", STOPPED], wanted].concat();
+        let err = fails_saying(&format!("{name}_{jit}"), &settings, main, &wanted);
+        assert_eq!(err.matches("Error:").count(), 1, "told once: {err}");
+    }
+}
+
+#[test]
+fn an_endless_loop_is_stopped_at_its_line_with_its_locals() {
+    is_stopped(
+        "loop",
+        "function update()\n  local turns = 0\n  while true do\n    turns = turns + 1\n  end\nend",
+        &["    In main.lua:", "main.lua:", " in function 'update'\n", "local turns = "],
+    );
+}
+
+#[test]
+fn no_pcall_xpcall_coroutine_or_metamethod_holds_the_watchdog_off() {
+    let endless = "local function endless() while true do end end\n";
+    let rows = [
+        "while true do pcall(endless) end",
+        "while true do xpcall(endless, endless) end",
+        "while true do xpcall(error, endless, 1) end",
+        "while true do xpcall(endless, function(problem) return problem .. 1 end) end",
+        "while true do coroutine.resume(coroutine.create(endless)) end",
+        "while true do pcall(coroutine.wrap(function() pcall(endless) endless() end)) end",
+        "local t = setmetatable({}, { __index = endless, __add = endless }) while true do pcall(function() return t + t.x end) end",
+        "local t = {} for i = 1, 100 do t[i] = i % 7 end while true do pcall(table.sort, t, endless) end",
+        "local t = setmetatable({}, { __tostring = endless }) while true do pcall(tostring, t) pcall(print, t) end",
+        "while true do pcall(string.gsub, \"abc\", \".\", endless) end",
+        "while true do pcall(load, endless) end",
+        "error(setmetatable({}, { __tostring = endless }))",
+    ];
+    for (i, body) in rows.iter().enumerate() {
+        let main = format!("{endless}function update()\n  {body}\n  print(\"went on\")\nend");
+        is_stopped(&format!("held_{i}"), &main, &[]);
+    }
+}
+
+#[test]
+fn init_and_the_boot_script_have_a_limit_of_their_own() {
+    let settings = "limits = { init_seconds = 0.05 }";
+    let main = "function init() while true do end end";
+    fails_saying("init_loop", settings, main, &["When calling: init\n", STOPPED]);
+    fails_saying("boot_loop", settings, "while true do end", &["When loading: main\n", STOPPED]);
+}
+
+#[test]
+fn a_callback_within_its_budget_is_not_stopped_by_the_ones_before() {
+    let main = "function update()
+  local began = os.clock()
+  for i = 1, 2e6 do local t = { i } end
+end";
+    let game = Game::new("budget", main).with("settings.sjson", "limits = { update_seconds = 1 }");
+    let ended = game.play(&["--frames", "20"]);
+    // Twice `--frames` is a usage error: the run's own number stands alone.
+    assert_eq!(ended.code, Some(2), "{}", ended.err);
+    let arguments = ["--headless", "--frames", "20"];
+    let ended = crate::ended(game.command(&arguments).output().unwrap());
+    assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn what_runs_long_inside_c_is_refused_or_stopped() {
+    let rows = [
+        (
+            "(\"a\"):rep(60):find((\"a?\"):rep(60) .. (\"a\"):rep(60))",
+            "string.find: pattern \"a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?…\" took more than 100,000,000 steps on a string of 60 bytes: anchor it or make it simpler",
+        ),
+        (
+            "table.move({}, 1, 1e12, 2)",
+            "table.move: 1,000,000,000,000 items are more than 67,108,864 at once",
+        ),
+        (
+            "(\"x\"):rep(1e10)",
+            "string.rep: the result would have 10,000,000,000 bytes, a string may have 67,108,864: build it in parts",
+        ),
+        (
+            "local s, t = (\"x\"):rep(1e6), {} for i = 1, 1000 do t[i] = s end table.concat(t)",
+            "table.concat: the result would have 1,000,000,000 bytes, a string may have 67,108,864: build it in parts",
+        ),
+        (
+            "load((\" \"):rep(2 ^ 25))",
+            "load: the text has more than 16777216 bytes: load it in parts",
+        ),
+        (
+            "load(function() return (\" \"):rep(2 ^ 20) end)",
+            "load: the text has more than 16777216 bytes: load it in parts",
+        ),
+    ];
+    for (i, (code, words)) in rows.iter().enumerate() {
+        let main = format!("function update()\n  {code}\nend");
+        let wanted = format!("Error: {words}\n    In main.lua:2\n");
+        fails_saying(&format!("giant_{i}"), "", &main, &[&wanted]);
+    }
+}
+
+const OVERFLOW: &str =
+    "stack overflow: a function calls itself, directly or through others, without an end\n";
+
+#[test]
+fn deep_recursion_is_an_error_with_its_line_and_a_short_stack() {
+    for callback in ["init", "update"] {
+        let main = format!(
+            "local function f(n)\n  return 1 + f(n + 1)\nend\nfunction {callback}()\n  f(1)\nend"
+        );
+        let wanted = [
+            OVERFLOW,
+            "    In main.lua:2\n",
+            "main.lua:2 in function 'f'\n",
+            "… and 9 more of the same\n",
+            " left out\n",
+            "main.lua:5 in function '",
+        ];
+        let settings = "lua = { jit = false }";
+        let err = fails_saying(&format!("deep_{callback}"), settings, &main, &wanted);
+        assert!(err.lines().count() < 40, "{err}");
+    }
+}
+
+#[test]
+fn deep_recursion_in_compiled_code_tells_at_least_how_to_see_the_line() {
+    let main = "local function f(n)\n  local x = f(n + 1)\n  return 1 + x\nend\nfunction init()\n  f(1)\nend";
+    let err = fails_saying("deep_compiled", "", main, &["When calling: init\nError: ", OVERFLOW]);
+    let known = err.contains("    In main.lua:2\n");
+    let remedy =
+        "    The line is lost in compiled code: lua = { jit = false } in settings.sjson shows it\n";
+    assert!(known || err.contains(remedy), "{err}");
+}
+
+#[test]
+fn recursion_through_native_functions_does_not_end_the_process() {
+    let rows = [
+        (
+            "function f() coroutine.wrap(f)() end",
+            "coroutine.wrap: coroutines resume each other too deep: does one resume itself through others?",
+        ),
+        ("function f() local ok = coroutine.resume(coroutine.create(f)) return ok end", ""),
+        (
+            "function f() string.gsub(\"abc\", \".\", f) end",
+            "string.gsub: the replacement calls string.gsub again, too deep: without an end?",
+        ),
+        (
+            "function f() local t = setmetatable({}, { __index = f }) string.gsub(\"abc\", \".\", t) end",
+            "string.gsub: the replacement calls string.gsub again, too deep: without an end?",
+        ),
+        (
+            "function f() coroutine.wrap(function() string.gsub(\"a\", \".\", f) end)() end",
+            "too deep",
+        ),
+        ("function f() table.sort({ 1, 2, 3 }, f) end", OVERFLOW),
+        (
+            "function f() return tostring(setmetatable({}, { __tostring = f })) .. \"\" end",
+            OVERFLOW,
+        ),
+        (
+            "function f() return (\"%s\"):format(setmetatable({}, { __tostring = f })) .. \"\" end",
+            OVERFLOW,
+        ),
+    ];
+    for (i, (function, words)) in rows.iter().enumerate() {
+        let main = format!(
+            "{function}\nfunction update() f() end\nfunction shutdown() print(\"alive\") end"
+        );
+        let ended = Game::new(&format!("native_{i}"), &main).play(&[]);
+        if words.is_empty() {
+            assert_eq!((ended.code, ended.out.as_str()), (Some(0), "alive\n"), "{}", ended.err);
+        } else {
+            in_order(&ended.err, &["When calling: update\nError: ", words]);
+            assert_eq!(ended.code, Some(1), "{function}");
+        }
+    }
+}
+
+const FULL: &str = "not enough memory: Lua holds all of its 32 MiB (if the game needs more, raise \
+                    limits.lua_memory_mib in settings.sjson)";
+
+#[test]
+fn memory_without_an_end_is_an_error_at_the_line_that_asks_for_it() {
+    let rows = [
+        "t[#t + 1] = { 1, 2, 3 }",
+        "t[#t + 1] = #t",
+        "t[#t + 1] = \"text \" .. #t",
+        "s = s .. s",
+        "t[#t + 1] = Vector3(1, 2, 3)",
+        "t[#t + 1] = coroutine.create(print)",
+        "t[#t + 1] = Application.settings()",
+        "t[#t + 1] = { Application.worlds() }",
+        "t[#t + 1] = { Application.set_user_setting(\"k\" .. #t, #t) }",
+        "t[#t + 1] = load(\"return {}\")",
+    ];
+    for (i, code) in rows.iter().enumerate() {
+        for jit in [true, false] {
+            let main = format!(
+                "local t, s = {{}}, \"x\"\nfunction update()\n  while true do {code} end\nend"
+            );
+            let settings = format!("limits = {{ lua_memory_mib = 32 }}\nlua = {{ jit = {jit} }}");
+            let wanted = format!("When calling: update\nError: {FULL}\n    In main.lua:3\n");
+            fails_saying(&format!("memory_{i}_{jit}"), &settings, &main, &[&wanted]);
+        }
+    }
+}
+
+#[test]
+fn garbage_of_one_frame_is_collected_at_the_limit_and_no_error() {
+    let main = "function update() for i = 1, 3e6 do local t = { i } s = \"text \" .. i end end";
+    let game =
+        Game::new("garbage", main).with("settings.sjson", "limits = { lua_memory_mib = 32 }");
+    let ended = game.play(&[]);
+    assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn an_error_of_memory_can_be_caught_and_is_forgotten_then() {
+    let settings = "limits = { lua_memory_mib = 32 }";
+    let main = "local function fill() local t = {} while true do t[#t + 1] = {} end end
+function update()
+  local ok, problem = pcall(fill)
+  print(ok, problem)
+end";
+    let ended = Game::new("memory_caught", main).with("settings.sjson", settings).play(&[]);
+    assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
+    assert_eq!(ended.out, format!("false\tmain.lua:1: {FULL}\n").repeat(2));
+    let main = format!("{main}\nfunction render() error(\"another\") end");
+    let err =
+        fails_saying("memory_then", settings, &main, &["When calling: render\nError: another\n"]);
+    assert!(!err.contains("memory"), "{err}");
+}

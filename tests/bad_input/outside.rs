@@ -1,0 +1,192 @@
+//! What stands around a game: its folder, its files, its settings, the command line, the save
+//! folder.
+
+use crate::{Game, ended, fails_saying, in_order, prints, scratch};
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
+
+/// Runs the engine with these arguments: exit code, and standard error with `folder` as `DIR`.
+fn engine(folder: &Path, arguments: &[&OsStr]) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
+    command.args(arguments).env("ENGINE_SAVE_DIR", folder.join("saves"));
+    let ended = ended(command.output().expect("the engine starts"));
+    (ended.code, ended.err.replace(&*folder.to_string_lossy(), "DIR"))
+}
+
+#[test]
+fn a_folder_that_is_no_game_says_what_a_game_is() {
+    let base = scratch("no_game");
+    std::fs::create_dir(base.join("empty")).unwrap();
+    std::fs::write(base.join("file.lua"), "").unwrap();
+    let rows = [
+        ("missing", "error: there is no folder 'DIR/missing': give the game's folder, or make one with `engine new DIR/missing`\n"),
+        ("file.lua", "error: 'DIR/file.lua' is a file: give the folder that it is in (a game is a folder with a main.lua)\n"),
+        ("empty", "error: the game stopped before its first frame
+Error: 'DIR/empty' has no main.lua
+    A game is a folder with a main.lua, which the engine runs: write one, or make a game with `engine new NAME`\n"),
+    ];
+    for (name, words) in rows {
+        let folder = base.join(name);
+        let arguments = ["run", "--headless", "--frames", "1"].map(OsStr::new);
+        let told = engine(&base, &[&arguments[..], &[folder.as_os_str()]].concat());
+        assert_eq!(told, (Some(1), words.to_string()));
+    }
+}
+
+#[test]
+fn a_boot_script_that_is_missing_suggests() {
+    let game = Game::new("boot", "").with("start.lua", "print(\"started\")");
+    assert_eq!(game.play(&["--boot", "start"]).out, "started\n");
+    let told = game.play(&["--boot", "strat"]).err;
+    let wanted =
+        "there is no module 'strat' to start with, did you mean 'start'? (looked for strat.lua,";
+    in_order(&told, &[wanted, "boot_script in settings.sjson, or --boot, names it"]);
+}
+
+#[test]
+fn the_command_line_is_refused_with_a_suggestion_and_exit_code_2() {
+    let rows: [(&[&str], &str); 5] = [
+        (&["run", "x", "--headles"], "tip: a similar argument exists: '--headless'"),
+        (&["run"], "required arguments were not provided:\n  <FOLDER>"),
+        (&["run", "x", "--frames", "many"], "invalid value 'many' for '--frames <N>'"),
+        (&["run", "x", "--fixed-step", "0"], "must be a number of seconds, above 0 and at most 10"),
+        (&["dance"], "unrecognized subcommand 'dance'"),
+    ];
+    for (arguments, words) in rows {
+        let arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
+        let (code, told) = engine(Path::new("nowhere"), &arguments);
+        in_order(&told, &[words]);
+        assert_eq!(code, Some(2), "{told}");
+    }
+}
+
+#[test]
+fn settings_are_refused_with_line_and_remedy() {
+    let rows = [
+        ("\nnmae = \"x\"", "settings.sjson:2: unknown setting 'nmae', did you mean 'name'?\n"),
+        (
+            "name = \"x",
+            "settings.sjson:1: text is not closed: add '\"', or use \"\"\" for several lines\n",
+        ),
+        (
+            "limits = { update_seconds = \"fast\" }",
+            "settings.sjson:1: 'limits.update_seconds' must be a number, got text\n",
+        ),
+        (
+            "limits = { update_seconds = 0 }",
+            "settings.sjson:1: 'limits.update_seconds' must be 0.05 to 3600, got 0\n",
+        ),
+        ("time_step = [\"smothing\"]", "settings.sjson: 'time_step': "),
+    ];
+    for (i, (settings, words)) in rows.iter().enumerate() {
+        fails_saying(&format!("settings_{i}"), settings, "print(1)", &[words]);
+    }
+}
+
+#[test]
+fn a_module_that_cannot_be_loaded_says_why() {
+    let game = Game::new("modules", "require(arg_ or Application.argv())")
+        .with("scripts/enemy.lua", "")
+        .with("a.lua", "require(\"b\")")
+        .with("b.lua", "return require(\"a\")")
+        .with("binary.lua", b"\x1bLJ\x02")
+        .with("latin.lua", b"-- one\n-- caf\xe9")
+        .with("wrong.lua", "x = = 1")
+        .with("folder.lua/x.lua", "");
+    let rows = [
+        (
+            "scripts.enmy",
+            "require: there is no module 'scripts.enmy', did you mean 'scripts.enemy'? (looked for scripts/enmy.lua, scripts/enmy/init.lua, core/scripts/enmy.lua, core/scripts/enmy/init.lua)",
+        ),
+        (
+            "a",
+            "require: modules need each other in a circle: a -> b -> a: move what both need into a third module, or require one of them inside a function",
+        ),
+        (
+            "binary",
+            "require: binary.lua is a compiled chunk: games are text, put the Lua source there",
+        ),
+        ("latin", "require: latin.lua:2: the file is not UTF-8: save it as UTF-8 text"),
+        ("wrong", "unexpected symbol near '='\n    In wrong.lua:1\n        1 | x = = 1"),
+        (
+            "../etc",
+            "require: the module's name '../etc' must be written with dots, as in require \"scripts.enemy\"",
+        ),
+        ("folder", "require: there is no module 'folder' (looked for"),
+    ];
+    for (module, words) in rows {
+        let told = game.play(&["--", module]);
+        in_order(&told.err, &[&format!("When loading: main\nError: {words}")]);
+        assert_eq!(told.code, Some(1));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_not_utf_8_do_no_harm() {
+    use std::os::unix::ffi::OsStrExt;
+    let base = scratch("bytes");
+    let folder = base.join(OsStr::from_bytes(b"yard\xff"));
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("main.lua"), "print(\"played\") require(\"y\")").unwrap();
+    std::fs::write(folder.join(OsStr::from_bytes(b"y\xfe.lua")), "").unwrap();
+    let run = ["run", "--headless", "--frames", "1"].map(OsStr::new);
+    let (code, told) = engine(&base, &[&run[..], &[folder.as_os_str()]].concat());
+    in_order(
+        &told,
+        &["When loading: main\nError: require: there is no module 'y' (looked for y.lua"],
+    );
+    assert_eq!(code, Some(1), "{told}");
+    let missing = base.join(OsStr::from_bytes(b"no\xff"));
+    let (code, told) = engine(&base, &[&run[..], &[missing.as_os_str()]].concat());
+    in_order(&told, &["error: there is no folder 'DIR/no\u{fffd}'"]);
+    assert_eq!(code, Some(1));
+    let argument = [OsStr::new("--"), OsStr::from_bytes(b"\xff")];
+    let (code, told) = engine(&base, &[&run[..], &[folder.as_os_str()], &argument[..]].concat());
+    in_order(&told, &["error: invalid UTF-8 was detected in one or more arguments"]);
+    assert_eq!(code, Some(2));
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_played_and_what_fails_is_told() {
+    // A file where a folder should be: permissions would not hinder root.
+    let main = "Application.set_user_setting(\"volume\", 1)
+local saved, problem = Application.save_user_settings()
+print(saved, problem:match(\"user_settings.sjson cannot be written: Not a directory\") ~= nil)
+print(Application.user_setting(\"volume\"))";
+    let game = Game::new("unwritable", main).with(".engine", "");
+    std::fs::write(&game.saves, "").unwrap();
+    let ended = game.play(&[]);
+    assert_eq!((ended.code, ended.out.as_str()), (Some(0), "nil\ttrue\n1\n"), "{}", ended.err);
+    in_order(&ended.err, &["warning: ", "the definitions for editors are not written: "]);
+}
+
+#[test]
+fn broken_user_settings_leave_the_defaults_and_are_told_to_the_game() {
+    let main = "print(Application.user_setting(\"volume\"))
+print((Application.user_settings_load_error():gsub(\"^.*/\", \"\")))";
+    let game = Game::new("broken_saves", main)
+        .with("settings.sjson", "id = \"yard\"\nuser_settings = { volume = 3 }");
+    let saves = game.saves.join("yard");
+    std::fs::create_dir_all(&saves).unwrap();
+    std::fs::write(saves.join("user_settings.sjson"), "volume = ").unwrap();
+    let ended = game.play(&[]);
+    let wanted = "3\nuser_settings.sjson:1: key 'volume' has no value: write one behind it\n";
+    assert_eq!((ended.code, ended.out.as_str()), (Some(0), wanted), "{}", ended.err);
+    let kept = std::fs::read_to_string(saves.join("user_settings.sjson")).unwrap();
+    assert_eq!(kept, "volume = ", "nothing is lost until the game saves");
+}
+
+#[test]
+fn what_a_game_prints_and_what_is_told_of_it_go_separate_ways() {
+    let game =
+        Game::new("streams", "print(\"score\", 3, nil)\nScript.warn(\"slow\")\nerror(\"boom\")");
+    let ended = game.play(&[]);
+    assert_eq!(ended.out, "score\t3\tnil\n");
+    in_order(
+        &ended.err,
+        &["warning: main.lua:2: slow\n", "error: the game stopped", "Error: boom\n"],
+    );
+    prints("bytes_printed", "print(\"caf\\233 \\0 ok\")", "caf\u{fffd} \0 ok");
+}

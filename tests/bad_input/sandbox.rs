@@ -1,0 +1,170 @@
+//! What a game tries and must not reach, and what it may break without breaking the engine.
+
+use crate::{Game, fails_saying, prints};
+
+#[test]
+fn what_is_not_on_the_list_is_not_there() {
+    prints(
+        "list",
+        "for _, name in ipairs { \"getfenv\", \"setfenv\", \"newproxy\", \"io\", \"ffi\", \"jit\", \"dofile\", \"loadfile\",
+    \"module\", \"gcinfo\", \"core\" } do
+  assert(_G[name] == nil, name)
+  assert(package.loaded[name] == nil, name)
+end
+print(string.dump, os.execute, os.exit, os.getenv, os.remove, os.rename, os.tmpname)
+print(package.loadlib, package.cpath, package.searchers, package.loaders)
+local names = {}
+for name in pairs(getmetatable(debug) and { traceback = 1 }) do names[#names + 1] = name end
+print(debug.getinfo, debug.sethook, debug.getregistry, debug.getlocal, debug.setmetatable, names[1])
+print(package.loaded._G == _G, getmetatable(\"\"), getmetatable(string), getmetatable(Vector3(1, 2, 3)))",
+        "nil\tnil\tnil\tnil\tnil\tnil\tnil
+nil\tnil\tnil\tnil
+nil\tnil\tnil\tnil\tnil\ttraceback
+true\tprotected\tprotected\tffi",
+    );
+}
+
+#[test]
+fn a_library_that_is_not_for_games_says_why() {
+    let rows = [
+        ("ffi", "native code is not reachable from a game"),
+        ("io", "files are read as resources, and written with Save"),
+        ("jit", "the engine sets up the compiler"),
+    ];
+    for (name, why) in rows {
+        let wanted = format!(
+            "Error: require: there is no module '{name}' (looked for {name}.lua, {name}/init.lua, \
+             core/{name}.lua, core/{name}/init.lua): {why}\n    In main.lua:1\n"
+        );
+        fails_saying(&format!("library_{name}"), "", &format!("require(\"{name}\")"), &[&wanted]);
+    }
+}
+
+#[test]
+fn compiled_chunks_are_not_loaded() {
+    prints(
+        "binary",
+        "print(load(\"\\27LJ\\2\")) print(loadstring(\"\\27LJ\"))
+local pieces = { \"\\27LJ\" }
+print(load(function() return table.remove(pieces) end, \"x\", \"b\"))
+print(load(\"return 1\", \"x\", \"b\")())",
+        "nil\tload: this is a compiled chunk, and only text can be loaded
+nil\tload: this is a compiled chunk, and only text can be loaded
+nil\tload: this is a compiled chunk, and only text can be loaded
+1",
+    );
+}
+
+#[test]
+fn the_collector_and_the_library_functions_are_the_engines() {
+    prints(
+        "replace",
+        "print(pcall(collectgarbage, \"stop\"))
+print(pcall(function() string.rep = nil end))
+print(pcall(function() getmetatable(\"\").__index = nil end))
+print(pcall(setmetatable, \"\", {}))
+string.shout = function(s) return s:upper() .. \"!\" end
+print((\"hi\"):shout())",
+        "false\tmain.lua:1: collectgarbage: 'stop' is not for games: the engine paces the collector (Script.configure_garbage_collection)
+false\tmain.lua:2: string.rep is the engine's and cannot be replaced: use another name
+false\tmain.lua:3: attempt to index a string value
+false\tbad argument #1 to '?' (table expected, got string)
+HI!",
+    );
+}
+
+#[test]
+fn a_game_that_loses_its_globals_does_not_take_the_engine_along() {
+    let main = "local names, type_, print_, Vector = {}, type, print, Vector3
+for name in pairs(_G) do if name ~= \"_G\" then names[#names + 1] = name end end
+for i = 1, #names do _G[names[i]] = nil end
+rawset_, string, table, math = nil, 1, 2, 3
+function init() print_(Vector(1, 2, 3) + Vector(1, 1, 1), (\"x\"):rep(3):find(\"x\", 2), type_) end
+function update() print_((\"%5.1f\"):format(3)) local t t.x = 1 end";
+    let game = Game::new("globals", main);
+    let ended = game.play(&[]);
+    assert!(
+        ended.out.starts_with("Vector3(2, 3, 4)\t2\tfunction"),
+        "{}{}",
+        ended.out,
+        ended.err
+    );
+    assert!(ended.out.ends_with("  3.0\n"), "{}{}", ended.out, ended.err);
+    let wanted = "Error: attempt to index local 't' (a nil value)\n    In main.lua:6\n";
+    crate::in_order(&ended.err, &[wanted]);
+    assert_eq!(ended.code, Some(1));
+}
+
+#[test]
+fn a_strict_table_of_globals_works() {
+    let main =
+        "setmetatable(_G, { __index = function(_, name) error(\"no global \" .. name, 2) end,
+  __newindex = function(_, name) error(\"new global \" .. name, 2) end })
+rawset(_G, \"update\", function()
+  print(hp)
+end)";
+    fails_saying("strict", "", main, &["Error: no global hp\n    In main.lua:4\n"]);
+}
+
+#[test]
+fn a_traceback_shows_the_games_lines_alone() {
+    prints(
+        "traceback",
+        "print(debug.traceback(\"x\"))
+local co = coroutine.create(function() coroutine.yield() end)
+coroutine.resume(co)
+print(debug.traceback(co, \"of the coroutine\"))
+print(select(2, xpcall(function() error(\"deep\") end, debug.traceback)))
+print(debug.traceback({}) ~= nil)",
+        "x
+stack traceback:
+\tmain.lua:1: in function 'chunk'
+of the coroutine
+stack traceback:
+\t[C]: in function 'yield'
+\tmain.lua:2: in function <main.lua:2>
+main.lua:5: deep
+stack traceback:
+\t[C]: in function 'error'
+\tmain.lua:5: in function <main.lua:5>
+\t[C]: in function 'xpcall'
+\tmain.lua:5: in function 'chunk'
+true",
+    );
+}
+
+/// Two processes play the same game: their output.
+fn twice(name: &str, main: &str, arguments: &[&str]) -> [String; 2] {
+    [1, 2].map(|run| {
+        let ended = Game::new(&format!("{name}_{run}"), main).play(arguments);
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+        ended.out
+    })
+}
+
+#[test]
+fn pairs_walks_string_and_number_keys_in_one_order_in_every_process() {
+    let main = "local t = {}
+for i = 1, 200 do t[\"key\" .. i * 7919] = i t[i * 0.37] = i t[-i * 3] = i end
+local names = {}
+for key in pairs(t) do names[#names + 1] = tostring(key) end
+print(table.concat(names, \" \"))
+local globals = {}
+for name in pairs(_G) do globals[#globals + 1] = name end
+print(table.concat(globals, \" \"))";
+    let [first, second] = twice("pairs", main, &[]);
+    assert!(first.len() > 3000, "{first}");
+    assert_eq!(first, second);
+}
+
+#[test]
+fn random_numbers_follow_the_seed() {
+    let main = "function update()
+  print(math.random(), math.random(100), Math.random(), Math.random(1, 1e9), math.random(5, 9))
+end";
+    let [first, second] = twice("random", main, &["--seed", "7"]);
+    assert_eq!(first, second);
+    let [other, _] = twice("random_other", main, &["--seed", "8"]);
+    assert_ne!(first, other);
+    assert_ne!(first.lines().next(), first.lines().nth(1), "{first}");
+}
