@@ -4,6 +4,7 @@ local core = ...
 local type, select, next = type, select, next
 local format, concat = string.format, table.concat
 local bad_argument, raise = core.bad_argument, core.raise
+local no_reload = core.no_reload
 
 local Application = core.module("Application")
 
@@ -88,6 +89,7 @@ end
 ---Sets a user setting; nil brings back the default. Listeners hear of it before the next `update`.
 ---@param ... any the names that lead to it, then the value
 function Application.set_user_setting(...)
+  no_reload("Application.set_user_setting")
   local count = select("#", ...) - 1
   check_keys("Application.set_user_setting", count, ...)
   local value = select(count + 1, ...)
@@ -114,6 +116,7 @@ end
 ---@return boolean|nil saved true, or nil where the disk refused
 ---@return string|nil problem why
 function Application.save_user_settings(...)
+  no_reload("Application.save_user_settings")
   if select("#", ...) > 0 then
     raise("Application.save_user_settings: takes no arguments")
   end
@@ -135,6 +138,7 @@ end
 ---@param name string the setting, or how its names begin ("sound" hears "sound.volume")
 ---@param fn fun(name: string, value: any) called with the whole name and the new value
 function Application.on_user_setting_changed(name, fn)
+  no_reload("Application.on_user_setting_changed")
   if type(name) ~= "string" then
     bad_argument("Application.on_user_setting_changed", 1, "name", "string", name)
   elseif type(fn) ~= "function" then
@@ -181,6 +185,7 @@ end
 ---Keeps a value under one or more keys, for any file to read.
 ---@param ... any the keys, then the value; nil removes it
 function Application.set_data(...)
+  no_reload("Application.set_data")
   local count = select("#", ...) - 1
   check_data_keys("Application.set_data", count, ...)
   local tree = data

@@ -37,13 +37,19 @@ function core.update(dt)
 end
 
 -- Swaps in scripts that changed (`files` has their chunk names and texts) and tells the game the
--- names of all resources that are new.
+-- names of all resources that are new. Scripts that cannot be reloaded are not new.
 function core.swap(files, names)
   core.forget_texts()
-  if #files > 0 then
-    core.reload(files)
+  if #files > 0 and not core.reload(files).ok then
+    local others = {}
+    for i = 1, #names do
+      if names[i]:sub(-4) ~= ".lua" then
+        others[#others + 1] = names[i]
+      end
+    end
+    names = others
   end
-  if has_callback("on_reload") then
+  if #names > 0 and has_callback("on_reload") then
     globals.on_reload(names)
   end
 end

@@ -6,7 +6,7 @@ local type, error, ipairs = type, error, ipairs
 local format, concat = string.format, table.concat
 local getinfo, getlocal = core.debug.getinfo, core.debug.getlocal
 local native_load, native_require, place = load, require, core.place
-local reload = core.reload
+local reload = core.reloader
 local bad_argument, raise = core.bad_argument, core.raise
 
 -- Bytes of text that `load` takes: it cannot be stopped, and 16 MiB take about half a second.

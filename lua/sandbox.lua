@@ -11,6 +11,9 @@ local log, raise, bad_argument = core.log, core.raise, core.bad_argument
 local globals = core.globals
 
 local function print(...)
+  if core.reloading then
+    return
+  end
   local words = {}
   for i = 1, select("#", ...) do
     words[i] = tostring((select(i, ...)))
@@ -35,6 +38,7 @@ function core.math.random(m, n)
 end
 
 function core.math.randomseed(seed)
+  core.no_reload("math.randomseed")
   if type(seed) ~= "number" or seed ~= seed then
     bad_argument("math.randomseed", 1, "seed", "number", seed)
   end

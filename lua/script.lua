@@ -103,6 +103,7 @@ function Script.configure_garbage_collection(milliseconds, ceiling_mib)
   end
   check_amount(1, "milliseconds", milliseconds, 0.05, 1000)
   check_amount(2, "ceiling_mib", ceiling_mib, 0, 65536)
+  core.no_reload("Script.configure_garbage_collection")
   core.set_collection(milliseconds, ceiling_mib)
 end
 
@@ -162,5 +163,7 @@ function Script.warn(text)
   if type(text) ~= "string" then
     bad_argument("Script.warn", 1, "text", "string", text)
   end
-  core.warn(text)
+  if not core.reloading then
+    core.warn(text)
+  end
 end

@@ -8,6 +8,7 @@ local floor, huge, max, min = math.floor, math.huge, math.max, math.min
 local create, running = coroutine.create, coroutine.running
 local status, yield = coroutine.status, coroutine.yield
 local raise, bad_argument, place = core.raise, core.bad_argument, core.place
+local no_reload = core.no_reload
 local with_context = core.with_context
 
 local TIMERS_MAX = 100000 -- timers and waiting coroutines at one time
@@ -211,6 +212,7 @@ end
 ---@param ... any arguments for it
 ---@return number the id for `Timer.cancel` and `Timer.remaining`; ids are never used again
 function Timer.after(seconds, call, ...)
+  no_reload("Timer.after")
   check_seconds("Timer.after", 1, seconds)
   check_function("Timer.after", 2, call)
   local count = select("#", ...)
@@ -227,6 +229,7 @@ end
 ---@param count? number how many times, a whole number above 0; without it until it is cancelled
 ---@return number the id for `Timer.cancel` and `Timer.remaining`
 function Timer.every(seconds, call, count)
+  no_reload("Timer.every")
   if not is_seconds(seconds, INTERVAL_SECONDS_MIN) then
     bad_argument("Timer.every", 1, "seconds",
       "a number of seconds, " .. INTERVAL_SECONDS_MIN .. " or above", seconds)
@@ -249,6 +252,7 @@ end
 ---@param ... any arguments for it
 ---@return number the id for `Timer.cancel`, which ends it where it waits
 function Timer.run(call, ...)
+  no_reload("Timer.run")
   check_function("Timer.run", 1, call)
   local thread = create(call)
   local timer = { id = new_id(), thread = thread, made_at = place() }
@@ -263,6 +267,7 @@ end
 ---@param id number what `Timer.after`, `Timer.every` or `Timer.run` returned
 ---@return boolean false where it was over already
 function Timer.cancel(id)
+  no_reload("Timer.cancel")
   check_id("Timer.cancel", id)
   local timer = pending[id]
   if timer then
@@ -280,6 +285,7 @@ end
 
 ---Cancels every timer and every coroutine that waits. A coroutine that calls this goes on.
 function Timer.cancel_all()
+  no_reload("Timer.cancel_all")
   for _, heap in ipairs({ by_time, by_frame }) do
     while heap.size > 0 do
       local timer = heap[heap.size]
@@ -310,6 +316,7 @@ end
 ---it yourself in tests, or to skip ahead.
 ---@param seconds number how far, 0 or above; it counts as one frame
 function Timer.advance(seconds)
+  no_reload("Timer.advance")
   check_seconds("Timer.advance", 1, seconds)
   advance(seconds)
 end
@@ -340,6 +347,7 @@ end
 ---Lets the coroutine that calls it wait; other code goes on. `wait(0)` waits for the next frame.
 ---@param seconds number how long, 0 or above
 function wait(seconds)
+  no_reload("wait")
   check_seconds("wait", 1, seconds)
   local timer = waiting_timer("wait")
   if not timer.cancelled then schedule(timer, seconds) end
@@ -349,6 +357,7 @@ end
 ---Lets the coroutine that calls it wait for some frames.
 ---@param frames? number how many, a whole number from 1; without it 1
 function wait_frames(frames)
+  no_reload("wait_frames")
   frames = frames == nil and 1 or frames
   if not (is_seconds(frames, 1) and frames == floor(frames)) then
     bad_argument("wait_frames", 1, "frames", "a whole number above 0", frames)

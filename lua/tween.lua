@@ -7,6 +7,7 @@ local floor, huge, min, pi = math.floor, math.huge, math.min, math.pi
 local cos, sin, sqrt = math.cos, math.sin, math.sqrt
 local concat, sort = table.concat, table.sort
 local raise, bad_argument, describe = core.raise, core.bad_argument, core.describe
+local no_reload = core.no_reload
 
 local TWEENS_MAX = 100000 -- tweens at one time
 -- Sixty steps of 1/60 s add up to a little less than 1 s; what ends this soon ends now.
@@ -319,6 +320,7 @@ end
 ---@param on_done? function called with the table at the end
 ---@return number the id for `Tween.cancel` and `Tween.is_active`; ids are never used again
 function Tween.to(target, seconds, values, easing, on_done)
+  no_reload("Tween.to")
   if type(target) ~= "table" then bad_argument("Tween.to", 1, "target", "a table", target) end
   if not (is_between(seconds, 0) and seconds < huge) then
     bad_argument("Tween.to", 2, "seconds", "a number of seconds, 0 or above", seconds)
@@ -368,6 +370,7 @@ end
 ---@param id number what `Tween.to` returned
 ---@return boolean false where it was over already
 function Tween.cancel(id)
+  no_reload("Tween.cancel")
   check_id("Tween.cancel", id)
   local tween = active[id]
   if not tween then return false end
@@ -377,6 +380,7 @@ end
 
 ---Ends all tweens where they are.
 function Tween.cancel_all()
+  no_reload("Tween.cancel_all")
   for i = 1, list_size do
     if not list[i].dead then finish(list[i]) end
   end
@@ -420,6 +424,7 @@ end
 ---or to skip ahead.
 ---@param seconds number how far, 0 or above
 function Tween.advance(seconds)
+  no_reload("Tween.advance")
   if not (is_between(seconds, 0) and seconds < huge) then
     bad_argument("Tween.advance", 1, "seconds", "a number of seconds, 0 or above", seconds)
   end

@@ -23,9 +23,18 @@ enum Command {
     Test(tool::test::Args),
 }
 
-/// Runs the command that the process was started with: its exit code.
+/// Plays the game that was appended to the executable, or runs the command that the process was started
+/// with: its exit code.
 pub fn main() -> i32 {
     fault::keep_panics();
+    let run = std::panic::catch_unwind(|| tool::run::appended().unwrap_or_else(command));
+    run.unwrap_or_else(|_| {
+        eprintln!("error: {}", fault::take_panic());
+        exit::ENGINE
+    })
+}
+
+fn command() -> i32 {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(words) => {
@@ -34,16 +43,12 @@ pub fn main() -> i32 {
             return if words.use_stderr() { exit::USAGE } else { exit::SUCCESS };
         }
     };
-    let run = std::panic::catch_unwind(|| match cli.command {
+    match cli.command {
         Command::Compile(args) => tool::compile::main(args),
         Command::Docs(args) => tool::docs::main(args),
         Command::Explain(args) => tool::explain::main(args),
         Command::New(args) => tool::new::main(args),
         Command::Run(args) => tool::run::main(args),
         Command::Test(args) => tool::test::main(args),
-    });
-    run.unwrap_or_else(|_| {
-        eprintln!("error: {}", fault::take_panic());
-        exit::ENGINE
-    })
+    }
 }

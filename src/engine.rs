@@ -1,7 +1,9 @@
 //! The engine: every system and world as a field. The only thing that scripts' functions see.
 
+use crate::foundation::hash::StateHash;
 use crate::foundation::random::Random;
 use crate::foundation::{Error, Handle, Kind, Slots};
+use crate::resource::package::Packages;
 use crate::resource::project::Project;
 use crate::resource::save::Saves;
 use crate::resource::settings::Settings;
@@ -78,11 +80,15 @@ pub struct Start {
     pub save_folder: Option<PathBuf>,
 }
 
+/// What a state hash tells apart, in the order of the hashes.
+pub const SYSTEMS: [&str; 4] = ["time", "random numbers", "worlds", "what the game hashed"];
+
 /// Every system of the engine.
 pub struct Engine {
     pub project: Project,
     pub settings: Settings,
     pub store: Store,
+    pub packages: Packages,
     pub build: Build,
     pub arguments: Vec<String>,
     pub deterministic: bool,
@@ -95,6 +101,8 @@ pub struct Engine {
     pub worlds: Slots<World>,
     /// The world that is there without being asked for, once it was asked for.
     pub main_world: Option<WorldId>,
+    /// What the game had hashed in this frame.
+    pub game_hash: StateHash,
     /// The exit code, once the game has asked to end.
     pub quit: Option<i32>,
 }
@@ -107,6 +115,7 @@ impl Engine {
             project: start.project,
             settings: start.settings,
             store: start.store,
+            packages: Packages::default(),
             build: start.build,
             arguments: start.arguments,
             deterministic: start.deterministic,
@@ -117,6 +126,7 @@ impl Engine {
             collection: Collection::DEFAULT,
             worlds: Slots::new(Kind::World, WORLDS_MAX),
             main_world: None,
+            game_hash: StateHash::new(0),
             quit: None,
         }
     }
@@ -130,11 +140,32 @@ impl Engine {
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
     }
 
+    /// A hash of the state of each of [`SYSTEMS`] at the end of a frame. What the game hashed begins
+    /// anew.
+    pub fn take_state_hashes(&mut self) -> [u64; SYSTEMS.len()] {
+        let mut time = StateHash::new(0);
+        time.write_u64(self.frame.index);
+        time.write_f64(self.frame.total);
+        let mut random = StateHash::new(0);
+        for word in self.random.state() {
+            random.write_u64(word);
+        }
+        let mut worlds = StateHash::new(0);
+        for (handle, world) in self.worlds.iter() {
+            worlds.write_f64(handle.to_number());
+            worlds.write_f64(world.time);
+            worlds.write_f64(world.delta);
+        }
+        let game = std::mem::replace(&mut self.game_hash, StateHash::new(0));
+        [time.finish(), random.finish(), worlds.finish(), game.finish()]
+    }
+
     /// What a handle names, where it is there.
     pub fn living(&self, handle: Handle) -> Option<Kind> {
         let kind = Kind::of(handle)?;
         let living = match kind {
             Kind::World => self.worlds.get(handle).is_some(),
+            Kind::ResourcePackage => self.packages.slots().get(handle).is_some(),
         };
         living.then_some(kind)
     }

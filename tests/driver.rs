@@ -99,6 +99,15 @@ fn a_test_that_hangs_is_stopped_and_the_next_one_runs() {
 }
 
 #[test]
+fn a_test_that_cannot_be_stopped_ends_the_run_and_is_named() {
+    let suite = "it('hangs in C', function() (('a'):rep(99)):find(('a*'):rep(40) .. 'b') end)";
+    let scratch = Scratch::new("stuck", &[("a_test.lua", suite)]);
+    let (code, _, err) = scratch.test(&[".", "--no-sandbox", "--timeout", "0.1"]);
+    assert_eq!(code, 1);
+    assert!(err.starts_with("error: a_test.lua: a test ran for more than 0.1 seconds"), "{err}");
+}
+
+#[test]
 fn a_test_that_eats_all_memory_fails_and_the_next_one_runs() {
     let suite = "it('eats', function()\n  local t = {}\n  while true do t[#t + 1] = ('x'):rep(999) \
                  .. #t end\nend)\nit('is fine', function() end)\n";

@@ -195,6 +195,7 @@ fn the_search_for_wrong_uses_finds_them() {
         "use super::voices;\nuse crate::system::input::Keys;",
         &["src/system/audio/mix.rs:2: system audio uses system input"],
     );
+    check("src/script/vm_tests.rs", "use super::super::super::world;", &[]);
     check("src/app/mod.rs", "use crate::*;", &["src/app/mod.rs:1: crate::* is in no layer"]);
     check("src/main.rs", "fn main() { engine::cli::main() }", &[]);
     check("src/new.rs", "", &["src/new.rs: 'new' is not in the table of layers"]);

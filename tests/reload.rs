@@ -3,27 +3,49 @@
 
 #[path = "reload/game.rs"]
 mod game;
+#[path = "reload/rows.rs"]
+mod rows;
+#[path = "reload/storm.rs"]
+mod storm;
 
 use game::Game;
+use rows::{CHANGES, KEEPS, Row};
 
-/// A module `m` is loaded, `before` runs, its file is edited, `after` runs.
-#[track_caller]
-fn check(name: &str, old: &str, before: &str, new: &str, after: &str) {
-    let mut game = Game::start(&[("m.lua", old)]);
-    let told = |report: String| panic!("{name}: {report}");
-    game.step(&format!("m = require 'm' {before}")).unwrap_or_else(told);
-    let answer = game.try_reload(&[("m.lua", new)]);
-    assert!(answer.ok(), "{name}: {}", answer.text("report"));
-    game.step(after).unwrap_or_else(told);
+/// The words of what does not hold.
+fn fault(row: &Row) -> Result<(), String> {
+    let mut game = Game::start(&[("m.lua", row.old), ("other.lua", row.other)]);
+    game.step(&format!("m = require 'm' {}", row.before))?;
+    let answer = game.try_reload(&[("m.lua", row.new)]);
+    if !answer.ok() {
+        return Err(answer.text("report").to_string());
+    }
+    game.step(row.after)?;
+    // The same text again changes nothing.
+    let again = game.try_reload(&[("m.lua", row.new)]);
+    if !again.ok() {
+        return Err(again.text("report").to_string());
+    }
+    let counts = ["added", "removed", "updated"].map(|name| again.number(name));
+    match counts == [0.0; 3] {
+        true => Ok(()),
+        false => Err(format!("the second time: {:?}", again.0)),
+    }
+}
+
+fn check(rows: &[Row]) {
+    let faults: Vec<String> = rows
+        .iter()
+        .filter_map(|row| Some(format!("{}\n{}\n", row.name, fault(row).err()?)))
+        .collect();
+    assert!(faults.is_empty(), "{} rows do not hold:\n{}", faults.len(), faults.join("\n"));
 }
 
 #[test]
-fn a() {
-    check(
-        "A module's table keeps its identity",
-        "local M = {} function M.f() return 1 end return M",
-        "t = m f = m.f",
-        "local M = {} function M.f() return 2 end return M",
-        "assert(require 'm' == t and t.f() == 2 and f() == 2)",
-    );
+fn what_an_edit_keeps() {
+    check(KEEPS);
+}
+
+#[test]
+fn what_an_edit_changes() {
+    check(CHANGES);
 }

@@ -9,7 +9,7 @@ local sort = table.sort
 local setupvalue, set_raw_metatable = core.debug.setupvalue, core.debug.setmetatable
 local flush = core.jit.flush
 local globals, loaded, preload = core.globals, core.modules, core.preload
-local reload = core.reload
+local reload = core.reloader
 local records, mapped = reload.records, reload.mapped
 
 local FILES_MAX = 10000 -- files in one reload
@@ -394,12 +394,24 @@ function core.reload_files(files)
   return result
 end
 
--- The same, and tells the game: `on_reload(changed)`, a list of the files' names.
-function core.run_reload(files)
-  local result = core.reload_files(files)
-  local fn = rawget(globals, "on_reload")
-  if result.ok and #result.changed > 0 and type(fn) == "function" then
-    globals.on_reload(copy(result.changed))
+-- Files that could not be reloaded, by chunk: what was saved with a broken file waits until that is
+-- mended, for all of a change comes or none of it.
+local waiting = {}
+
+-- Reloads files that were saved, with those that wait. A failure is told in the log.
+function core.reload(files)
+  for i = 1, #files do
+    waiting[files[i].chunk] = files[i].text
+  end
+  local list, chunks = {}, core.names(waiting)
+  for i = 1, #chunks do
+    list[i] = { chunk = chunks[i], text = waiting[chunks[i]] }
+  end
+  local result = core.reload_files(list)
+  if result.ok then
+    waiting = {}
+  else
+    core.log("error", "The old code goes on, for the new one cannot be taken:\n" .. result.report)
   end
   return result
 end

@@ -6,7 +6,7 @@ local core = ...
 local type, next, rawget, rawequal, abs = type, next, rawget, rawequal, math.abs
 local getmetatable, getupvalue = core.debug.getmetatable, core.debug.getupvalue
 local upvalueid = core.debug.upvalueid
-local reload = core.reload
+local reload = core.reloader
 local same, successors = reload.same, reload.successors
 
 local DEPTH_MAX = 100 -- how deep tables are compared before one counts as changed by the game

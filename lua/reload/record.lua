@@ -16,7 +16,7 @@ local ENGINE = "[engine]" -- the owner of what is the engine's
 
 -- `recording`: a bundle is played as it is, and nothing of it is recorded.
 local reload = { recording = core.module("Application").build() ~= "release" }
-core.reload = reload
+core.reloader = reload
 
 -- By chunk, the records of its loads (one for each module name), in order.
 local records = {}

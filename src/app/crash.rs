@@ -13,14 +13,28 @@ use std::path::{Path, PathBuf};
 /// file in the game's save folder.
 pub fn tell(vm: &mut Vm, report: &Report) -> i32 {
     let engine = vm.engine();
-    log::error(&format!("{}\n{report}", headline(engine)));
-    if engine.build == Build::Release {
-        match write(engine, &report.to_string()) {
-            Ok(path) => log::error(&format!("the report is in {}", path.display())),
-            Err(words) => log::error(&format!("the report could not be written: {words}")),
+    if engine.build != Build::Release {
+        log::error(&format!("{}\n{report}", headline(engine)));
+        return exit::FAILED;
+    }
+    match write(engine, &report.to_string()) {
+        Ok(path) => {
+            log::error(&format!("{}: {}", headline(engine), line(report)));
+            log::error(&format!("the report is in {}", path.display()));
+        }
+        Err(words) => {
+            log::error(&format!("{}\n{report}", headline(engine)));
+            log::error(&format!("the report could not be written: {words}"));
         }
     }
     exit::FAILED
+}
+
+/// A report in one line: where, and what.
+fn line(report: &Report) -> String {
+    let place = report.place.as_ref().map(|place| format!("{}:{}: ", place.file, place.line));
+    let words = report.message.lines().next().unwrap_or_default();
+    format!("{}{words}", place.unwrap_or_default())
 }
 
 fn headline(engine: &Engine) -> String {

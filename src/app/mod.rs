@@ -2,25 +2,29 @@
 //! else; what each part does is in the layers below.
 
 pub mod crash;
+mod game;
 pub mod kinds;
 mod play;
+pub mod record;
 mod resources;
+mod tape;
 pub mod testing;
 
 use crate::doing;
 use crate::engine::{Build, Engine, Start};
-use crate::foundation::Error;
 use crate::foundation::sjson::Tree;
+use crate::foundation::{Error, log};
 use crate::resource::project::Project;
 use crate::resource::settings::Settings;
 use crate::resource::store::Store;
 use crate::resource::watch::Watch;
-use crate::script::{Config, Report, Value, Vm};
+use crate::script::{Config, Report, Value, Vm, modules};
 use crate::system::platform;
 use crate::system::time_step::PolicyWord;
-use std::path::Path;
+use std::path::PathBuf;
 
-pub use play::{Options, Pace, play};
+pub use game::Game;
+pub use play::{HEADLESS_STEP, Options, Pace, play};
 
 /// What the process says to its caller.
 pub mod exit {
@@ -36,8 +40,8 @@ pub mod exit {
 
 /// How a game is opened.
 #[derive(Clone, Debug)]
-pub struct Opening<'a> {
-    pub folder: &'a Path,
+pub struct Opening {
+    pub game: Game,
     pub build: Build,
     pub arguments: Vec<String>,
     pub seed: u64,
@@ -64,14 +68,13 @@ pub struct App {
 }
 
 impl App {
-    /// Opens a game's folder and boots a VM for it; nothing of the game has run yet.
+    /// Opens a game and boots a VM for it; nothing of the game has run yet.
     pub fn open(opening: Opening) -> Result<App, Error> {
-        let project = Project::open(opening.folder)?;
-        let settings = Settings::read(opening.folder, platform::NAME)?;
+        let (project, settings) = (opening.game.project()?, opening.game.settings()?);
         let boot = opening.boot.unwrap_or_else(|| settings.text("boot_script").to_string());
         let save_folder = match opening.forget {
             true => None,
-            false => platform::save_folder(&game_id(&settings, &project)).ok(),
+            false => save_folder(&game_id(&settings, &project)),
         };
         let config = Config {
             memory_limit: (settings.number("limits.lua_memory_mib") as usize) << 20,
@@ -83,8 +86,11 @@ impl App {
         };
         let init_seconds = settings.number("limits.init_seconds");
         let update_seconds = settings.number("limits.update_seconds");
-        let store = opening.store.unwrap_or_else(|| resources::open(opening.folder));
-        let watch = if opening.watch { resources::watch(opening.folder) } else { None };
+        let store = opening.store.unwrap_or_else(|| opening.game.store());
+        let watch = match &opening.game {
+            Game::Folder(folder) if opening.watch => resources::watch(folder),
+            _ => None,
+        };
         let mut engine = Engine::new(Start {
             project,
             settings,
@@ -107,7 +113,10 @@ impl App {
 
     /// Runs the boot script, then the game's `init`.
     pub fn start(&mut self) -> Result<(), Box<Report>> {
-        if let Some(words) = self.vm.engine().project.lacks_boot(&self.boot) {
+        let engine = self.vm.engine();
+        if modules::find(engine, &self.boot).is_err()
+            && let Some(words) = engine.project.lacks_boot(&self.boot)
+        {
             return Err(Box::new(Report::of_words(words)));
         }
         {
@@ -120,9 +129,10 @@ impl App {
         Ok(())
     }
 
-    /// Plays one frame, which took `measured` seconds: new resources, the clock, `update`,
+    /// Plays one frame, which took `measured` seconds: packages and new resources, the clock, `update`,
     /// `render`, the collector.
     pub fn frame(&mut self, measured: f64) -> Result<(), Box<Report>> {
+        self.take_packages()?;
         self.swap_resources()?;
         let engine = self.vm.engine();
         let delta = engine.time_step.step(measured);
@@ -149,6 +159,16 @@ impl App {
     pub fn quit(&mut self) -> Option<i32> {
         self.vm.engine().quit
     }
+}
+
+/// The game's save folder. Where there can be none, the game plays on, and whoever plays is told.
+fn save_folder(game: &str) -> Option<PathBuf> {
+    let folder = platform::save_folder(game);
+    if let Err(words) = &folder {
+        let words = format!("saves and user settings are lost at the end of this run: {words}");
+        log::write(log::Level::Warning, &words);
+    }
+    folder.ok()
 }
 
 /// The name of a game's save folder.

@@ -1,8 +1,8 @@
 //! Playing a game from its start to its end: the loop around the frame, and what is said at the
 //! end.
 
-use super::{App, Opening, crash, exit};
-use crate::engine::Build;
+use super::tape::Tape;
+use super::{App, Game, Opening, crash, exit};
 use crate::foundation::{fault, log};
 use crate::script::Report;
 use crate::system::platform;
@@ -25,7 +25,7 @@ pub enum Pace {
 /// What to play, and how.
 #[derive(Clone, Debug)]
 pub struct Options {
-    pub folder: PathBuf,
+    pub game: Game,
     pub pace: Pace,
     /// How many frames to play; until stopped if none is given.
     pub frames: Option<u64>,
@@ -34,17 +34,31 @@ pub struct Options {
     pub arguments: Vec<String>,
     /// Take what changes in the folder while the game is played.
     pub watch: bool,
+    /// Write the run to this file, to be played again.
+    pub record: Option<PathBuf>,
+    /// Play this recording again, and compare.
+    pub replay: Option<PathBuf>,
 }
 
 /// Plays a game: the process's exit code.
 pub fn play(options: Options) -> i32 {
     platform::note_signals();
+    let mut options = options;
+    let mut tape = match Tape::open(&mut options) {
+        Ok(tape) => tape,
+        Err(error) => {
+            log::error(&error.to_string());
+            return exit::FAILED;
+        }
+    };
     let opening = Opening {
-        folder: &options.folder,
-        build: Build::Development,
+        game: options.game.clone(),
+        build: options.game.build(),
         arguments: options.arguments.clone(),
         seed: options.seed,
-        deterministic: matches!(options.pace, Pace::Fixed(_)),
+        deterministic: matches!(options.pace, Pace::Fixed(_))
+            || options.record.is_some()
+            || options.replay.is_some(),
         boot: options.boot.clone(),
         forget: false,
         sandbox: true,
@@ -59,9 +73,13 @@ pub fn play(options: Options) -> i32 {
             return exit::FAILED;
         }
     };
+    if let Err(error) = tape.begin(&mut app, &options) {
+        log::error(&error.to_string());
+        return exit::FAILED;
+    }
     crash::watch(app.vm());
     // A fault of the engine's own outside of a script's call ends here, as a report too.
-    let played = catch_unwind(AssertUnwindSafe(|| run(&mut app, &options)));
+    let played = catch_unwind(AssertUnwindSafe(|| run(&mut app, &options, &mut tape)));
     played.unwrap_or_else(|_| {
         let report = Report::of_words(fault::take_panic());
         crash::tell(app.vm(), &report);
@@ -69,8 +87,8 @@ pub fn play(options: Options) -> i32 {
     })
 }
 
-fn run(app: &mut App, options: &Options) -> i32 {
-    let played = play_frames(app, options);
+fn run(app: &mut App, options: &Options, tape: &mut Tape) -> i32 {
+    let played = play_frames(app, options, tape);
     let mut code =
         played.as_ref().map_or_else(|report| crash::tell(app.vm(), report), |()| exit::SUCCESS);
     // A game that failed is not called again; but one that was stopped because the process was
@@ -84,13 +102,16 @@ fn run(app: &mut App, options: &Options) -> i32 {
     for (place, count) in log::counted_warnings() {
         log::warn("", &format!("{place}: warned {count} times"));
     }
+    if !tape.end(options) {
+        code = exit::FAILED;
+    }
     match code {
         exit::SUCCESS => app.quit().unwrap_or(exit::SUCCESS),
         failed => failed,
     }
 }
 
-fn play_frames(app: &mut App, options: &Options) -> Result<(), Box<Report>> {
+fn play_frames(app: &mut App, options: &Options, tape: &mut Tape) -> Result<(), Box<Report>> {
     app.start()?;
     let mut last = Instant::now();
     let mut played = 0;
@@ -105,8 +126,12 @@ fn play_frames(app: &mut App, options: &Options) -> Result<(), Box<Report>> {
                 std::mem::replace(&mut last, now).elapsed().as_secs_f64()
             }
         };
+        let Some(measured) = tape.measured(measured) else { break };
         app.frame(measured)?;
         played += 1;
+        if !tape.frame(measured, app.vm().engine()) {
+            break;
+        }
         if options.pace == Pace::RealTime {
             wait_for_next_frame(app, last);
         }

@@ -3,7 +3,8 @@
 
 use super::App;
 use super::kinds::KINDS;
-use crate::foundation::log;
+use crate::engine::Build;
+use crate::foundation::{Error, log};
 use crate::resource::compile::{self, Compiled, Target, data_folder};
 use crate::resource::name::ResourceName;
 use crate::resource::store::{Data, Store};
@@ -58,6 +59,22 @@ pub fn watch(root: &Path) -> Option<Watch> {
 }
 
 impl App {
+    /// Takes in the packages that were loaded since the last frame; in deterministic runs, all that
+    /// were begun before it. What cannot be loaded ends a released game; one in development goes on,
+    /// for its data can be mended while it is played.
+    pub fn take_packages(&mut self) -> Result<(), Box<Report>> {
+        let engine = self.vm.engine();
+        let problems = engine.packages.take_loaded(&mut engine.store, engine.deterministic);
+        if engine.build != Build::Development && !problems.is_empty() {
+            let words: Vec<String> = problems.iter().map(Error::to_string).collect();
+            return Err(Box::new(Report::of_words(words.join("\n"))));
+        }
+        for problem in problems {
+            log::error(&problem.to_string());
+        }
+        Ok(())
+    }
+
     /// Swaps in what was compiled since the last frame, and what new preferences choose.
     pub fn swap_resources(&mut self) -> Result<(), Box<Report>> {
         let compiled: Vec<Compiled> =
@@ -81,15 +98,18 @@ impl App {
     /// Has the scripts among `changed` reloaded, and the game told of everything that is new.
     fn reload(&mut self, changed: &[ResourceName]) -> Result<(), Box<Report>> {
         let mut files = Vec::new();
-        let store = &mut self.vm.engine().store;
+        let engine = self.vm.engine();
+        let (release, store) = (engine.build == Build::Release, &mut engine.store);
         for name in changed.iter().filter(|name| name.kind == "lua") {
-            let Some(entry) = store.find(name) else { continue };
-            let chunk = entry.files[0].path.clone();
+            let Some(chunk) = store.path(name) else { continue };
             match store.read(name) {
                 Ok(bytes) => files.push(Value::Table(vec![
                     ("chunk".to_string(), Value::Text(chunk)),
                     ("text".to_string(), Value::Text(String::from_utf8_lossy(&bytes).into_owned())),
                 ])),
+                Err(error) if release => {
+                    return Err(Box::new(Report::of_words(error.to_string())));
+                }
                 Err(error) => log::error(&error.to_string()),
             }
         }

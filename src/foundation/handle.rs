@@ -21,16 +21,26 @@ pub const SLOTS_MAX: usize = 1 << INDEX_BITS;
 #[repr(u8)]
 pub enum Kind {
     World = 1,
+    ResourcePackage = 2,
 }
 
 impl Kind {
     /// Every kind, in the order of their numbers.
-    pub const ALL: &[Kind] = &[Kind::World];
+    pub const ALL: &[Kind] = &[Kind::World, Kind::ResourcePackage];
 
     /// The word for it in messages and in the editor's definitions.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::World => "World",
+            Kind::ResourcePackage => "ResourcePackage",
+        }
+    }
+
+    /// What people call one, in the middle of a sentence.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Kind::World => "world",
+            Kind::ResourcePackage => "package",
         }
     }
 

@@ -13,6 +13,7 @@ pub mod noise;
 pub mod random;
 pub mod sjson;
 pub mod suggest;
+pub mod tasks;
 
 pub use context::Context;
 pub use error::Error;

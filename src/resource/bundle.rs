@@ -8,7 +8,7 @@
 //! read. It holds hashes in place of names; the paths of scripts stay, for reports of errors.
 
 use super::kind::Kinds;
-use super::project::chunk_is_inside;
+use super::name::is_inside;
 use crate::error;
 use crate::foundation::Error;
 use crate::foundation::blob::{FRAME_BYTES, Reader, unframe};
@@ -199,7 +199,7 @@ impl Bundle {
         let inside = |part: &Part| {
             part.start.checked_add(part.bytes).is_some_and(|end| end <= room)
                 && part.start.is_multiple_of(ALIGNMENT as u64)
-                && (part.path.is_empty() || chunk_is_inside(&part.path))
+                && (part.path.is_empty() || is_inside(&part.path))
         };
         let sorted = parts.is_sorted_by(|a, b| (a.id, &a.properties) < (b.id, &b.properties));
         if !sorted || !reader.is_done() || data.start > end || !parts.iter().all(inside) {

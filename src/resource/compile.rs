@@ -8,7 +8,7 @@
 
 use super::index::{self, Entry, Index, Stamp};
 use super::kind::{Compiling, Kind, Kinds};
-use super::name::ResourceName;
+use super::name::{ResourceName, is_inside};
 use super::scan::{self, File, Scan, Variant};
 use crate::doing;
 use crate::error;
@@ -280,8 +280,7 @@ fn data_name(resource: &ResourceName, properties: &str) -> String {
 
 /// Reads a file of the game's, and none outside of its folder.
 fn read_file(root: &Path, path: &str) -> Result<Vec<u8>, Error> {
-    let outside = path.starts_with('/') || path.split('/').any(|part| part == "..");
-    if outside || path.contains(['\\', ':']) {
+    if !is_inside(path) {
         return Err(error!("{path}: only files in the game's folder can be read"));
     }
     fs::read(root.join(path)).map_err(|reason| match reason.kind() {

@@ -5,6 +5,7 @@ use super::kind::{Compiling, Form, Kind};
 use super::name::ResourceName;
 use crate::foundation::Error;
 use crate::foundation::blob::{Reader, Writer};
+use crate::foundation::hash::IdString64;
 use crate::foundation::sjson::{self, Tree, Value};
 
 /// Plain text, as it is.
@@ -145,6 +146,18 @@ pub fn read_package(bytes: &[u8]) -> Result<Vec<Pattern>, Error> {
     Reader::new(bytes).list(|reader| {
         Ok(Pattern { kind: reader.text()?.to_string(), name: reader.text()?.to_string() })
     })
+}
+
+/// A package as it is in a bundle, where there are no names for patterns to fit: its members.
+pub fn write_members(members: &[IdString64]) -> Vec<u8> {
+    let mut writer = Writer::default();
+    writer.list(members, |writer, id| writer.u64(id.0));
+    writer.finish()
+}
+
+/// Reads a bundle's package.
+pub fn read_members(bytes: &[u8]) -> Result<Vec<IdString64>, Error> {
+    Reader::new(bytes).list(|reader| reader.u64().map(IdString64))
 }
 
 /// A tree as a blob: a byte for the kind, then what it holds.

@@ -1,10 +1,13 @@
 //! Resources: where a game's files are, and what its settings say.
 
+pub mod bundle;
+pub mod bundling;
 pub mod compile;
 pub mod data_kinds;
 pub mod index;
 pub mod kind;
 pub mod name;
+pub mod package;
 pub mod project;
 pub mod save;
 pub mod scan;

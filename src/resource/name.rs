@@ -52,6 +52,12 @@ impl std::fmt::Display for ResourceName {
     }
 }
 
+/// Whether a path stays in the folder that it is from, on any system.
+pub fn is_inside(path: &str) -> bool {
+    let outside = path.starts_with('/') || path.split('/').any(|part| part == "..");
+    !outside && !path.contains(['\\', ':'])
+}
+
 /// A file that is a resource, or a variant of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {

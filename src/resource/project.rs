@@ -12,12 +12,19 @@ const CORE_SCRIPTS: &[(&str, &str)] = &[("strict.lua", include_str!("../../core/
 /// The longest name of a script.
 pub const NAME_BYTES_MAX: usize = 200;
 
-/// A folder with a game in it.
+/// A game: a folder, or what is left of one in a bundle.
 #[derive(Clone, Debug)]
 pub struct Project {
-    root: PathBuf,
+    root: Root,
     /// Folders, relative to the root, that scripts are looked for in, in order. `""` is the root.
     pub script_folders: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+enum Root {
+    Folder(PathBuf),
+    /// The folder's name, and the paths of its scripts; their text is compiled data.
+    Bundle { name: String, scripts: Vec<String> },
 }
 
 /// The text of a script and the name by which messages know it: its path from the game's folder.
@@ -51,19 +58,25 @@ impl Project {
                  main.lua)"
             )),
             Ok(_) => {
-                Ok(Project { root: folder.to_path_buf(), script_folders: vec![String::new()] })
+                let root = Root::Folder(folder.to_path_buf());
+                Ok(Project { root, script_folders: vec![String::new()] })
             }
         }
     }
 
-    /// The folder.
-    pub fn root(&self) -> &Path {
-        &self.root
+    /// A game that is in a bundle, made of a folder of that name, with scripts of these paths.
+    pub fn of_bundle(name: &str, scripts: Vec<String>) -> Project {
+        let root = Root::Bundle { name: name.to_string(), scripts };
+        Project { root, script_folders: vec![String::new()] }
     }
 
     /// The folder's own name, for a game that has given itself none.
     pub fn folder_name(&self) -> String {
-        let full = fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
+        let root = match &self.root {
+            Root::Folder(root) => root,
+            Root::Bundle { name, .. } => return name.clone(),
+        };
+        let full = fs::canonicalize(root).unwrap_or_else(|_| root.clone());
         let name = full.file_name().map(|name| name.to_string_lossy().into_owned());
         name.unwrap_or_else(|| "game".to_string())
     }
@@ -79,7 +92,10 @@ impl Project {
                  boot_script in settings.sjson, or --boot, names it"
             ));
         }
-        let shown = self.root.display();
+        let shown = match &self.root {
+            Root::Folder(root) => root.display().to_string(),
+            Root::Bundle { name, .. } => name.clone(),
+        };
         Some(format!(
             "'{shown}' has no main.lua{hint}\n\
              A game is a folder with a main.lua, which the engine runs: write one, or make a game \
@@ -115,7 +131,8 @@ impl Project {
 
     /// Reads a script by its path from the game's folder; `None` where there is no such file.
     pub fn read(&self, chunk: &str) -> Result<Option<String>, NoScript> {
-        let path = self.root.join(chunk);
+        let Root::Folder(root) = &self.root else { return Ok(None) };
+        let path = root.join(chunk);
         match fs::read(&path) {
             Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(_) if path.is_dir() => Ok(None),
@@ -149,9 +166,21 @@ impl Project {
     fn scripts_near(&self, path: &str) -> Vec<String> {
         let (folder, _) = path.rsplit_once('/').unwrap_or(("", path));
         let prefix = if folder.is_empty() { String::new() } else { folder.replace('/', ".") + "." };
-        let Ok(entries) = fs::read_dir(self.root.join(folder)) else { return Vec::new() };
-        let files = entries.flatten().filter(|entry| !entry.path().is_dir());
-        let names = files.filter_map(|entry| entry.file_name().into_string().ok());
+        let names: Vec<String> = match &self.root {
+            Root::Folder(root) => {
+                let Ok(entries) = fs::read_dir(root.join(folder)) else { return Vec::new() };
+                let files = entries.flatten().filter(|entry| !entry.path().is_dir());
+                files.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+            }
+            Root::Bundle { scripts, .. } => {
+                let split = |path: &String| match path.rsplit_once('/') {
+                    Some((inside, name)) => (inside == folder).then(|| name.to_string()),
+                    None => folder.is_empty().then(|| path.clone()),
+                };
+                scripts.iter().filter_map(split).collect()
+            }
+        };
+        let names = names.iter();
         let scripts = names.filter_map(|name| Some(prefix.clone() + name.strip_suffix(".lua")?));
         let mut scripts: Vec<String> = scripts.collect();
         scripts.sort();
@@ -160,7 +189,7 @@ impl Project {
 }
 
 /// Refuses names that could lead out of the game's folder, or to another file on another system.
-fn check_name(module: &str) -> Result<(), String> {
+pub fn check_name(module: &str) -> Result<(), String> {
     let fault = if module.is_empty() {
         "is empty"
     } else if module.len() > NAME_BYTES_MAX {

@@ -52,7 +52,12 @@ pub const SETTINGS: &[Setting] = &[
         "Names the folder for saves and user settings. Made from the name if empty; keep it for \
          ever.",
     ),
-    setting("version", Type::Text, "\"0.1.0\"", "The game's version, for crash reports."),
+    setting(
+        "version",
+        Type::Text,
+        "\"0.1.0\"",
+        "The game's version, for crash reports; an older one does not read a newer one's saves.",
+    ),
     setting("boot_script", Type::Text, "\"main\"", "The module that starts the game."),
     setting("lua.jit", Type::Boolean, "true", "Compile scripts to machine code while they run."),
     setting(

@@ -1,11 +1,16 @@
-//! Resources of a running game: which variant serves, and its data. Knows no kinds; who asks for a
-//! resource knows what its data means.
+//! Resources of a running game: which variant serves, and its data, in a folder of compiled data or
+//! a bundle. Knows no kinds but packages; who asks for a resource knows what its data means.
 
+use super::bundle::{Bundle, Bytes};
+use super::data_kinds::read_members;
 use super::index::{Entry, Index};
 use super::name::ResourceName;
+use super::package;
 use super::variant::{Preferences, Properties};
 use crate::error;
 use crate::foundation::Error;
+use crate::foundation::hash::StateHash;
+use crate::foundation::hash::IdString64;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::PathBuf;
@@ -16,64 +21,219 @@ use std::sync::Arc;
 pub enum Data {
     /// In files of a folder, named by hash.
     Folder(PathBuf),
+    /// In one file, with its own index.
+    Bundle(Arc<Bundle>),
     /// Nowhere: the game has no compiled data.
     #[default]
     Nothing,
 }
 
+/// Where the data of one variant lies; another content is another place.
+#[derive(Clone, Debug, PartialEq)]
+enum Place {
+    File { name: String, content: u64 },
+    Part(usize),
+}
+
+/// Data to be read.
+#[derive(Clone, Debug)]
+pub struct Fetch {
+    /// Of the resource.
+    pub id: IdString64,
+    /// What it is called, where that is known.
+    words: String,
+    place: Place,
+}
+
+impl Data {
+    /// Reads and, in a bundle, checks data. It may take a while.
+    pub fn read(&self, fetch: &Fetch) -> Result<Bytes, Error> {
+        match (self, &fetch.place) {
+            (Data::Folder(folder), Place::File { name, .. }) => {
+                fs::read(folder.join(name)).map(Bytes::from).map_err(|reason| {
+                    let words = &fetch.words;
+                    error!("the compiled data of {words} ({name}) cannot be read: {reason}")
+                })
+            }
+            (Data::Bundle(bundle), Place::Part(part)) => bundle
+                .read(*part)
+                .map_err(|error| error!("the data of {}: {}", fetch.words, error.message)),
+            _ => Err(error!("there is no compiled data")),
+        }
+    }
+}
+
 /// The resources of a game.
 #[derive(Clone, Debug, Default)]
 pub struct Store {
+    /// Of a folder; a bundle has its own.
     index: Arc<Index>,
     data: Data,
     preferences: Preferences,
     /// Preferences that take effect at the next frame.
     next_preferences: Option<Preferences>,
-    /// What was read so far, with the file that it came from.
-    read: HashMap<ResourceName, (String, Arc<[u8]>)>,
+    /// What was read so far, with the place that it came from.
+    read: HashMap<IdString64, (Place, Bytes)>,
+    /// The resources that the game itself asked for.
+    asked: BTreeSet<ResourceName>,
+    /// Counts what can make another variant serve, or the same one have other data.
+    version: u64,
 }
 
 impl Store {
     pub fn new(index: Index, data: Data) -> Store {
-        let (preferences, read) = (Preferences::default(), HashMap::new());
-        Store { index: Arc::new(index), data, preferences, next_preferences: None, read }
+        Store { index: Arc::new(index), data, ..Store::default() }
     }
 
-    /// Everything that there is.
-    pub fn index(&self) -> &Index {
-        &self.index
+    /// The resources of a bundle.
+    pub fn of_bundle(bundle: Arc<Bundle>) -> Store {
+        Store { data: Data::Bundle(bundle), ..Store::default() }
+    }
+
+    /// Where the data lies.
+    pub fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// A hash of everything that there is: names and data.
+    pub fn content_hash(&self) -> u64 {
+        let mut hash = StateHash::new(0);
+        for entry in &self.index.entries {
+            hash.write_u64(entry.resource.id().0);
+            hash.write_bytes(entry.properties.to_string().as_bytes());
+            hash.write_u64(entry.data_content);
+        }
+        hash.finish()
     }
 
     pub fn preferences(&self) -> &Preferences {
         &self.preferences
     }
 
-    /// The variant of a resource that serves now.
-    pub fn find(&self, resource: &ResourceName) -> Option<&Entry> {
-        winner(&self.index, &self.preferences, resource)
+    /// Changes whenever data that was read may no longer be what serves.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Whether there is a resource, and a variant of it that serves now.
+    pub fn has(&self, resource: &ResourceName) -> bool {
+        self.place(resource, &self.preferences).is_some()
+    }
+
+    /// The path of the source of the variant that serves now. A bundle knows it of scripts alone.
+    pub fn path(&self, resource: &ResourceName) -> Option<String> {
+        match self.place(resource, &self.preferences)? {
+            Place::Part(part) => match &self.data {
+                Data::Bundle(bundle) => Some(bundle.parts()[part].path.clone()),
+                _ => None,
+            },
+            Place::File { .. } => {
+                let entry = winner(&self.index, &self.preferences, resource)?;
+                Some(entry.files[0].path.clone())
+            }
+        }
+    }
+
+    /// The paths of sources that are known, for suggestions.
+    pub fn paths(&self) -> Vec<&str> {
+        match &self.data {
+            Data::Bundle(bundle) => bundle.parts().iter().map(|part| part.path.as_str()).collect(),
+            _ => self.index.entries.iter().map(|entry| entry.files[0].path.as_str()).collect(),
+        }
+    }
+
+    fn place(&self, resource: &ResourceName, preferences: &Preferences) -> Option<Place> {
+        if let Data::Bundle(bundle) = &self.data {
+            return part(bundle, preferences, resource.id()).map(Place::Part);
+        }
+        let entry = winner(&self.index, preferences, resource)?;
+        Some(Place::File { name: entry.data.clone(), content: entry.data_content })
+    }
+
+    /// The words for a resource that nothing serves.
+    pub fn missing_words(&self, resource: &ResourceName) -> String {
+        match &self.data {
+            Data::Bundle(bundle) if !bundle.variants(resource.id()).is_empty() => format!(
+                "none of the variants of {} '{}' serves the preferences [{}]",
+                resource.kind,
+                resource.name,
+                self.preferences.words().join(", ")
+            ),
+            _ => missing_words(&self.index, &self.preferences, resource),
+        }
+    }
+
+    /// Notes that the game asked for a resource: it wants to know when another variant serves. What has
+    /// no variants at all is not noted, for a game may ask for any number of names.
+    pub fn note_asked(&mut self, resource: &ResourceName) {
+        let none = match &self.data {
+            Data::Bundle(bundle) => bundle.variants(resource.id()).is_empty(),
+            _ => self.index.variants(resource).is_empty(),
+        };
+        if !none && !self.asked.contains(resource) {
+            self.asked.insert(resource.clone());
+        }
     }
 
     /// The data of a resource.
-    pub fn read(&mut self, resource: &ResourceName) -> Result<Arc<[u8]>, Error> {
-        let Some(entry) = self.find(resource) else {
-            return Err(error!("{}", missing_words(&self.index, &self.preferences, resource)));
+    pub fn read(&mut self, resource: &ResourceName) -> Result<Bytes, Error> {
+        self.note_asked(resource);
+        let Some(place) = self.place(resource, &self.preferences) else {
+            return Err(error!("{}", self.missing_words(resource)));
         };
-        let file = entry.data.clone();
-        if let Some((known, bytes)) = self.read.get(resource)
-            && *known == file
+        let id = resource.id();
+        if let Some((known, bytes)) = self.read.get(&id)
+            && *known == place
         {
             return Ok(bytes.clone());
         }
-        let bytes: Arc<[u8]> = match &self.data {
-            Data::Nothing => return Err(error!("there is no compiled data")),
-            Data::Folder(folder) => fs::read(folder.join(&file))
-                .map_err(|reason| {
-                    error!("the compiled data of {resource} ({file}) cannot be read: {reason}")
-                })?
-                .into(),
-        };
-        self.read.insert(resource.clone(), (file, bytes.clone()));
+        let fetch = Fetch { id, words: resource.to_string(), place };
+        let bytes = self.data.read(&fetch)?;
+        self.read.insert(id, (fetch.place, bytes.clone()));
         Ok(bytes)
+    }
+
+    /// What has to be read for a package: the variants that serve now of its members.
+    pub fn members(&mut self, package: &ResourceName) -> Result<Vec<Fetch>, Error> {
+        if let Data::Bundle(bundle) = self.data.clone() {
+            // A member of which no variant serves is found missing when somebody asks for it.
+            let members = read_members(&self.read(package)?)?;
+            let serving = |id| {
+                let place = Place::Part(part(&bundle, &self.preferences, id)?);
+                Some(Fetch { id, words: format!("#{id}"), place })
+            };
+            return Ok(members.into_iter().filter_map(serving).collect());
+        }
+        let (Data::Folder(folder), Some(entry)) =
+            (&self.data, winner(&self.index, &self.preferences, package))
+        else {
+            return Err(error!("{}", self.missing_words(package)));
+        };
+        let members = package::members(&self.index, folder, entry)?;
+        let serving = |name: &ResourceName| {
+            let place = self.place(name, &self.preferences)?;
+            Some(Fetch { id: name.id(), words: name.to_string(), place })
+        };
+        Ok(members.into_iter().filter_map(serving).collect())
+    }
+
+    /// Takes what was read elsewhere, if the store is still of the version that it was read for.
+    pub fn keep(&mut self, version: u64, read: Vec<(Fetch, Bytes)>) {
+        if version == self.version {
+            self.read.extend(read.into_iter().map(|(fetch, bytes)| (fetch.id, (fetch.place, bytes))));
+        }
+    }
+
+    /// Forgets data; it is read again when somebody asks for it.
+    pub fn forget(&mut self, ids: impl Iterator<Item = IdString64>) {
+        for id in ids {
+            self.read.remove(&id);
+        }
+    }
+
+    /// How many resources' data is kept.
+    pub fn kept(&self) -> usize {
+        self.read.len()
     }
 
     /// Prefers these properties from the next frame on.
@@ -81,31 +241,35 @@ impl Store {
         self.next_preferences = Some(preferences);
     }
 
-    /// Lets new preferences take effect: the resources that another variant serves from now on.
+    /// Lets new preferences take effect: the resources that the game asked for and that another
+    /// variant serves from now on.
     pub fn apply_preferences(&mut self) -> Vec<ResourceName> {
         let Some(next) = self.next_preferences.take().filter(|next| *next != self.preferences)
         else {
             return Vec::new();
         };
-        let names: BTreeSet<&ResourceName> =
-            self.index.entries.iter().map(|entry| &entry.resource).collect();
-        let data = |preferences: &Preferences, name: &ResourceName| {
-            winner(&self.index, preferences, name).map(|entry| entry.data.clone())
-        };
-        let changed = names.into_iter();
-        let changed = changed.filter(|name| data(&self.preferences, name) != data(&next, name));
+        let serves = |preferences, name| self.place(name, preferences);
+        let asked = self.asked.iter();
+        let changed = asked.filter(|name| serves(&self.preferences, name) != serves(&next, name));
         let changed: Vec<ResourceName> = changed.cloned().collect();
         self.preferences = next;
+        self.version += 1;
         changed
     }
 
     /// Takes the index of a new compile, and forgets the data of what changed.
     pub fn replace(&mut self, index: Index, changed: &[ResourceName]) {
         self.index = Arc::new(index);
-        for name in changed {
-            self.read.remove(name);
-        }
+        self.version += 1;
+        self.forget(changed.iter().map(ResourceName::id));
     }
+}
+
+/// The part that serves, of a resource in a bundle.
+fn part(bundle: &Bundle, preferences: &Preferences, id: IdString64) -> Option<usize> {
+    let variants = bundle.variants(id);
+    let sets = bundle.parts()[variants.clone()].iter().map(|part| &part.properties[..]);
+    Some(variants.start + preferences.winner_of_hashes(sets)?)
 }
 
 fn winner<'a>(
@@ -188,6 +352,8 @@ mod tests {
     fn prefer(store: &mut Store, words: &[&str]) -> Vec<String> {
         let words = words.iter().map(|word| word.to_string()).collect();
         store.prefer(Preferences::new(words).unwrap());
+        // Nothing can be read here; but it was asked for.
+        store.asked = store.index.entries.iter().map(|entry| entry.resource.clone()).collect();
         store.apply_preferences().iter().map(|name| name.to_string()).collect()
     }
 
@@ -196,7 +362,7 @@ mod tests {
         let mut store = store(&[("a", ""), ("a", "fr"), ("b", "")]);
         assert_eq!(prefer(&mut store, &["fr"]), ["a.texture"]);
         let name = ResourceName::new("texture", "a");
-        assert_eq!(store.find(&name).unwrap().data, "a.fr");
+        assert_eq!(store.path(&name).unwrap(), "a.fr.png");
         assert!(prefer(&mut store, &["fr", "noblood"]).is_empty());
         assert_eq!(prefer(&mut store, &[]), ["a.texture"]);
     }

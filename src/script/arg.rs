@@ -6,8 +6,10 @@ use super::describe::describe;
 use super::row::Func;
 use super::types::{Shape, Type};
 use super::value::{Value, read_value};
+use crate::engine::Engine;
 use crate::foundation::handle::Stale;
-use crate::foundation::{Handle, Vec3};
+use crate::foundation::{Handle, Kind, Vec3};
+use crate::resource::package::PackageId;
 use crate::world::WorldId;
 use mlua::ffi::*;
 use std::ffi::{c_char, c_int, c_void};
@@ -280,52 +282,62 @@ impl Plain for Vec3 {
 }
 
 /// The words for a handle that leads nowhere.
-fn stale_words(kind: &str, stale: Stale) -> Wrong {
+fn stale_words(kind: Kind, stale: Stale) -> Wrong {
+    let name = kind.name();
     Wrong::Words(match stale {
-        Stale::Never => format!("must be a {kind}, and this number never was one"),
-        Stale::Reused => format!("this {kind} was destroyed long ago, and its slot used again"),
+        Stale::Never => format!("must be a {name}, and this number never was one"),
+        Stale::Reused => format!("this {name} was destroyed long ago, and its slot used again"),
         Stale::Gone { name, frame, place } => {
             let name = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };
             let place = if place.is_empty() { String::new() } else { format!(" at {place}") };
-            format!("{}{name} was destroyed in frame {frame}{place}", kind.to_lowercase())
+            format!("{}{name} was destroyed in frame {frame}{place}", kind.word())
         }
     })
 }
 
-impl WorldId {
-    #[inline]
-    fn alive(number: f64, cx: &Cx) -> Option<WorldId> {
-        // SAFETY: the engine lives as long as the VM, and is not borrowed while arguments are read.
-        let worlds = unsafe { &(*cx.engine).worlds };
-        let handle = Handle::from_number(number)?;
-        worlds.get(handle).is_some().then_some(WorldId(handle))
-    }
+/// The handles of one kind: their type, and how the engine leads to the slots behind them.
+macro_rules! handle {
+    ($id:ident, $kind:expr, $slots:expr) => {
+        impl $id {
+            #[inline]
+            fn alive(number: f64, cx: &Cx) -> Option<$id> {
+                // SAFETY: the engine lives as long as the VM, and is not borrowed while arguments
+                // are read.
+                let slots = $slots(unsafe { &*cx.engine });
+                let handle = Handle::from_number(number)?;
+                slots.get(handle).is_some().then_some($id(handle))
+            }
 
-    #[cold]
-    fn why_not(number: f64, cx: &Cx) -> Wrong {
-        // SAFETY: as above.
-        let worlds = unsafe { &(*cx.engine).worlds };
-        let stale = Handle::from_number(number).map(|handle| worlds.stale(handle));
-        stale_words("World", stale.unwrap_or(Stale::Never))
-    }
+            #[cold]
+            fn why_not(number: f64, cx: &Cx) -> Wrong {
+                // SAFETY: as above.
+                let slots = $slots(unsafe { &*cx.engine });
+                let stale = Handle::from_number(number).map(|handle| slots.stale(handle));
+                stale_words($kind, stale.unwrap_or(Stale::Never))
+            }
+        }
+
+        impl Arg for $id {
+            const TYPE: Type = Type::new($kind.name(), Shape::Handle($kind));
+            #[inline(always)]
+            unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<$id, Wrong> {
+                // SAFETY: as the caller promised.
+                let number = unsafe { number(l, i) }?;
+                $id::alive(number, cx).ok_or_else(|| $id::why_not(number, cx))
+            }
+        }
+
+        impl Plain for $id {
+            type C = f64;
+            unsafe fn from_c(c: f64, _: u32, cx: &Cx) -> Option<$id> {
+                $id::alive(c, cx)
+            }
+        }
+    };
 }
 
-impl Arg for WorldId {
-    const TYPE: Type = Type::new("World", Shape::Handle(crate::foundation::Kind::World));
-    #[inline(always)]
-    unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<WorldId, Wrong> {
-        // SAFETY: as the caller promised.
-        let number = unsafe { number(l, i) }?;
-        WorldId::alive(number, cx).ok_or_else(|| WorldId::why_not(number, cx))
-    }
-}
-
-impl Plain for WorldId {
-    type C = f64;
-    unsafe fn from_c(c: f64, _: u32, cx: &Cx) -> Option<WorldId> {
-        WorldId::alive(c, cx)
-    }
-}
+handle!(WorldId, Kind::World, |engine: &'static Engine| &engine.worlds);
+handle!(PackageId, Kind::ResourcePackage, |engine: &'static Engine| engine.packages.slots());
 
 /// A number that may be the handle of anything, living or not: for questions such as `alive`.
 #[derive(Clone, Copy)]

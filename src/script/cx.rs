@@ -224,6 +224,7 @@ pub struct Ctypes {
     pub color: u16,
     pub id_string32: u16,
     pub id_string64: u16,
+    pub float32_array: u16,
 }
 
 /// LuaJIT's type tag of FFI values, which its public header does not name.
@@ -231,7 +232,7 @@ const LUA_TCDATA: c_int = 10;
 
 impl Ctypes {
     /// The numbers with their names.
-    fn names(&self) -> [(u16, &'static str); 8] {
+    fn names(&self) -> [(u16, &'static str); 9] {
         [
             (self.vector2, "Vector2"),
             (self.vector3, "Vector3"),
@@ -241,6 +242,7 @@ impl Ctypes {
             (self.color, "Color"),
             (self.id_string32, "IdString32"),
             (self.id_string64, "IdString64"),
+            (self.float32_array, "Float32Array"),
         ]
     }
 
@@ -255,6 +257,7 @@ impl Ctypes {
             "Color" => &mut self.color,
             "IdString32" => &mut self.id_string32,
             "IdString64" => &mut self.id_string64,
+            "Float32Array" => &mut self.float32_array,
             _ => return false,
         };
         *slot = number;

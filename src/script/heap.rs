@@ -93,6 +93,16 @@ enum Hold {
     Slot = 5,
 }
 
+/// Which of a table's entries do not keep alive what they lead to.
+#[derive(Clone, Copy, PartialEq)]
+enum Weak {
+    Nothing,
+    /// A value is alive where its key is.
+    Keys,
+    Values,
+    Both,
+}
+
 /// A frame's level and a local's number in one number.
 const LEVEL: i64 = 1024;
 const LOCAL_MIDDLE: i64 = 512;
@@ -109,6 +119,14 @@ struct Walk<'a> {
     /// The stack position of the list of objects to walk, and its length.
     work: c_int,
     waiting: lua_Integer,
+    /// How many objects were met.
+    met: i64,
+    /// The position of the list of tables with weak keys, and its length: what they hold is alive only
+    /// where its key is. 0 where weak tables hold like others.
+    weak: c_int,
+    weak_count: lua_Integer,
+    /// The position of the string `__mode`.
+    mode: c_int,
     /// The position of the list of hits, and its length; 0 where references are exchanged at once.
     hits: c_int,
     hit_count: lua_Integer,
@@ -136,6 +154,7 @@ impl Walk<'_> {
         unsafe {
             let flags = self.marks.mark(lua_topointer(self.l, -1), VISITED);
             if flags & VISITED == 0 {
+                self.met += 1;
                 self.waiting += 1;
                 lua_pushvalue(self.l, -1);
                 lua_rawseti(self.l, self.work, self.waiting);
@@ -176,8 +195,26 @@ impl Walk<'_> {
         }
     }
 
-    /// Walks until nothing is left.
+    /// Walks until nothing is left, then what tables with weak keys hold for keys that are alive.
     unsafe fn run(&mut self) {
+        // SAFETY: the lists hold objects only.
+        unsafe {
+            self.walk();
+            let mut before = -1;
+            while before != self.met {
+                before = self.met;
+                for i in 1..=self.weak_count {
+                    lua_rawgeti(self.l, self.weak, i);
+                    let top = lua_gettop(self.l);
+                    self.entries(top, Weak::Keys);
+                    lua_settop(self.l, top - 1);
+                }
+                self.walk();
+            }
+        }
+    }
+
+    unsafe fn walk(&mut self) {
         // SAFETY: the list holds objects only.
         unsafe {
             while self.waiting > 0 {
@@ -227,15 +264,61 @@ impl Walk<'_> {
     }
 
     unsafe fn table(&mut self, at: c_int) {
+        // SAFETY: as for `entries`.
+        unsafe {
+            self.metatable(at);
+            let weak = if self.weak != 0 { self.weakness(at) } else { Weak::Nothing };
+            if weak == Weak::Keys {
+                self.weak_count += 1;
+                lua_pushvalue(self.l, at);
+                lua_rawseti(self.l, self.weak, self.weak_count);
+            }
+            if self.entries(at, weak) {
+                self.keys(at);
+            }
+        }
+    }
+
+    /// What a table's metatable says of its entries.
+    unsafe fn weakness(&mut self, at: c_int) -> Weak {
+        let l = self.l;
+        // SAFETY: the metatable is read raw, and a string is not converted.
+        unsafe {
+            if lua_getmetatable(l, at) == 0 {
+                return Weak::Nothing;
+            }
+            lua_pushvalue(l, self.mode);
+            lua_rawget(l, -2);
+            let mut weak = Weak::Nothing;
+            if lua_type(l, -1) == LUA_TSTRING {
+                let mode = CStr::from_ptr(lua_tolstring(l, -1, std::ptr::null_mut())).to_bytes();
+                weak = match (mode.contains(&b'k'), mode.contains(&b'v')) {
+                    (false, false) => Weak::Nothing,
+                    (true, false) => Weak::Keys,
+                    (false, true) => Weak::Values,
+                    (true, true) => Weak::Both,
+                };
+            }
+            lua_settop(l, -3);
+            weak
+        }
+    }
+
+    /// Walks over a table's entries; whether one of its keys is to be exchanged.
+    unsafe fn entries(&mut self, at: c_int, weak: Weak) -> bool {
         let l = self.l;
         let mut keys = false;
         // SAFETY: lua_next gets only keys that it gave; fields that exist may be set meanwhile.
         unsafe {
-            self.metatable(at);
             lua_pushnil(l);
             while lua_next(l, at) != 0 {
+                let value_kept = match weak {
+                    Weak::Nothing => true,
+                    Weak::Keys => self.is_alive(-2),
+                    Weak::Values | Weak::Both => false,
+                };
                 if is_object(lua_type(l, -1)) {
-                    let flags = self.meet();
+                    let flags = self.look(value_kept);
                     if flags & MAPPED != 0 {
                         self.exchange();
                         lua_pushvalue(l, -2);
@@ -247,16 +330,34 @@ impl Walk<'_> {
                 }
                 lua_settop(l, -2);
                 if is_object(lua_type(l, -1)) {
-                    let flags = self.meet();
+                    let flags = self.look(matches!(weak, Weak::Nothing | Weak::Values));
                     keys |= flags & MAPPED != 0;
                     if flags & TARGET != 0 && self.hits != 0 {
                         self.hit(at, Hold::Key, 0);
                     }
                 }
             }
-            if keys {
-                self.keys(at);
+        }
+        keys
+    }
+
+    /// Meets the object on top of the stack, or only reads its flags, where it is held weakly.
+    unsafe fn look(&mut self, kept: bool) -> usize {
+        // SAFETY: an object is on top.
+        unsafe {
+            match kept {
+                true => self.meet(),
+                false => self.marks.flags(lua_topointer(self.l, -1)),
             }
+        }
+    }
+
+    /// Whether the walk has met the value at `i`; what is no object is always there.
+    unsafe fn is_alive(&self, i: c_int) -> bool {
+        // SAFETY: a value is at `i`.
+        unsafe {
+            let object = is_object(lua_type(self.l, i));
+            !object || self.marks.flags(lua_topointer(self.l, i)) & VISITED != 0
         }
     }
 
@@ -521,11 +622,17 @@ unsafe extern "C-unwind" fn heap_scan(l: *mut lua_State) -> c_int {
         each_item(l, 4, |_| sources.push(lua_tolstring(l, -1, std::ptr::null_mut())));
         lua_createtable(l, 0, 0); // 5: hits
         lua_createtable(l, 1 << 12, 0); // 6: work
+        lua_createtable(l, 0, 0); // 7: tables with weak keys
+        lua_pushlstring(l, c"__mode".as_ptr(), 6); // 8
         let mut walk = Walk {
             l,
             marks: &mut marks,
             work: 6,
             waiting: 0,
+            met: 0,
+            weak: 7,
+            weak_count: 0,
+            mode: 8,
             hits: 5,
             hit_count: 0,
             values: 0,
@@ -546,9 +653,10 @@ unsafe extern "C-unwind" fn heap_scan(l: *mut lua_State) -> c_int {
             lua_xmove(cx.main, l, 1);
             walk.meet();
         }
-        lua_settop(l, 6);
+        lua_settop(l, 8);
         walk.run();
         let kept = std::mem::take(&mut walk.kept);
+        lua_settop(l, 6);
         lua_createtable(l, 0, 0); // 7: those that were there
         each_item(l, 3, |_| {
             if marks.flags(lua_topointer(l, -1)) & VISITED != 0 {
@@ -709,6 +817,10 @@ unsafe extern "C-unwind" fn heap_fix(l: *mut lua_State) -> c_int {
             marks: &mut marks,
             work: 4,
             waiting: 0,
+            met: 0,
+            weak: 0,
+            weak_count: 0,
+            mode: 0,
             hits: 0,
             hit_count: 0,
             values: 5,

@@ -13,6 +13,7 @@ mod hint;
 mod interrupt;
 pub mod lua_kind;
 mod memory;
+pub mod modules;
 mod native;
 mod outline;
 mod pack;

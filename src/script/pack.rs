@@ -91,7 +91,13 @@ impl Fault {
     fn text(mut self) -> String {
         self.path.reverse();
         let path = |keys: &[String]| {
-            let text = keys.concat();
+            let text = match keys.len() <= KEYS_SHOWN {
+                true => keys.concat(),
+                false => {
+                    let (first, last) = (&keys[..KEYS_SHOWN / 2], &keys[keys.len() - 2..]);
+                    format!("{} … {}", first.concat(), last.concat())
+                }
+            };
             text.strip_prefix('.').map(str::to_string).unwrap_or(text)
         };
         let mut text = path(&self.path);
@@ -107,6 +113,9 @@ impl Fault {
         text
     }
 }
+
+/// Of a longer path, the first half of so many keys and the last two are shown.
+const KEYS_SHOWN: usize = 12;
 
 /// The places on Lua's stack that a table takes: a key and a value, and what describes them.
 const ROOM: c_int = 10;

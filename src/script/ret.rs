@@ -3,7 +3,9 @@
 use super::cx::Cx;
 use super::types::{Shape, Type};
 use super::value::{Value, push_value};
-use crate::foundation::{Error, Vec3};
+use crate::foundation::{Error, Kind, Vec3};
+use crate::resource::bundle::Bytes;
+use crate::resource::package::PackageId;
 use crate::world::WorldId;
 use mlua::ffi::*;
 use std::ffi::c_int;
@@ -101,23 +103,29 @@ impl Ret for String {
     }
 }
 
-impl Ret for WorldId {
-    const TYPES: &'static [Type] =
-        &[Type::new("World", Shape::Handle(crate::foundation::Kind::World))];
-    #[inline]
-    unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
-        // SAFETY: as the caller promised.
-        unsafe { lua_pushnumber(l, self.0.to_number()) };
-        Ok(1)
-    }
+macro_rules! handle {
+    ($id:ident, $kind:expr) => {
+        impl Ret for $id {
+            const TYPES: &'static [Type] = &[Type::new($kind.name(), Shape::Handle($kind))];
+            #[inline]
+            unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
+                // SAFETY: as the caller promised.
+                unsafe { lua_pushnumber(l, self.0.to_number()) };
+                Ok(1)
+            }
+        }
+
+        impl FastRet for $id {
+            type C = f64;
+            fn into_c(self, _: &mut Cx) -> Option<f64> {
+                Some(self.0.to_number())
+            }
+        }
+    };
 }
 
-impl FastRet for WorldId {
-    type C = f64;
-    fn into_c(self, _: &mut Cx) -> Option<f64> {
-        Some(self.0.to_number())
-    }
-}
+handle!(WorldId, Kind::World);
+handle!(PackageId, Kind::ResourcePackage);
 
 impl Ret for Vec3 {
     const TYPES: &'static [Type] = &[Type::new("Vector3", Shape::Vector3)];
@@ -169,7 +177,7 @@ impl Ret for Vec<String> {
 
 /// The content of a resource: bytes as a string, or plain data.
 pub enum Data {
-    Bytes(std::sync::Arc<[u8]>),
+    Bytes(Bytes),
     Value(Value),
 }
 

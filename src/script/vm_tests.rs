@@ -77,9 +77,9 @@ end
 local sum = run(2)
 local first, fast = pcall(run, 3)
 local second, checked = pcall(Broken.fail)
-error(table.concat({ sum, tostring(first), fast, tostring(second), checked, run(1) }, '|'), 0)";
+error(table.concat({ sum, tostring(first), fast, tostring(second), checked, run(1) }, ' | '), 0)";
     let (report, fast) = failing("caught", main);
-    let parts: Vec<&str> = report.message.split('|').collect();
+    let parts: Vec<&str> = report.message.split(" | ").collect();
     assert_eq!((parts[0], parts[1], parts[3], parts[5]), ("301", "false", "false", "300"));
     assert!(parts[2].starts_with(&format!("main.lua:5: Broken.fail_above: {WORDS}")), "{report}");
     assert!(parts[4].contains(&format!("Broken.fail: {WORDS}")), "{report}");

@@ -1,14 +1,20 @@
-//! `engine compile`: compiles a game's resources into a folder.
+//! `engine compile`: compiles a game's resources into a folder, or into a bundle to ship.
 
 use super::definitions;
-use crate::app::exit;
 use crate::app::kinds::KINDS;
+use crate::app::{Game, exit};
+use crate::foundation::{Error, sjson};
+use crate::resource::bundle::EXTENSION;
+use crate::resource::bundling::{self, Making};
 use crate::resource::compile::{self, Compiled, Target};
+use crate::resource::index::Index;
+use crate::resource::name::ResourceName;
 use crate::resource::project::Project;
+use crate::resource::settings::Settings;
 use crate::resource::variant::PLATFORMS;
 use crate::system::platform;
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -17,9 +23,13 @@ use std::time::{Duration, Instant};
 pub struct Args {
     /// The game's folder
     folder: PathBuf,
-    /// Where the compiled data goes
-    #[arg(long, value_name = "FOLDER")]
+    /// Where the compiled data goes: a folder, or with --bundle a file (in a folder that is there it
+    /// gets the game's name)
+    #[arg(long, value_name = "FOLDER|FILE")]
     out: PathBuf,
+    /// Make one file to ship, which `engine run` plays
+    #[arg(long)]
+    bundle: bool,
     /// The platform that the data is for [default: this one]
     #[arg(long, value_parser = platform_name)]
     platform: Option<String>,
@@ -38,46 +48,115 @@ pub fn platform_name(text: &str) -> Result<String, String> {
 }
 
 pub fn main(args: Args) -> i32 {
-    if let Err(error) = Project::open(&args.folder) {
+    run(&args).unwrap_or_else(|error| {
         eprintln!("error: {error}");
-        return exit::FAILED;
-    }
-    definitions::refresh(&args.folder);
-    let platform = args.platform.unwrap_or_else(|| platform::NAME.to_string());
-    let source_platform = args.source_platform.unwrap_or_else(|| platform.clone());
-    let target = Target {
-        root: &args.folder,
-        data: args.out.join(&platform),
-        kinds: KINDS,
-        source_platform: &source_platform,
-        release: false,
-        threads: std::thread::available_parallelism().map_or(1, usize::from),
-    };
-    let progress = Progress::new();
-    let compiled = compile::compile(&target, &|done, all| progress.show(done, all));
-    progress.clear();
-    match compiled {
-        Ok(compiled) => tell(&compiled, &platform),
-        Err(error) => {
-            eprintln!("error: {error}");
-            exit::FAILED
-        }
-    }
+        exit::FAILED
+    })
 }
 
-fn tell(compiled: &Compiled, platform: &str) -> i32 {
+fn run(args: &Args) -> Result<i32, Error> {
+    let project = Project::open(&args.folder)?;
+    definitions::refresh(&args.folder);
+    let platform = args.platform.clone().unwrap_or_else(|| platform::NAME.to_string());
+    let source_platform = args.source_platform.clone().unwrap_or_else(|| platform.clone());
+    let target = Target {
+        root: &args.folder,
+        data: match args.bundle {
+            true => release_folder(&args.folder, &platform, &source_platform),
+            false => args.out.join(&platform),
+        },
+        kinds: KINDS,
+        source_platform: &source_platform,
+        release: args.bundle,
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    let progress = Progress::new("compiling");
+    let compiled = compile::compile(&target, &|done, all| progress.show(done, all));
+    progress.clear();
+    let compiled = compiled?;
+    tell(&compiled, &platform);
+    if !compiled.problems.is_empty() {
+        let rest = if args.bundle { "no bundle was made" } else { "what was compiled before stays" };
+        eprintln!("{} could not be compiled; {rest}", compiled.problems.len());
+        return Ok(exit::FAILED);
+    }
+    if args.bundle {
+        bundle(args, &project, &target, &compiled.index, &platform)?;
+    }
+    Ok(exit::SUCCESS)
+}
+
+/// The folder of data that is compiled for a release: beside that of development, for it differs.
+fn release_folder(root: &Path, platform: &str, source_platform: &str) -> PathBuf {
+    let name = match platform == source_platform {
+        true => platform.to_string(),
+        false => format!("{platform}-of-{source_platform}"),
+    };
+    root.join(".engine/release").join(name)
+}
+
+fn bundle(
+    args: &Args,
+    project: &Project,
+    target: &Target,
+    index: &Index,
+    platform: &str,
+) -> Result<(), Error> {
+    let settings = Settings::read(&args.folder, platform)?;
+    let boot = settings.text("boot_script");
+    let folder = boot.replace('.', "/");
+    let starts = [folder.clone(), format!("{folder}/init")];
+    let there = |name| !index.variants(&ResourceName::new("lua", name)).is_empty();
+    if !starts.iter().any(|name| there(name))
+        && let Some(words) = project.lacks_boot(boot)
+    {
+        return Err(Error::new(words));
+    }
+    let game = project.folder_name();
+    let out = match args.out.is_dir() {
+        true => args.out.join(&game).with_extension(EXTENSION),
+        false => args.out.clone(),
+    };
+    let written = sjson::write(&settings.tree);
+    let making = Making {
+        index,
+        data: &target.data,
+        kinds: KINDS,
+        platform,
+        game: &game,
+        settings: &written.map_err(|fault| crate::error!("settings.sjson: {fault}"))?,
+        keeps_path: |name| name.kind == "lua",
+    };
+    let progress = Progress::new("bundling");
+    let made = bundling::make(&making, &out, &|done, all| progress.show(done, all));
+    progress.clear();
+    let bytes = made?;
+    // What was written is what will be played: a bundle that cannot be opened is not handed out.
+    if platform == platform::NAME {
+        Game::at(&out)?;
+    }
+    println!("{}: {:.1} MiB for {platform}", out.display(), bytes as f64 / f64::from(1 << 20));
+    Ok(())
+}
+
+fn tell(compiled: &Compiled, platform: &str) {
     for problem in &compiled.problems {
         eprintln!("error: {problem}");
     }
-    let (all, new) = (compiled.index.entries.len(), compiled.changed.len());
-    println!("{all} resources for {platform}: {new} new, {} removed", compiled.removed.len());
-    match compiled.problems.len() {
-        0 => exit::SUCCESS,
-        count => {
-            eprintln!("{count} could not be compiled; what was compiled before stays");
-            exit::FAILED
-        }
-    }
+    let entries = &compiled.index.entries;
+    let all = entries.len();
+    let resources = entries.chunk_by(|a, b| a.resource == b.resource).count();
+    let count = |count: usize, word: &str| match count {
+        1 => format!("1 {word}"),
+        count => format!("{count} {word}s"),
+    };
+    println!(
+        "{} of {} for {platform}: {} new, {} removed",
+        count(all, "variant"),
+        count(resources, "resource"),
+        compiled.changed.len(),
+        compiled.removed.len()
+    );
 }
 
 /// A line with counts, on a terminal, once it takes longer than a second.
@@ -85,12 +164,13 @@ struct Progress {
     began: Instant,
     shown: Mutex<Instant>,
     terminal: bool,
+    doing: &'static str,
 }
 
 impl Progress {
-    fn new() -> Progress {
+    fn new(doing: &'static str) -> Progress {
         let terminal = std::io::stderr().is_terminal();
-        Progress { began: Instant::now(), shown: Mutex::new(Instant::now()), terminal }
+        Progress { began: Instant::now(), shown: Mutex::new(Instant::now()), terminal, doing }
     }
 
     fn show(&self, done: usize, all: usize) {
@@ -100,7 +180,7 @@ impl Progress {
         let Ok(mut shown) = self.shown.try_lock() else { return };
         if shown.elapsed() >= Duration::from_millis(100) {
             *shown = Instant::now();
-            eprint!("\rcompiling {done} of {all} ");
+            eprint!("\r{} {done} of {all} ", self.doing);
             // What a terminal does not take is not worth ending a compile for.
             let _ = std::io::stderr().flush();
         }

@@ -1,7 +1,7 @@
 //! `engine run`: plays a game.
 
 use super::definitions;
-use crate::app::{self, Options, Pace};
+use crate::app::{self, Game, HEADLESS_STEP, Options, Pace, exit};
 use std::path::PathBuf;
 
 /// Frames that are played where there is no display and no number was given.
@@ -10,8 +10,9 @@ const FRAMES_WITHOUT_DISPLAY: u64 = 300;
 /// Play a game
 #[derive(clap::Args)]
 pub struct Args {
-    /// The game's folder
-    folder: PathBuf,
+    /// The game's folder, or a bundle
+    #[arg(value_name = "FOLDER|BUNDLE")]
+    game: PathBuf,
     /// Play without a window, as fast as it goes, until stopped
     #[arg(long)]
     headless: bool,
@@ -33,6 +34,12 @@ pub struct Args {
     /// Do not take what changes in the folder while the game is played
     #[arg(long)]
     no_watch: bool,
+    /// Write the run to a file that --replay plays again
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    record: Option<PathBuf>,
+    /// Play a recording again and compare every frame with it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["frames", "fixed_step", "seed", "boot"])]
+    replay: Option<PathBuf>,
     /// Arguments for the game (Application.argv)
     #[arg(last = true)]
     arguments: Vec<String>,
@@ -47,25 +54,74 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 pub fn main(args: Args) -> i32 {
     let mut frames = args.frames;
-    if !args.headless && frames.is_none() {
-        eprintln!(
-            "engine: this version has no window yet: playing {FRAMES_WITHOUT_DISPLAY} frames \
-             without one (--headless plays until stopped)"
-        );
-        frames = Some(FRAMES_WITHOUT_DISPLAY);
+    if !args.headless && frames.is_none() && args.replay.is_none() {
+        frames = Some(without_display(" (--headless plays until stopped)"));
     }
     let pace = match args.realtime {
         true => Pace::RealTime,
         false => Pace::Fixed(args.fixed_step.unwrap_or(1.0 / 60.0)),
     };
-    definitions::refresh(&args.folder);
+    let game = match Game::at(&args.game) {
+        Ok(game) => game,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return exit::FAILED;
+        }
+    };
+    if let Game::Folder(folder) = &game {
+        definitions::refresh(folder);
+    }
     app::play(Options {
-        folder: args.folder,
+        game,
         pace,
         frames,
         seed: args.seed,
         boot: args.boot,
         arguments: args.arguments,
-        watch: !args.no_watch,
+        watch: !args.no_watch && args.record.is_none() && args.replay.is_none(),
+        record: args.record,
+        replay: args.replay,
     })
+}
+
+/// Says that there is no window: how many frames are played without one.
+fn without_display(more: &str) -> u64 {
+    eprintln!(
+        "engine: this version has no window yet: playing {FRAMES_WITHOUT_DISPLAY} frames without \
+         one{more}"
+    );
+    FRAMES_WITHOUT_DISPLAY
+}
+
+/// Plays the game that was appended to this executable, if one was: its exit code. All of the process's
+/// arguments are the game's.
+pub fn appended() -> Option<i32> {
+    let game = match Game::of_executable()? {
+        Ok(game) => game,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return Some(exit::FAILED);
+        }
+    };
+    let mut arguments = Vec::new();
+    for argument in std::env::args_os().skip(1) {
+        match argument.into_string() {
+            Ok(argument) => arguments.push(argument),
+            Err(argument) => {
+                eprintln!("error: the argument {argument:?} is not UTF-8");
+                return Some(exit::USAGE);
+            }
+        }
+    }
+    Some(app::play(Options {
+        game,
+        pace: Pace::Fixed(HEADLESS_STEP),
+        frames: Some(without_display("")),
+        seed: 0,
+        boot: None,
+        arguments,
+        watch: false,
+        record: None,
+        replay: None,
+    }))
 }

@@ -203,7 +203,9 @@ fn memory_without_an_end_is_an_error_at_the_line_that_asks_for_it() {
         "t[#t + 1] = load(\"return {}\")",
     ];
     for (i, code) in rows.iter().enumerate() {
-        for jit in [true, false] {
+        // The first four grow in every way there is; the others differ in what they allocate.
+        let jits = if i < 4 { &[true, false][..] } else { &[true] };
+        for jit in jits {
             let main = format!(
                 "local t, s = {{}}, \"x\"\nfunction update()\n  while true do {code} end\nend"
             );
@@ -216,7 +218,7 @@ fn memory_without_an_end_is_an_error_at_the_line_that_asks_for_it() {
 
 #[test]
 fn garbage_of_one_frame_is_collected_at_the_limit_and_no_error() {
-    let main = "function update() for i = 1, 3e6 do local t = { i } s = \"text \" .. i end end";
+    let main = "function update() for i = 1, 1e6 do local t = { i } s = \"text \" .. i end end";
     let game =
         Game::new("garbage", main).with("settings.sjson", "limits = { lua_memory_mib = 32 }");
     let ended = game.play(&[]);

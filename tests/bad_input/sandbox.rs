@@ -83,12 +83,7 @@ function init() print_(Vector(1, 2, 3) + Vector(1, 1, 1), (\"x\"):rep(3):find(\"
 function update() print_((\"%5.1f\"):format(3)) local t t.x = 1 end";
     let game = Game::new("globals", main);
     let ended = game.play(&[]);
-    assert!(
-        ended.out.starts_with("Vector3(2, 3, 4)\t2\tfunction"),
-        "{}{}",
-        ended.out,
-        ended.err
-    );
+    assert!(ended.out.starts_with("Vector3(2, 3, 4)\t2\tfunction"), "{}{}", ended.out, ended.err);
     assert!(ended.out.ends_with("  3.0\n"), "{}{}", ended.out, ended.err);
     let wanted = "Error: attempt to index local 't' (a nil value)\n    In main.lua:6\n";
     crate::in_order(&ended.err, &[wanted]);

@@ -151,9 +151,11 @@ pub struct Use {
     pub path: Vec<String>,
 }
 
-/// The module that a file of `src/` is: `src/script/api/mod.rs` is `["script", "api"]`.
+/// The module that a file of `src/` is: `src/script/api/mod.rs` is `["script", "api"]`, and
+/// `src/script/vm_tests.rs` the module `tests` in vm.rs.
 pub fn module_of(path: &str) -> Vec<String> {
     let inner = path.strip_prefix("src/").unwrap_or(path).trim_end_matches(".rs");
+    let inner = inner.strip_suffix("_tests").map_or(inner.into(), |of| format!("{of}/tests"));
     let parts = inner.split('/').map(String::from);
     parts.filter(|part| part != "mod").collect()
 }

@@ -50,8 +50,10 @@ describe("a property preference order", function()
     assert.equals("base", Application.data("text", "data/note"))
   end)
 
-  it("tells the game what changed", function()
+  it("tells the game what changed of that which it asked for", function()
     local told
+    assert.equals("base", Application.data("text", "data/note"))
+    assert.is_false(Application.can_get("text", "data/only"))
     _G.on_reload = function(names) told = names end
     Application.set_property_preference_order("fr")
     test.frames(1)

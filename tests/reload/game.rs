@@ -1,6 +1,6 @@
 //! A game whose files are edited while it runs: the harness of the reload tests.
 
-use engine::app::{App, Opening};
+use engine::app::{self, App, Opening};
 use engine::engine::Build;
 use engine::script::Value;
 use std::fs;
@@ -17,6 +17,8 @@ pub struct Game {
     folder: PathBuf,
     app: App,
     steps: u32,
+    /// Seconds of CPU time that a reload may take.
+    pub budget: f64,
 }
 
 /// What a reload answered.
@@ -74,7 +76,7 @@ impl Game {
             fs::write(path, text).unwrap();
         }
         let mut app = App::open(Opening {
-            folder: &folder,
+            game: app::Game::Folder(folder.clone()),
             build: Build::Development,
             arguments: Vec::new(),
             seed: 0,
@@ -88,7 +90,7 @@ impl Game {
         })
         .unwrap_or_else(|error| panic!("{error}"));
         app.start().unwrap_or_else(|report| panic!("{report}"));
-        Game { folder, app, steps: 0 }
+        Game { folder, app, steps: 0, budget: 10.0 }
     }
 
     /// Plays a frame, whose `update` runs this code.
@@ -96,6 +98,14 @@ impl Game {
         self.steps += 1;
         fs::write(self.folder.join(format!("step{}.lua", self.steps)), code).unwrap();
         self.app.frame(1.0 / 60.0).map_err(|report| report.to_string())
+    }
+
+    /// Swaps files in as the frame does when they were saved, and tells the game.
+    pub fn swap(&mut self, files: &[(&str, &str)]) {
+        let names = files.iter().map(|(chunk, _)| Value::Text(chunk.to_string())).collect();
+        let arguments = [list_of(files), Value::List(names)];
+        let swapped = self.app.vm().call_core("swap", &arguments, 10.0);
+        swapped.unwrap_or_else(|report| panic!("{report}"));
     }
 
     /// Plays a frame without a step of the test's.
@@ -109,12 +119,8 @@ impl Game {
 
     /// Reloads files, whatever comes of it.
     pub fn try_reload(&mut self, files: &[(&str, &str)]) -> Answer {
-        let text = |text: &str| Value::Text(text.to_string());
-        let file = |(chunk, new): &(&str, &str)| {
-            Value::Table(vec![("chunk".into(), text(chunk)), ("text".into(), text(new))])
-        };
-        let files = Value::List(files.iter().map(file).collect());
-        let answer = self.app.vm().call_core("run_reload", &[files], 10.0);
+        let files = list_of(files);
+        let answer = self.app.vm().call_core("reload_files", &[files], self.budget);
         Answer(answer.unwrap_or_else(|report| panic!("{report}")))
     }
 
@@ -124,6 +130,14 @@ impl Game {
         assert!(answer.ok(), "{}", answer.text("report"));
         answer
     }
+}
+
+fn list_of(files: &[(&str, &str)]) -> Value {
+    let text = |text: &str| Value::Text(text.to_string());
+    let file = |(chunk, new): &(&str, &str)| {
+        Value::Table(vec![("chunk".into(), text(chunk)), ("text".into(), text(new))])
+    };
+    Value::List(files.iter().map(file).collect())
 }
 
 impl Drop for Game {

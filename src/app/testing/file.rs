@@ -3,9 +3,10 @@
 
 use super::Options;
 use super::event::{Event, Failure, Request, Status};
+use super::stuck::Watched;
 use super::usage::Usage;
 use super::{Counts, Stop, discovery};
-use crate::app::{App, Opening, exit};
+use crate::app::{App, Game, Opening, exit};
 use crate::engine::Build;
 use crate::foundation::{Error, fault};
 use crate::resource::project::NoScript;
@@ -16,6 +17,14 @@ use std::path::Path;
 
 /// The step of every frame, in seconds.
 pub const FRAME_SECONDS: f64 = 1.0 / 60.0;
+
+/// What all files share.
+pub struct Plan<'a> {
+    pub root: &'a Path,
+    pub options: &'a Options,
+    pub store: &'a Store,
+    pub watched: &'a Watched,
+}
 
 /// What came of a file.
 #[derive(Debug, Default)]
@@ -37,16 +46,12 @@ impl Outcome {
 
 /// Runs a file: what came of it, and the engine that it ran in. What stops it is of the game's
 /// folder or the options, and would meet every file.
-pub fn run(
-    root: &Path,
-    path: &str,
-    options: &Options,
-    store: &Store,
-    usage: &mut Usage,
-) -> Result<(Outcome, App), Stop> {
+pub fn run(plan: &Plan, path: &str, usage: &mut Usage) -> Result<(Outcome, App), Stop> {
+    let Plan { root, options, .. } = *plan;
+    plan.watched.enter(path);
     let mut outcome = Outcome::default();
     let mut app = App::open(Opening {
-        folder: root,
+        game: Game::Folder(root.to_path_buf()),
         build: Build::Test,
         arguments: Vec::new(),
         seed: options.seed,
@@ -55,10 +60,11 @@ pub fn run(
         forget: true,
         sandbox: options.sandbox,
         coverage: options.api_coverage.is_some(),
-        store: Some(store.clone()),
+        store: Some(plan.store.clone()),
         watch: false,
     })?;
-    let mut driver = Driver { app: &mut app, options, booted: false };
+    let watched = plan.watched;
+    let mut driver = Driver { app: &mut app, options, watched, booted: false };
     // A fault of the engine's own outside of a script's call: this file failed, the next may not.
     let driven = catch_unwind(AssertUnwindSafe(|| driver.run(root, path, &mut outcome)));
     let words = match driven {
@@ -82,6 +88,7 @@ pub fn run(
 struct Driver<'a> {
     app: &'a mut App,
     options: &'a Options,
+    watched: &'a Watched,
     booted: bool,
 }
 
@@ -120,7 +127,8 @@ impl Driver<'_> {
     }
 
     fn call(&mut self, name: &str, arguments: &[Value]) -> Result<Value, Box<Report>> {
-        self.app.vm().call_core(name, arguments, self.options.timeout_seconds)
+        let seconds = self.options.timeout_seconds;
+        self.watched.call(|| self.app.vm().call_core(name, arguments, seconds))
     }
 
     fn load(&mut self, path: &str) -> Result<(), Box<Report>> {

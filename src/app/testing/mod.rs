@@ -4,6 +4,7 @@
 mod discovery;
 mod event;
 mod file;
+mod stuck;
 mod usage;
 mod words;
 
@@ -14,8 +15,10 @@ use crate::resource::settings;
 use crate::resource::store::Store;
 use crate::script::Value;
 use event::Failure;
-use std::path::{Path, PathBuf};
+use file::Plan;
+use std::path::PathBuf;
 use std::time::Instant;
+use stuck::Watched;
 use usage::Usage;
 use words::Words;
 
@@ -104,10 +107,9 @@ impl From<Error> for Stop {
     }
 }
 
-/// What came of all files together, and what they share.
+/// What came of all files together.
 #[derive(Default)]
 struct Total {
-    store: Store,
     /// The engine of the file that ran last.
     last: Option<App>,
     files: usize,
@@ -130,9 +132,11 @@ fn run(options: &Options) -> Result<i32, Stop> {
     // The folder of a game has resources; that of a library has scripts alone, read as they are.
     let game = ["main.lua", settings::FILE].iter().any(|file| found.root.join(file).is_file());
     let store = if game { resources::open(&found.root) } else { Store::default() };
-    let mut total = Total { store, ..Total::default() };
+    let watched = Watched::start(options.timeout_seconds);
+    let plan = Plan { root: &found.root, options, store: &store, watched: &watched };
+    let mut total = Total::default();
     for path in &found.files {
-        total.add(&found.root, path, options, &words)?;
+        total.add(&plan, path, &words)?;
         if options.fail_fast && total.counts.failed > 0 {
             break;
         }
@@ -160,19 +164,13 @@ fn run(options: &Options) -> Result<i32, Stop> {
 }
 
 impl Total {
-    fn add(
-        &mut self,
-        root: &Path,
-        path: &str,
-        options: &Options,
-        words: &Words,
-    ) -> Result<(), Stop> {
+    fn add(&mut self, plan: &Plan, path: &str, words: &Words) -> Result<(), Stop> {
         let began = Instant::now();
         // Before the next one is made: two games' memory need not be there at once.
         self.last = None;
-        let (outcome, app) = file::run(root, path, options, &self.store, &mut self.usage)?;
+        let (outcome, app) = file::run(plan, path, &mut self.usage)?;
         self.last = Some(app);
-        if !options.list {
+        if !plan.options.list {
             words.file(path, &outcome, began.elapsed().as_secs_f64());
         }
         for (at, name) in &outcome.listed {

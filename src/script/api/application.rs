@@ -3,8 +3,10 @@
 
 use crate::engine::Engine;
 use crate::foundation::Error;
+use crate::foundation::hash::StateHash;
 use crate::resource::data_kinds;
 use crate::resource::name::ResourceName;
+use crate::resource::package::PackageId;
 use crate::resource::variant::Preferences;
 use crate::script::arg::{Integer, Rest, Text};
 use crate::script::ret::{Data, Many};
@@ -27,20 +29,16 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             argv,
             &[],
             "The arguments after `--` on the command line, as several results.",
-        )
-        .pure(),
-        func("platform", platform_name, &[], "The platform: \"linux\", \"windows\" or \"macos\".")
-            .pure(),
+        ).pure(),
+        func("platform", platform_name, &[], "The platform: \"linux\", \"windows\" or \"macos\".").pure(),
         func(
             "build",
             build,
             &[],
             "How the game runs: \"development\" (a folder), \"test\" or \"release\" (a bundle).",
-        )
-        .pure(),
+        ).pure(),
         func("build_identifier", build_identifier, &[], "The engine's version.").pure(),
-        func("process_id", process_id, &[], "The operating system's number of this process.")
-            .pure(),
+        func("process_id", process_id, &[], "The operating system's number of this process.").pure(),
         func(
             "quit",
             quit,
@@ -52,11 +50,9 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             time_since_launch,
             &[],
             "Seconds of game time since the launch: the sum of all frames' steps.",
-        )
-        .pure(),
+        ).pure(),
         hot("delta_time", delta_time, &[], "Seconds that this frame moves the game on by.").pure(),
-        hot("frame_index", frame_index, &[], "The number of this frame, from 1; 0 during `init`.")
-            .pure(),
+        hot("frame_index", frame_index, &[], "The number of this frame, from 1; 0 during `init`.").pure(),
         func(
             "set_time_step_policy",
             set_time_step_policy,
@@ -86,13 +82,13 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             property_preference_order,
             &[],
             "The properties that are preferred in this frame, most important first.",
-        ),
+        ).pure(),
         func(
             "can_get",
             can_get,
             &[("type", "a resource's type"), ("name", "its name")],
             "Whether there is a resource of that type and name, and a variant of it that serves.",
-        ),
+        ).pure(),
         func(
             "data",
             data,
@@ -102,9 +98,29 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             ],
             "The content of a resource of plain data: a string, or for \"config\" and \
              \"strings\" a table.",
+        ).pure(),
+        func(
+            "resource_package",
+            resource_package,
+            &[("name", "the package's name, without `.package`")],
+            "Takes hold of a package: a set of resources that `ResourcePackage.load` loads. Each \
+             call gives a handle of its own.",
         ),
-        func("settings", settings, &[], "What settings.sjson says, with the defaults, as a table.")
-            .pure(),
+        func(
+            "release_resource_package",
+            release_resource_package,
+            &[("package", "the package to let go of")],
+            "Lets go of a package, and unloads it where it is loaded. Its handle is stale from then \
+             on.",
+        ),
+        func(
+            "hash",
+            hash,
+            &[("values", "numbers, strings, booleans, or tables of them")],
+            "Adds values to the frame's state hash. A recording keeps the hash of each frame, and a \
+             replay compares it: hash what must come out the same.",
+        ).pure(),
+        func("settings", settings, &[], "What settings.sjson says, with the defaults, as a table.").pure(),
         func("new_world", new_world, &[], "Makes an empty world."),
         func(
             "release_world",
@@ -200,7 +216,9 @@ fn property_preference_order(engine: &mut Engine) -> Vec<String> {
 }
 
 fn can_get(engine: &mut Engine, kind: Text, name: Text) -> bool {
-    engine.store.find(&ResourceName::new(kind.as_str(), name.as_str())).is_some()
+    let name = ResourceName::new(kind.as_str(), name.as_str());
+    engine.store.note_asked(&name);
+    engine.store.has(&name)
 }
 
 /// The kinds whose content is given as it is, and those that are a tree.
@@ -218,6 +236,48 @@ fn data(engine: &mut Engine, kind: Text, name: Text) -> Result<Data, Error> {
         "text" | "binary" => Data::Bytes(bytes),
         _ => Data::Value(Value::from_tree(&data_kinds::read_tree(&bytes)?)),
     })
+}
+
+fn resource_package(engine: &mut Engine, name: Text) -> Result<PackageId, Error> {
+    engine.packages.add(name.as_str(), &engine.store)
+}
+
+fn release_resource_package(engine: &mut Engine, package: PackageId) {
+    let (place, frame) = (crate::script::place(), engine.frame.index);
+    engine.packages.release(package, &mut engine.store, frame, &place);
+}
+
+fn hash(engine: &mut Engine, values: Rest) {
+    for value in &values.0 {
+        hash_value(&mut engine.game_hash, value);
+    }
+}
+
+/// Every value begins with a number for its kind, so that no two write the same.
+fn hash_value(hash: &mut StateHash, value: &Value) {
+    match value {
+        Value::Nil => hash.write_u64(0),
+        Value::Boolean(value) => hash.write_u64(1 + u64::from(*value)),
+        Value::Number(value) => {
+            hash.write_u64(3);
+            hash.write_f64(*value);
+        }
+        Value::Text(text) => {
+            hash.write_u64(4);
+            hash.write_bytes(text.as_bytes());
+        }
+        Value::List(items) => {
+            hash.write_u64(5 + ((items.len() as u64) << 8));
+            items.iter().for_each(|item| hash_value(hash, item));
+        }
+        Value::Table(entries) => {
+            hash.write_u64(6 + ((entries.len() as u64) << 8));
+            for (key, item) in entries {
+                hash.write_bytes(key.as_bytes());
+                hash_value(hash, item);
+            }
+        }
+    }
 }
 
 fn settings(engine: &mut Engine) -> Value {

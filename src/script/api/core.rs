@@ -3,10 +3,10 @@
 
 use crate::engine::Engine;
 use crate::foundation::{Error, hash, log, sjson, suggest};
-use crate::resource::name::ResourceName;
 use crate::resource::project::NoScript;
 use crate::script::arg::{Bytes, Integer, Text};
 use crate::script::cx::Cx;
+use crate::script::modules;
 use crate::script::outline;
 use crate::script::pattern::{self, Capture, Fault};
 use crate::script::ret::{Expected, Ret};
@@ -83,8 +83,8 @@ pub static CORE: Module = module(
             &[("milliseconds", ""), ("ceiling", "")],
             "What the collector may take.",
         ),
-        func("hash32", hash32, &[("text", "")], "MurmurHash2 of a name, seed 0."),
-        func("hash64", hash64, &[("text", "")], "MurmurHash64A of it: high and low half."),
+        func("hash32", hash32, &[("text", "")], "MurmurHash2 of a name, seed 0.").pure(),
+        func("hash64", hash64, &[("text", "")], "MurmurHash64A of it: high and low half.").pure(),
         func("has_main_world", has_main_world, &[], "Whether the main world was asked for.").pure(),
     ],
 );
@@ -111,10 +111,7 @@ fn read_script(engine: &mut Engine, module: Text) -> Value {
     let table = |entries: Vec<(&str, Value)>| {
         Value::Table(entries.into_iter().map(|(key, value)| (key.to_string(), value)).collect())
     };
-    if let Some((chunk, words)) = compiled_script(engine, module) {
-        return table(vec![("chunk", text(chunk)), ("text", text(words))]);
-    }
-    match engine.project.script(module) {
+    match modules::find(engine, module) {
         Ok(script) => table(vec![("chunk", text(script.chunk)), ("text", text(script.text))]),
         Err(NoScript::Unusable(words)) => table(vec![("problem", text(words))]),
         Err(NoScript::Missing { tried, near }) => {
@@ -124,24 +121,6 @@ fn read_script(engine: &mut Engine, module: Text) -> Value {
             table(vec![("missing", text(words))])
         }
     }
-}
-
-/// A module's compiled script, by variants and preferences: its chunk name and text. What is not
-/// compiled (yet) is left to the folder itself.
-fn compiled_script(engine: &mut Engine, module: &str) -> Option<(String, String)> {
-    let path = module.replace('.', "/");
-    let folders = engine.project.script_folders.clone();
-    for folder in folders {
-        let folder = if folder.is_empty() { folder } else { folder + "/" };
-        for end in ["", "/init"] {
-            let name = ResourceName::new("lua", &format!("{folder}{path}{end}"));
-            let Some(entry) = engine.store.find(&name) else { continue };
-            let chunk = entry.files[0].path.clone();
-            let bytes = engine.store.read(&name).ok()?;
-            return Some((chunk, String::from_utf8(bytes.to_vec()).ok()?));
-        }
-    }
-    None
 }
 
 /// The expression that hands top-level locals to the recorder: a field of the strings' metatable,

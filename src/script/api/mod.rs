@@ -3,6 +3,7 @@
 mod application;
 pub mod core;
 mod math;
+mod package;
 mod save;
 mod world;
 
@@ -10,4 +11,4 @@ use super::row::Module;
 
 /// Every module with functions in Rust. The prelude's Lua adds functions to some, and modules of
 /// its own (see prelude.rs).
-pub const MODULES: &[&Module] = &[&application::APPLICATION, &math::MATH, &save::SAVE, &world::WORLD];
+pub const MODULES: &[&Module] = &[&application::APPLICATION, &math::MATH, &package::PACKAGE, &save::SAVE, &world::WORLD];

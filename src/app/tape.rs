@@ -1,0 +1,123 @@
+//! What a run does with a recording: nothing, writing one, or playing one again.
+
+use super::record::{Origin, Recording};
+use super::{App, Options, game_id};
+use crate::engine::Engine;
+use crate::foundation::{Error, log};
+use std::path::Path;
+
+/// The recording of a run.
+pub enum Tape {
+    None,
+    Record(Recording),
+    /// The recording, the frame that is next, and what went wrong with it.
+    Replay(Recording, usize, Option<String>),
+}
+
+impl Tape {
+    /// Opens what the options ask for. A replay takes seed, boot script and arguments from the file.
+    pub fn open(options: &mut Options) -> Result<Tape, Error> {
+        let Some(path) = &options.replay else { return Ok(Tape::None) };
+        let recording = Recording::read(path)?;
+        options.seed = recording.origin.seed;
+        options.boot = Some(recording.origin.boot.clone());
+        options.arguments = recording.origin.arguments.clone();
+        Ok(Tape::Replay(recording, 0, None))
+    }
+
+    /// Begins, once the game is open.
+    pub fn begin(&mut self, app: &mut App, options: &Options) -> Result<(), Error> {
+        let boot = app.boot.clone();
+        let engine = app.vm().engine();
+        let game = game_id(&engine.settings, &engine.project);
+        let game_version = engine.settings.text("version").to_string();
+        match self {
+            Tape::Replay(recording, ..) => recording.fits(&game, &game_version),
+            Tape::Record(_) => Ok(()),
+            Tape::None => {
+                if options.record.is_some() {
+                    *self = Tape::Record(Recording::new(Origin {
+                        game,
+                        game_version,
+                        engine_version: env!("CARGO_PKG_VERSION").to_string(),
+                        content: engine.store.content_hash(),
+                        seed: options.seed,
+                        boot,
+                        arguments: options.arguments.clone(),
+                    }));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The seconds that the next frame is to take; `None` where the recording has ended.
+    pub fn measured(&self, measured: f64) -> Option<f64> {
+        match self {
+            Tape::Replay(recording, next, _) => {
+                recording.frames.get(*next).map(|frame| frame.measured)
+            }
+            _ => Some(measured),
+        }
+    }
+
+    /// Notes or compares the frame that was just played; whether to go on.
+    pub fn frame(&mut self, measured: f64, engine: &mut Engine) -> bool {
+        match self {
+            Tape::None => true,
+            Tape::Record(recording) => match recording.add(measured, engine) {
+                Ok(()) => true,
+                Err(error) => {
+                    log::error(&error.message);
+                    false
+                }
+            },
+            Tape::Replay(recording, next, problem) => {
+                let checked = recording.check(*next, engine);
+                *next += 1;
+                *problem = checked.err().map(|words| {
+                    match engine.store.content_hash() == recording.origin.content {
+                        true => words,
+                        false => format!("{words} (the game's files changed since the recording)"),
+                    }
+                });
+                problem.is_none()
+            }
+        }
+    }
+
+    /// Writes or judges the recording; whether that went well.
+    pub fn end(&self, options: &Options) -> bool {
+        match (self, &options.record) {
+            (Tape::Record(recording), Some(path)) => write(recording, path),
+            (Tape::Replay(recording, next, problem), _) => judge(recording, *next, problem),
+            _ => true,
+        }
+    }
+}
+
+fn write(recording: &Recording, path: &Path) -> bool {
+    match recording.write(path) {
+        Ok(()) => {
+            let (frames, path) = (recording.frames.len(), path.display());
+            eprintln!("engine: recorded {frames} frames in {path}");
+            true
+        }
+        Err(error) => {
+            log::error(&error.message);
+            false
+        }
+    }
+}
+
+fn judge(recording: &Recording, played: usize, problem: &Option<String>) -> bool {
+    let all = recording.frames.len();
+    match problem {
+        Some(words) => log::error(words),
+        None if played < all => {
+            log::error(&format!("the replay ended after {played} frames, the recording has {all}"));
+        }
+        None => eprintln!("engine: replayed {all} frames, each as it was recorded"),
+    }
+    problem.is_none() && played == all
+}

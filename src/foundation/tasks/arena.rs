@@ -1,0 +1,100 @@
+//! Where the closures of one graph lie: chunks filled from the front and used again for later
+//! graphs. Knows nothing of what lies in it; whoever puts a value here moves it out again.
+
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::ptr::NonNull;
+
+/// The most that one task's closure may capture.
+pub const CLOSURE_BYTES_MAX: usize = 4096;
+
+const CHUNK: Layout = match Layout::from_size_align(16 * CLOSURE_BYTES_MAX, 64) {
+    Ok(layout) => layout,
+    Err(_) => panic!("64 is a power of two"),
+};
+
+#[derive(Default)]
+pub(super) struct Arena {
+    chunks: Vec<NonNull<u8>>,
+    /// The chunk that is being filled, and how far it is.
+    chunk: usize,
+    used: usize,
+}
+
+// SAFETY: the arena owns its chunks, and hands out no references to them.
+unsafe impl Send for Arena {}
+
+impl Arena {
+    /// Moves a value into the arena. It is never dropped here, and stays where it is until
+    /// `clear`.
+    pub fn place<T>(&mut self, value: T) -> *mut T {
+        const {
+            assert!(
+                size_of::<T>() <= CLOSURE_BYTES_MAX && align_of::<T>() <= CHUNK.align(),
+                "this task captures too much: let it borrow or box what it needs"
+            );
+        }
+        let mut start = self.used.next_multiple_of(align_of::<T>());
+        if self.chunks.is_empty() || start + size_of::<T>() > CHUNK.size() {
+            start = 0;
+            self.next_chunk();
+        }
+        self.used = start + size_of::<T>();
+        // SAFETY: the value fits into the chunk from `start`, which is a multiple of its alignment
+        // as the chunk's own address is, and nothing has been placed there since the last `clear`.
+        unsafe {
+            let place = self.chunks[self.chunk].add(start).cast::<T>().as_ptr();
+            place.write(value);
+            place
+        }
+    }
+
+    fn next_chunk(&mut self) {
+        self.chunk = if self.chunks.is_empty() { 0 } else { self.chunk + 1 };
+        if self.chunk == self.chunks.len() {
+            // SAFETY: the layout's size is not zero.
+            let chunk = NonNull::new(unsafe { alloc(CHUNK) });
+            self.chunks.push(chunk.unwrap_or_else(|| handle_alloc_error(CHUNK)));
+        }
+    }
+
+    /// Makes all of it free again. What still lies here is forgotten.
+    pub fn clear(&mut self) {
+        (self.chunk, self.used) = (0, 0);
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        for chunk in &self.chunks {
+            // SAFETY: it was allocated with this layout.
+            unsafe { dealloc(chunk.as_ptr(), CHUNK) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_lie_side_by_side_aligned_and_in_several_chunks() {
+        #[repr(align(64))]
+        struct Wide(u8);
+        let mut arena = Arena::default();
+        for _ in 0..2 {
+            let small = arena.place(7u8);
+            let number = arena.place(1.5f64);
+            let wide = arena.place(Wide(9));
+            let large: Vec<_> = (0..40).map(|i| arena.place([i as u8; 4000])).collect();
+            assert!(number.addr().is_multiple_of(8) && wide.addr().is_multiple_of(64));
+            // SAFETY: all four were placed since the last `clear`.
+            unsafe {
+                assert_eq!((small.read(), number.read(), (*wide).0), (7, 1.5, 9));
+                let same = large.iter().enumerate().all(|(i, at)| at.read() == [i as u8; 4000]);
+                assert!(same);
+            }
+            arena.clear();
+            assert_eq!(arena.chunks.len(), 3, "the same chunks are used again");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Tasks: every core at work in a frame, with the same result on any number of them. Graphs of
+//! tasks are made anew each frame, released whole, and run by workers and by whoever waits. Knows
+//! nothing of what the tasks do; long jobs beside the frame (loading, compiling) are not tasks.
+//!
+//!     tasks.scope(|scope| {
+//!         let mut graph = scope.graph();
+//!         let animation = graph.add("animation", || animate(&mut bones));
+//!         let scene_graph = graph.add("scene_graph", || place(&mut nodes));
+//!         graph.depends_on(scene_graph, animation);
+//!         graph.run().finish()
+//!     })?;
+//!
+//! After Niklas Frykholm, "Task Management: A Practical Example" (Bitsquid, 2010). The compiler
+//! holds what the articles ask of the programmer: tasks may borrow from around the scope and the
+//! scope waits for them; a graph that runs can no longer be changed.
+
+mod arena;
+mod board;
+mod graph;
+mod queue;
+mod record;
+mod scope;
+mod split;
+mod threads;
+
+#[cfg(test)]
+mod orders;
+#[cfg(test)]
+mod tests;
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+pub use arena::CLOSURE_BYTES_MAX;
+pub use graph::{Graph, TaskId};
+pub use record::{Affinity, Outcome, Task};
+pub use scope::{Running, Scope};
+pub use split::{PIECES_PER_THREAD_MAX, split};
+
+use super::Error;
+use crate::insist;
+
+/// Open tasks of all graphs together.
+pub const TASKS_MAX: usize = 16_384;
+/// Workers. One queue serves about so many.
+pub const WORKERS_MAX: usize = 32;
+/// Workers and waiting threads together.
+pub const SEATS_MAX: usize = 64;
+/// The highest priority of a task.
+pub const PRIORITY_MAX: u8 = 31;
+
+/// The task manager: the workers and what they share. Any thread may use it.
+pub struct Tasks {
+    shared: Arc<threads::Shared>,
+    workers: Vec<JoinHandle<()>>,
+}
+
+/// How many workers a machine gets: its cores but for those of the main threads (update, render).
+pub fn workers_for(cores: usize, main_threads: usize) -> usize {
+    cores.saturating_sub(main_threads).min(WORKERS_MAX)
+}
+
+impl Tasks {
+    /// Starts so many workers. With none, waiting threads run everything: nothing is then ever run
+    /// by another thread.
+    ///
+    /// # Errors
+    /// If the system gives no more threads.
+    pub fn new(workers: usize) -> Result<Tasks, Error> {
+        insist!(workers <= WORKERS_MAX, "{workers} workers: at most {WORKERS_MAX} are of use");
+        let shared = threads::Shared::new();
+        let workers = shared.start(workers)?;
+        Ok(Tasks { shared, workers })
+    }
+
+    /// Threads that work on a graph: the workers, and the one that waits for it.
+    pub fn threads(&self) -> usize {
+        self.workers.len() + 1
+    }
+
+    /// Makes the calling thread the update thread, the render thread or both, until what is
+    /// returned is dropped: it alone runs tasks of that affinity, while it waits.
+    pub fn register(&self, affinities: &[Affinity]) -> Registered<'_> {
+        self.shared.register(affinities);
+        Registered { tasks: self, thread: PhantomData }
+    }
+
+    /// Makes graphs whose tasks may borrow what lives around this call, and waits for all of them.
+    ///
+    /// # Errors
+    /// That of the first task that failed, in the order of graphs and adding; tasks that depend on
+    /// it are left out, all others run. Or else the error of `f` itself.
+    pub fn scope<'env, F, R>(&'env self, f: F) -> Result<R, Error>
+    where
+        F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> Result<R, Error>,
+    {
+        scope::scope(self, f)
+    }
+
+    /// Runs tasks until the event is set, and sleeps only when there are none to run. Not for use
+    /// inside a task, whose thread might be the one that is to set it.
+    pub fn do_work_while_waiting_for(&self, event: &Event) {
+        insist!(
+            !threads::Shared::is_inside(),
+            "a task waits for an event: let it depend on a task"
+        );
+        self.shared.work_until(board::Awaits::Event(&event.set), record::NONE);
+    }
+
+    /// Sets the event, and wakes who waits for it.
+    pub fn signal(&self, event: &Event) {
+        self.shared.signal(|| event.set.store(true, Ordering::Release));
+    }
+}
+
+impl Drop for Tasks {
+    fn drop(&mut self) {
+        self.shared.end(std::mem::take(&mut self.workers));
+    }
+}
+
+/// Something that happens once, on any thread, see [`Tasks::signal`].
+#[derive(Default)]
+pub struct Event {
+    set: AtomicBool,
+}
+
+impl Event {
+    pub fn is_set(&self) -> bool {
+        self.set.load(Ordering::Acquire)
+    }
+
+    /// Makes it ready to be set again.
+    pub fn reset(&mut self) {
+        *self.set.get_mut() = false;
+    }
+}
+
+/// While this lives, its thread is the one for some affinities. See [`Tasks::register`].
+pub struct Registered<'a> {
+    tasks: &'a Tasks,
+    /// It stays on its thread.
+    thread: PhantomData<*const ()>,
+}
+
+impl Drop for Registered<'_> {
+    fn drop(&mut self) {
+        self.tasks.shared.unregister();
+    }
+}

@@ -1,0 +1,120 @@
+//! The work queue: tasks that are ready and not begun, as lists in the records. The highest
+//! priority comes first, then the task that became ready first. Knows nothing of completion.
+
+use super::PRIORITY_MAX;
+use super::record::{AFFINITIES, Affinity, NONE, Record};
+
+/// A nested graph's tasks go before others of the same priority: a task that has begun waits for
+/// them.
+const LEVELS: usize = 2 * (PRIORITY_MAX as usize + 1);
+const _: () = assert!(LEVELS <= u64::BITS as usize);
+
+#[derive(Clone, Copy)]
+struct List {
+    first: u32,
+    last: u32,
+}
+
+#[derive(Clone)]
+pub(super) struct Queue {
+    lists: [[List; LEVELS]; AFFINITIES],
+    /// A bit for each level that is not empty.
+    filled: [u64; AFFINITIES],
+    pushed: u64,
+}
+
+impl Queue {
+    pub fn new() -> Queue {
+        let none = List { first: NONE, last: NONE };
+        Queue { lists: [[none; LEVELS]; AFFINITIES], filled: [0; AFFINITIES], pushed: 0 }
+    }
+
+    pub fn push(&mut self, records: &mut [Record], slot: u32) {
+        let record = &mut records[slot as usize];
+        (record.next, record.ready_at) = (NONE, self.pushed);
+        self.pushed += 1;
+        let level = 2 * record.priority as usize + usize::from(record.nested);
+        let affinity = record.affinity as usize;
+        let list = &mut self.lists[affinity][level];
+        if list.first == NONE {
+            list.first = slot;
+            self.filled[affinity] |= 1 << level;
+        } else {
+            records[list.last as usize].next = slot;
+        }
+        list.last = slot;
+    }
+
+    /// Takes out the first task whose affinity is in `mask`, of one graph or of all (`NONE`).
+    pub fn take(&mut self, records: &mut [Record], mask: u8, graph: u32) -> Option<u32> {
+        let mut best: Option<Found> = None;
+        for affinity in Affinity::ALL {
+            if mask & affinity.bit() != 0
+                && let Some(found) = self.find(records, affinity as usize, graph)
+                && best.as_ref().is_none_or(|best| found.before(best, records))
+            {
+                best = Some(found);
+            }
+        }
+        let Found { affinity, level, slot, previous } = best?;
+        let next = records[slot as usize].next;
+        let list = &mut self.lists[affinity][level];
+        if previous == NONE {
+            list.first = next;
+        } else {
+            records[previous as usize].next = next;
+        }
+        if list.last == slot {
+            list.last = previous;
+        }
+        if list.first == NONE {
+            self.filled[affinity] &= !(1 << level);
+        }
+        Some(slot)
+    }
+
+    fn find(&self, records: &[Record], affinity: usize, graph: u32) -> Option<Found> {
+        let mut filled = self.filled[affinity];
+        while filled != 0 {
+            let level = filled.ilog2() as usize;
+            filled &= !(1 << level);
+            let (mut slot, mut previous) = (self.lists[affinity][level].first, NONE);
+            while slot != NONE {
+                let record = &records[slot as usize];
+                if graph == NONE || record.graph == graph {
+                    return Some(Found { affinity, level, slot, previous });
+                }
+                (previous, slot) = (slot, record.next);
+            }
+        }
+        None
+    }
+
+    /// Adds all that is queued to `slots`.
+    pub fn list_into(&self, records: &[Record], slots: &mut Vec<u32>) {
+        for (lists, filled) in self.lists.iter().zip(self.filled) {
+            for level in super::board::bits(filled) {
+                let mut slot = lists[level as usize].first;
+                while slot != NONE {
+                    slots.push(slot);
+                    slot = records[slot as usize].next;
+                }
+            }
+        }
+    }
+}
+
+/// Where a task stands in the queue.
+struct Found {
+    affinity: usize,
+    level: usize,
+    slot: u32,
+    previous: u32,
+}
+
+impl Found {
+    fn before(&self, other: &Found, records: &[Record]) -> bool {
+        let ready_at = |found: &Found| records[found.slot as usize].ready_at;
+        (other.level, ready_at(self)) < (self.level, ready_at(other))
+    }
+}

@@ -1,0 +1,233 @@
+//! The threads around the board: workers that sleep until they are called, and threads that help
+//! while they wait. All that they share is under one lock; a task's work runs without it.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+
+use super::SEATS_MAX;
+use super::board::{Awaits, Board, Finished, Job, Key, Runner, Step, bits};
+use super::graph::Parts;
+use super::record::{Affinity, NONE, Record};
+use crate::foundation::{Error, fault};
+use crate::{doing, insist};
+
+/// A worker's stack.
+const STACK_BYTES: usize = 4 << 20;
+
+pub(super) struct Shared {
+    board: Mutex<Board>,
+    /// A sleeper waits at its seat's.
+    seats: [Condvar; SEATS_MAX],
+    /// Parts of past graphs, as a list.
+    parts: Mutex<Option<Box<Parts>>>,
+}
+
+/// What this thread is, to the task manager.
+#[derive(Clone, Copy)]
+struct Here {
+    /// The affinities for which it is registered, one bit each, and with which task manager (its
+    /// address; never read through).
+    mask: u8,
+    manager: usize,
+    /// Whether it is running a task.
+    inside: bool,
+}
+
+thread_local! {
+    static HERE: Cell<Here> = const { Cell::new(Here { mask: 0, manager: 0, inside: false }) };
+}
+
+impl Shared {
+    pub fn new() -> Arc<Shared> {
+        Arc::new(Shared {
+            board: Mutex::new(Board::new()),
+            seats: std::array::from_fn(|_| Condvar::new()),
+            parts: Mutex::new(None),
+        })
+    }
+
+    fn board(&self) -> MutexGuard<'_, Board> {
+        self.board.lock().expect("the task manager has failed before")
+    }
+
+    /// Frees the board and calls the sleepers that should wake.
+    fn leave(&self, mut board: MutexGuard<Board>) {
+        let calls = board.take_calls();
+        drop(board);
+        for seat in bits(calls) {
+            self.seats[seat as usize].notify_one();
+        }
+    }
+
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    /// Runs tasks until `awaits` has come. Inside a task, only those of the graph whose root is at
+    /// `graph`.
+    pub fn work_until(&self, awaits: Awaits, graph: u32) {
+        let here = HERE.get();
+        let own = if here.manager == self.address() { here.mask } else { 0 };
+        let only = if here.inside { graph } else { NONE };
+        self.run_tasks(Runner { seat: None, mask: own | Affinity::Any.bit(), only, awaits });
+    }
+
+    fn run_tasks(&self, mut runner: Runner) {
+        let mut finished = None;
+        loop {
+            let mut board = self.board();
+            let step = board.step(&mut runner, finished.take());
+            self.leave(board);
+            match step {
+                Step::Run(job) => finished = Some(run(job)),
+                Step::Sleep(seat) => self.sleep(seat),
+                Step::Done => return,
+            }
+        }
+    }
+
+    fn sleep(&self, seat: u32) {
+        let mut board = self.board();
+        // Also when the condition variable wakes without having been told to.
+        while board.is_asleep(seat) {
+            board = self.seats[seat as usize].wait(board).expect("the board's lock is whole");
+        }
+    }
+
+    /// Opens a graph; false if so many tasks cannot be open at once.
+    #[must_use]
+    pub fn release(&self, graph: &[Record], keys: &mut Vec<Key>) -> bool {
+        let mut board = self.board();
+        let released = board.release(graph, HERE.get().inside, keys);
+        self.leave(board);
+        released
+    }
+
+    pub fn is_complete(&self, task: Key) -> bool {
+        !self.board().is_open(task)
+    }
+
+    pub fn failure(&self, graph: Key, order: Option<u32>) -> Option<Error> {
+        self.board().failure(graph, order)
+    }
+
+    /// How a graph failed, which is then forgotten.
+    pub fn take_failure(&self, graph: Key) -> Option<Error> {
+        let mut board = self.board();
+        if board.failures.is_empty() {
+            return None;
+        }
+        let failure = board.failure(graph, None);
+        board.forget_failures(graph);
+        failure
+    }
+
+    /// Runs `set` under the lock, then calls those who wait for an event.
+    pub fn signal(&self, set: impl FnOnce()) {
+        let mut board = self.board();
+        set();
+        board.call_event_waiters();
+        self.leave(board);
+    }
+
+    pub fn registered(&self) -> u8 {
+        self.board().registered
+    }
+
+    pub fn register(&self, affinities: &[Affinity]) {
+        let here = HERE.get();
+        insist!(here.mask == 0, "this thread is registered already");
+        let mask = affinities.iter().fold(0, |mask, affinity| mask | affinity.bit());
+        insist!(mask & Affinity::Any.bit() == 0, "for `Any` no thread needs to be registered");
+        let mut board = self.board();
+        let taken = board.registered & mask;
+        board.registered |= mask;
+        drop(board);
+        let taken = affinities.iter().find(|affinity| affinity.bit() & taken != 0);
+        if let Some(affinity) = taken {
+            insist!(false, "another thread is the {} thread already", affinity.word());
+        }
+        HERE.set(Here { mask, manager: self.address(), ..here });
+    }
+
+    pub fn unregister(&self) {
+        let here = HERE.get();
+        self.board().registered &= !here.mask;
+        HERE.set(Here { mask: 0, manager: 0, ..here });
+    }
+
+    pub fn is_inside() -> bool {
+        HERE.get().inside
+    }
+
+    pub fn take_parts(&self) -> Box<Parts> {
+        let mut list = self.parts.lock().expect("only moves happen under this lock");
+        let Some(mut parts) = list.take() else { return Box::default() };
+        *list = parts.next.take();
+        parts
+    }
+
+    pub fn give_parts(&self, mut parts: Box<Parts>) {
+        let mut list = self.parts.lock().expect("only moves happen under this lock");
+        parts.next = list.take();
+        *list = Some(parts);
+    }
+
+    /// Starts the workers. If one cannot be started, those before it end.
+    pub fn start(self: &Arc<Shared>, workers: usize) -> Result<Vec<JoinHandle<()>>, Error> {
+        let mut threads = Vec::new();
+        for seat in 0..workers {
+            let shared = self.clone();
+            let builder = std::thread::Builder::new().name(format!("task worker {}", seat + 1));
+            let work = move || shared.work_until(Awaits::Stop, NONE);
+            match builder.stack_size(STACK_BYTES).spawn(work) {
+                Ok(thread) => threads.push(thread),
+                Err(why) => {
+                    self.end(threads);
+                    return Err(crate::error!(
+                        "task worker {} of {workers} could not be started ({why}): use fewer \
+                         threads",
+                        seat + 1
+                    ));
+                }
+            }
+        }
+        Ok(threads)
+    }
+
+    pub fn end(&self, threads: Vec<JoinHandle<()>>) {
+        let mut board = self.board();
+        board.end();
+        self.leave(board);
+        for thread in threads {
+            thread.join().expect("a worker catches what tasks do");
+        }
+    }
+}
+
+/// Runs a job's work and catches how it fails.
+fn run(job: Job) -> Finished {
+    let before = HERE.replace(Here { inside: true, ..HERE.get() });
+    let work = || {
+        doing!("When running task:", job.name);
+        // SAFETY: the scope that made the work waits for this task before anything that it borrows
+        // can go, and the board hands out each job once.
+        match job.skip {
+            false => unsafe { job.work.run() },
+            true => {
+                unsafe { job.work.discard() };
+                Ok(())
+            }
+        }
+    };
+    let result = catch_unwind(AssertUnwindSafe(work));
+    HERE.set(before);
+    let error = match result {
+        Ok(Ok(())) => None,
+        Ok(Err(error)) => Some(Box::new(error)),
+        Err(panic) => Some(Box::new(fault::caught(&*panic))),
+    };
+    Finished { slot: job.slot, error }
+}

@@ -1,0 +1,314 @@
+//! Packages: sets of resources whose data is read and checked on a thread of its own, and forgotten
+//! together. What is in no loaded package can be read all the same, when it is asked for.
+
+use super::bundle::Bytes;
+use super::data_kinds::{PACKAGE, Pattern, read_package};
+use super::index::{Entry, Index};
+use super::name::ResourceName;
+use super::store::{Data, Fetch, Store, missing_words};
+use super::variant::Preferences;
+use crate::foundation::hash::IdString64;
+use crate::foundation::{Error, Handle, Kind, Slots};
+use crate::{doing, error};
+use std::collections::{BTreeSet, HashSet};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread::{Builder, JoinHandle};
+
+/// The most packages that a game can hold at a time.
+pub const PACKAGES_MAX: usize = 4096;
+
+/// Names a package that a game holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PackageId(pub Handle);
+
+/// A package that a game holds, loaded or not.
+pub struct Package {
+    name: ResourceName,
+    state: State,
+}
+
+enum State {
+    Unloaded,
+    Loading(Loading),
+    /// With its members.
+    Loaded(Vec<IdString64>),
+}
+
+/// A load that was begun.
+struct Loading {
+    members: Vec<IdString64>,
+    /// The store's, when it began.
+    version: u64,
+    answer: Receiver<Answer>,
+    /// Nobody wants it any more.
+    stop: Arc<AtomicBool>,
+}
+
+type Answer = Result<Vec<(Fetch, Bytes)>, Error>;
+
+/// All packages that a game holds.
+pub struct Packages {
+    slots: Slots<Package>,
+    loader: Option<Loader>,
+}
+
+impl Default for Packages {
+    fn default() -> Packages {
+        Packages { slots: Slots::new(Kind::ResourcePackage, PACKAGES_MAX), loader: None }
+    }
+}
+
+impl Packages {
+    /// The packages by their handles.
+    pub fn slots(&self) -> &Slots<Package> {
+        &self.slots
+    }
+
+    /// Takes hold of a package, which is not loaded by that.
+    pub fn add(&mut self, name: &str, store: &Store) -> Result<PackageId, Error> {
+        let name = ResourceName::new(PACKAGE.name, name);
+        if !store.has(&name) {
+            return Err(error!("{}", store.missing_words(&name)));
+        }
+        let added = self.slots.add(Package { name, state: State::Unloaded });
+        added.map(PackageId).ok_or_else(|| {
+            error!("{PACKAGES_MAX} packages are held already (PACKAGES_MAX): release one first")
+        })
+    }
+
+    /// Begins to load a package.
+    pub fn load(&mut self, id: PackageId, store: &mut Store) -> Result<(), Error> {
+        let package = get(&mut self.slots, id);
+        let name = &package.name.name;
+        match package.state {
+            State::Unloaded => {}
+            State::Loading(_) => return Err(error!("package '{name}' is being loaded already")),
+            State::Loaded(_) => return Err(error!("package '{name}' is loaded already")),
+        }
+        doing!("When loading package:", name);
+        let fetches = store.members(&package.name)?;
+        let members = fetches.iter().map(|fetch| fetch.id).collect();
+        if self.loader.is_none() {
+            self.loader = Some(Loader::start()?);
+        }
+        let (sender, answer) = channel();
+        let stop = Arc::new(AtomicBool::new(false));
+        let (name, data) = (name.clone(), store.data().clone());
+        let job = Job { name, data, fetches, answer: sender, stop: stop.clone() };
+        self.loader.as_ref().expect("it was started").give(job);
+        package.state = State::Loading(Loading { members, version: store.version(), answer, stop });
+        Ok(())
+    }
+
+    /// Whether the data of a package that is, or was begun to be, loaded is all there.
+    pub fn has_loaded(&self, id: PackageId) -> Result<bool, Error> {
+        let package = self.slots.get(id.0).expect("the handle was checked where it came in");
+        match package.state {
+            State::Unloaded => Err(never_loaded(&package.name)),
+            State::Loading(_) => Ok(false),
+            State::Loaded(_) => Ok(true),
+        }
+    }
+
+    /// Waits until a package is loaded.
+    pub fn flush(&mut self, id: PackageId, store: &mut Store) -> Result<(), Error> {
+        let package = get(&mut self.slots, id);
+        match &package.state {
+            State::Unloaded => Err(never_loaded(&package.name)),
+            State::Loaded(_) => Ok(()),
+            State::Loading(_) => finish(package, store, true),
+        }
+    }
+
+    /// Takes what was loaded since the last frame; `wait` for all that was begun. The words of all that
+    /// went wrong.
+    pub fn take_loaded(&mut self, store: &mut Store, wait: bool) -> Vec<Error> {
+        let loading = |package: &Package| matches!(package.state, State::Loading(_));
+        let open = self.slots.iter().filter(|(_, package)| loading(package));
+        let open: Vec<Handle> = open.map(|(handle, _)| handle).collect();
+        let mut problems = Vec::new();
+        for handle in open {
+            problems.extend(finish(get(&mut self.slots, PackageId(handle)), store, wait).err());
+        }
+        problems
+    }
+
+    /// Forgets the data of a package, but for what another loaded one has.
+    pub fn unload(&mut self, id: PackageId, store: &mut Store) -> Result<(), Error> {
+        let package = get(&mut self.slots, id);
+        match std::mem::replace(&mut package.state, State::Unloaded) {
+            State::Unloaded => Err(never_loaded(&package.name)),
+            State::Loading(loading) => {
+                loading.stop.store(true, Ordering::Relaxed);
+                Ok(())
+            }
+            State::Loaded(members) => {
+                let mut kept: HashSet<IdString64> = HashSet::new();
+                for (_, package) in self.slots.iter() {
+                    if let State::Loaded(members) = &package.state {
+                        kept.extend(members);
+                    }
+                }
+                store.forget(members.into_iter().filter(|id| !kept.contains(id)));
+                Ok(())
+            }
+        }
+    }
+
+    /// Lets go of a package, which is unloaded by that; `place` is the script's line, for the words of
+    /// its stale handle.
+    pub fn release(&mut self, id: PackageId, store: &mut Store, frame: u64, place: &str) {
+        if !matches!(get(&mut self.slots, id).state, State::Unloaded) {
+            self.unload(id, store).expect("it is loaded");
+        }
+        let name = get(&mut self.slots, id).name.name.clone();
+        self.slots.remove(id.0, &name, frame, place);
+    }
+}
+
+fn get(slots: &mut Slots<Package>, id: PackageId) -> &mut Package {
+    slots.get_mut(id.0).expect("the handle was checked where it came in")
+}
+
+fn never_loaded(name: &ResourceName) -> Error {
+    error!("package '{}' is not loaded: begin with ResourcePackage.load", name.name)
+}
+
+/// Ends a load, if it is done or `wait` says to wait for it.
+fn finish(package: &mut Package, store: &mut Store, wait: bool) -> Result<(), Error> {
+    let State::Loading(loading) = &mut package.state else { return Ok(()) };
+    let answer = match wait {
+        true => loading.answer.recv().map_err(|_| TryRecvError::Disconnected),
+        false => loading.answer.try_recv(),
+    };
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(TryRecvError::Empty) => return Ok(()),
+        Err(TryRecvError::Disconnected) => Err(error!("the thread that loads packages failed")),
+    };
+    match answer {
+        Ok(read) => {
+            store.keep(loading.version, read);
+            package.state = State::Loaded(std::mem::take(&mut loading.members));
+            Ok(())
+        }
+        Err(error) => {
+            package.state = State::Unloaded;
+            Err(error)
+        }
+    }
+}
+
+/// One load, for the thread.
+struct Job {
+    name: String,
+    data: Data,
+    fetches: Vec<Fetch>,
+    answer: Sender<Answer>,
+    stop: Arc<AtomicBool>,
+}
+
+/// The thread that reads. Dropping it ends the thread.
+struct Loader {
+    jobs: Option<Sender<Job>>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Loader {
+    fn start() -> Result<Loader, Error> {
+        let (jobs, inbox) = channel::<Job>();
+        let stop = Arc::new(AtomicBool::new(false));
+        let ended = stop.clone();
+        let work = move || {
+            for job in inbox {
+                // Nobody waits for the answer of a package that was unloaded meanwhile.
+                let _ = job.answer.send(fetch_all(&job, &ended));
+            }
+        };
+        let thread = Builder::new().name("packages".into()).spawn(work);
+        let thread = thread.map_err(|reason| error!("no thread could be started: {reason}"))?;
+        Ok(Loader { jobs: Some(jobs), stop, thread: Some(thread) })
+    }
+
+    fn give(&self, job: Job) {
+        let jobs = self.jobs.as_ref().expect("it is there until the end");
+        // A thread that failed says so where the answer is waited for.
+        let _ = jobs.send(job);
+    }
+}
+
+impl Drop for Loader {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.jobs = None;
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            crate::foundation::log::warn("", "the thread that loads packages failed");
+        }
+    }
+}
+
+fn fetch_all(job: &Job, ended: &AtomicBool) -> Answer {
+    doing!("When loading package:", &job.name);
+    let mut read = Vec::with_capacity(job.fetches.len());
+    for fetch in &job.fetches {
+        if job.stop.load(Ordering::Relaxed) || ended.load(Ordering::Relaxed) {
+            break;
+        }
+        read.push((fetch.clone(), job.data.read(fetch)?));
+    }
+    Ok(read)
+}
+
+/// The resources of a package: what its patterns fit, what those refer to, and so on. Names in scripts
+/// do not count: a string may mean anything.
+pub fn members<'a>(
+    index: &'a Index,
+    data: &Path,
+    package: &Entry,
+) -> Result<Vec<&'a ResourceName>, Error> {
+    let mut found = BTreeSet::new();
+    let mut open = matching(index, data, package)?;
+    while let Some(entry) = open.pop() {
+        if !found.insert(&entry.resource) {
+            continue;
+        }
+        for variant in index.variants(&entry.resource) {
+            let references = variant.references.iter().filter(|name| !name.kind.is_empty());
+            open.extend(references.flat_map(|name| index.variants(name)));
+            if variant.resource.kind == PACKAGE.name {
+                open.extend(matching(index, data, variant)?);
+            }
+        }
+    }
+    Ok(found.into_iter().collect())
+}
+
+/// What a package's own patterns fit.
+fn matching<'a>(index: &'a Index, data: &Path, package: &Entry) -> Result<Vec<&'a Entry>, Error> {
+    let path = &package.files[0].path;
+    let bytes = fs::read(data.join(&package.data))
+        .map_err(|reason| error!("the compiled data of {path} cannot be read: {reason}"))?;
+    let mut found = Vec::new();
+    for pattern in read_package(&bytes)? {
+        let Pattern { kind, name } = &pattern;
+        if kind.contains('*') || name.contains('*') {
+            found.extend(index.entries.iter().filter(|entry| pattern.matches(&entry.resource)));
+            continue;
+        }
+        let name = ResourceName::new(kind, name);
+        let variants = index.variants(&name);
+        if variants.is_empty() {
+            let words = missing_words(index, &Preferences::default(), &name);
+            return Err(error!("{path}: {words}"));
+        }
+        found.extend(variants);
+    }
+    Ok(found)
+}
