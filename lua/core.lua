@@ -121,6 +121,15 @@ function core.layout_check()
   return core.reads_vector(core.make_vector3(1, 2, 3))
 end
 
+-- Raises during the trial run of a changed file, in functions of the prelude that have effects. Native
+-- functions are marked in their rows.
+function core.no_reload(name)
+  if core.reloading then
+    core.raise(name .. ": not while reloading: this changes the engine, and a file's top level runs "
+      .. "again at each reload: move it into a function such as init()")
+  end
+end
+
 -- The real table behind each protected one.
 core.protected = {}
 

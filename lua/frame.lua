@@ -37,15 +37,25 @@ function core.update(dt)
 end
 
 -- Swaps in scripts that changed (`files` has their chunk names and texts) and tells the game the
--- names of all resources that are new. Scripts that cannot be reloaded are not new.
+-- names of all resources that are new. Scripts that cannot be reloaded are not new: they wait.
+local waiting = {}
+
 function core.swap(files, names)
   core.forget_texts()
+  local told = {}
+  for i = 1, #names do
+    told[names[i]] = true
+  end
+  for i = 1, #waiting do
+    told[waiting[i]] = true
+  end
+  waiting = {}
+  names = core.names(told)
   if #files > 0 and not core.reload(files).ok then
     local others = {}
     for i = 1, #names do
-      if names[i]:sub(-4) ~= ".lua" then
-        others[#others + 1] = names[i]
-      end
+      local list = names[i]:sub(-4) == ".lua" and waiting or others
+      list[#list + 1] = names[i]
     end
     names = others
   end

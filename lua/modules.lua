@@ -5,7 +5,7 @@ local core = ...
 local type, error, ipairs = type, error, ipairs
 local format, concat = string.format, table.concat
 local getinfo, getlocal = core.debug.getinfo, core.debug.getlocal
-local native_load, native_require, place = load, require, core.place
+local native_load, place = load, core.place
 local reload = core.reloader
 local bad_argument, raise = core.bad_argument, core.raise
 
@@ -98,10 +98,12 @@ local function require(name)
   if type(name) ~= "string" then
     bad_argument("require", 1, "name", "string", name)
   end
+  -- A module that gave false, or was set to it, is loaded anew, as Lua's own require does.
   local known = loaded[name]
-  if known ~= nil then
+  if known then
     return known
   end
+  loaded[name] = nil
   check_circle(name)
   local maker = preload[name]
   if maker ~= nil then
@@ -110,9 +112,6 @@ local function require(name)
   local script = core.read_script(name)
   if script.text then
     return run_script(name, script)
-  end
-  if not core.options.sandbox and script.missing then
-    return native_require(name)
   end
   local why = absent[name] and format(": %s", absent[name]) or ""
   raise("require: " .. (script.problem or script.missing .. why))

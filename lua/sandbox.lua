@@ -136,16 +136,26 @@ end
 -- could not be stopped there, so it is left out.
 local is_interruption = core.is_interruption
 
-local function bounded_xpcall(fn, handler, ...)
-  if type(handler) ~= "function" then
-    return xpcall(fn, handler, ...)
-  end
-  return xpcall(fn, function(problem)
+-- The bounded form of each handler, so that a loop makes it once. Weak on both sides, for the value
+-- holds the key.
+local bounded = setmetatable({}, { __mode = "kv" })
+
+local function bound(handler)
+  local function bounded_handler(problem)
     if is_interruption(problem) then
       return problem
     end
     return handler(problem)
-  end, ...)
+  end
+  bounded[handler] = bounded_handler
+  return bounded_handler
+end
+
+local function bounded_xpcall(fn, handler, ...)
+  if type(handler) ~= "function" then
+    return xpcall(fn, handler, ...)
+  end
+  return xpcall(fn, bounded[handler] or bound(handler), ...)
 end
 
 -- A traceback without the engine's own lines.
@@ -246,11 +256,17 @@ end
 if options.sandbox then
   install()
 else
-  -- The whole standard library, for suites of libraries that are not games; `require` still finds
-  -- modules in the folder first.
-  for name, value in pairs({ print = print, require = core.require, xpcall = bounded_xpcall }) do
-    rawset(globals, name, value)
+  -- The whole standard library, for suites of libraries that are not games. `require` is Lua's own,
+  -- with its package.path, package.loaded and searchers; the suite library's modules come first.
+  rawset(globals, "print", print)
+  rawset(globals, "xpcall", bounded_xpcall)
+  for name, maker in pairs(core.preload) do
+    globals.package.preload[name] = maker
   end
+  modules = core.loaded
+  core.modules, core.preload = modules, globals.package.preload
+  -- Libraries are not reloaded, and need not meet what reloading left in `string`.
+  core.reloader.recording, string["\27capture"] = false, nil
 end
 modules._G = globals
 core.note_ctypes()

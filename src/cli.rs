@@ -23,8 +23,8 @@ enum Command {
     Test(tool::test::Args),
 }
 
-/// Plays the game that was appended to the executable, or runs the command that the process was started
-/// with: its exit code.
+/// Plays the game that was appended to the executable, or runs the command that the process was
+/// started with: its exit code.
 pub fn main() -> i32 {
     fault::keep_panics();
     let run = std::panic::catch_unwind(|| tool::run::appended().unwrap_or_else(command));

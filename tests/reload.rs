@@ -1,6 +1,8 @@
 //! Hot reload of Lua, row by row: what an edit keeps, what it changes, what it cannot change. Every
 //! line of the table in docs/hot_reload.md is the name of a row here.
 
+#[path = "reload/failing.rs"]
+mod failing;
 #[path = "reload/game.rs"]
 mod game;
 #[path = "reload/rows.rs"]

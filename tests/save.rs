@@ -110,18 +110,19 @@ fn last_number(lines: &[String], start: &str) -> Option<u64> {
     last[start.len()..].split('\t').next()?.parse().ok()
 }
 
-/// Starts the game and kills it so long after it is ready: the lines that it printed.
-fn play_and_kill(scratch: &Scratch, delay: Duration) -> Vec<String> {
+/// Starts the game and kills it so long after it has saved so often: the lines that it printed.
+fn play_and_kill(scratch: &Scratch, saves: u64, delay: Duration) -> Vec<String> {
     let mut game = scratch.command().stdout(Stdio::piped()).spawn().unwrap();
     let mut out = BufReader::new(game.stdout.take().unwrap());
-    let (ready, is_ready) = channel();
+    let (told, hears) = channel();
     let reader = std::thread::spawn(move || {
         let mut lines = Vec::new();
         let mut line = String::new();
         while out.read_line(&mut line).unwrap() > 0 && line.ends_with('\n') {
             lines.push(line.trim_end_matches('\n').to_string());
-            if line == "ready\n" {
-                ready.send(()).unwrap();
+            if line == "ready\n" || line.starts_with("saved") {
+                // Whoever kills has heard enough by now.
+                let _ = told.send(());
             }
             line.clear();
         }
@@ -129,8 +130,9 @@ fn play_and_kill(scratch: &Scratch, delay: Duration) -> Vec<String> {
         out.read_to_string(&mut rest).unwrap();
         lines
     });
-    // Where the game cannot even begin, the lines show it.
-    let _ = is_ready.recv_timeout(Duration::from_secs(60));
+    for _ in 0..=saves {
+        hears.recv_timeout(Duration::from_secs(60)).expect("the game begins, and goes on saving");
+    }
     std::thread::sleep(delay);
     game.kill().unwrap();
     game.wait().unwrap();
@@ -151,7 +153,8 @@ fn a_game_that_is_killed_at_any_moment_has_lost_nothing() {
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
-        let lines = play_and_kill(&scratch, Duration::from_micros(random % 12_000));
+        let delay = Duration::from_micros(random % 5000);
+        let lines = play_and_kill(&scratch, random >> 32 & 3, delay);
         for (slot, told) in ["now", "later"].iter().zip(&mut told) {
             let start = format!("found\t{slot}\t");
             let found = last_number(&lines, &start).expect("the game tells what it finds");

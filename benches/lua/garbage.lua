@@ -2,12 +2,13 @@
 -- of old ones and the rest is dropped.
 
 local LIVE, MADE, KEPT = 130000, 10000, 10
-local live = {}
-for i = 1, LIVE do
-  live[i] = { x = i, y = 0 }
-end
+local live, place = {}, 0
 
-local place = 0
+function init()
+  for i = 1, LIVE do
+    live[i] = { x = i, y = 0 }
+  end
+end
 
 function render()
   local last

@@ -4,7 +4,7 @@
 local n = tonumber((Application.argv()))
 
 local values = {}
-for i = 1, 30 do
+for i = 1, 100 do
   values[i] = (i * 7919) % 31
 end
 
@@ -15,7 +15,7 @@ for first = 1, n, 100 do
     lines[#lines + 1] = string.format([[
       function(values, state)
         local sum = state
-        for k = 1, 30 do
+        for k = 1, 100 do
           sum = sum + values[k] * %d
           if sum > %d then sum = sum - %d end
         end

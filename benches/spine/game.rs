@@ -29,7 +29,7 @@ impl Game {
             deterministic: false,
             save_folder: None,
         });
-        let vm = Vm::new(engine, Config { jit, sandbox: std::env::var("NOSB").is_err(), ..Config::DEFAULT });
+        let vm = Vm::new(engine, Config { jit, ..Config::DEFAULT });
         let mut game = Game { vm: vm.unwrap_or_else(|report| failed(module, &report)) };
         let module = Value::Text(module.to_string());
         game.core("boot", &[module]);

@@ -3,6 +3,9 @@
 -- is native (heap.rs).
 local core = ...
 
+-- Compiled code would keep what a reload had in hand alive, and never pays here.
+core.jit.off(true, true)
+
 local type, next, error, rawget, rawset = type, next, error, rawget, rawset
 local pcall, setmetatable, tostring = pcall, setmetatable, tostring
 local sort = table.sort
@@ -39,6 +42,49 @@ local function copy(table)
   return result
 end
 
+-- A log of all that the game has, made before something runs that could change it.
+local function save(box)
+  local hidden = { box, reload, records, reload.owners, reload.successors, reload.state }
+  for i = 1, #reload.engine do
+    hidden[#hidden + 1] = reload.engine[i]
+  end
+  return core.heap_save(hidden, { globals, loaded })
+end
+
+-- Makes changes again that core.heap_restore took back.
+local function make_again(changes, map)
+  for i = 1, #changes, 4 do
+    local holder, kind, key, value = changes[i], changes[i + 1], changes[i + 2], changes[i + 3]
+    if value == changes then
+      value = nil
+    end
+    holder, value = map(holder), map(value)
+    if kind == 1 then
+      rawset(holder, map(key), value)
+    elseif kind == 3 then
+      setupvalue(holder, key, value)
+    else
+      set_raw_metatable(holder, value)
+    end
+  end
+end
+
+local function itself(value)
+  return value
+end
+
+-- A file that is loaded for the first time: what it does to others is to stay, where the reload
+-- succeeds.
+local function first_load(box, entry)
+  box.log = box.log or save(box)
+  local log = save(box)
+  local result = trial_of(box, entry)
+  local changes = core.heap_restore(log)
+  make_again(changes, itself)
+  box.lasting[#box.lasting + 1] = changes
+  return result
+end
+
 -- `require` during a trial: what a changed file returned in its trial, a module that is loaded, or
 -- one that the edit newly needs, which is loaded as part of the trial.
 local function trial_require(box, name)
@@ -65,6 +111,7 @@ local function trial_require(box, name)
     entry.fn, entry.written = reload.compile(script, box.shadow)
     box.by_name[name] = entry
     box.list[#box.list + 1] = entry
+    return first_load(box, entry)
   elseif entry.running then
     core.raise("require: modules need each other in a circle: " .. name .. " is being reloaded: "
       .. "require one of them inside a function")
@@ -168,6 +215,9 @@ local function undo(box)
     end
     set_raw_metatable(at.table, at.before.meta)
   end
+  if box.log then
+    core.heap_restore(box.log)
+  end
 end
 
 -- The commit ---------------------------------------------------------------------------------------
@@ -186,6 +236,37 @@ local function carry_out(plan)
       at.holder[at.key] = value
     else
       rawset(at.holder, at.key, value)
+    end
+  end
+end
+
+-- What files that are new to the game put outside of themselves.
+local function carry_out_first_loads(box, plan)
+  local function map(value)
+    return mapped(plan, value)
+  end
+  for i = 1, #box.lasting do
+    make_again(box.lasting[i], map)
+  end
+  for i = 1, #box.list do
+    local entry = box.list[i]
+    if not entry.old then
+      loaded[entry.name] = map(entry.record.result)
+      for name, value in next, entry.record.globals do
+        if rawget(globals, name) == nil then
+          rawset(globals, name, map(value))
+        end
+      end
+      for table, changed in next, entry.record.patches do
+        for key, value in next, changed do
+          rawset(map(table), map(key), map(value))
+        end
+      end
+    end
+  end
+  for name, value in next, box.results do
+    if not box.by_name[name] then
+      loaded[name] = map(value)
     end
   end
 end
@@ -236,7 +317,10 @@ local function commit(box)
   end
   for i = 1, #plan.order do
     local fn = plan.order[i].fn
-    reload.successors[fn] = plan.exchange[fn]
+    local newest = plan.exchange[fn]
+    local generations = reload.successors[fn] or {}
+    generations.fn = newest
+    reload.successors[fn], reload.successors[newest] = generations, generations
   end
   for i = 1, #box.list do
     local entry = box.list[i]
@@ -244,21 +328,10 @@ local function commit(box)
       core.class_reloaded(table, plan.exchange)
     end
     roots[#roots + 1] = entry.record
-    if not entry.old then
-      loaded[entry.name] = mapped(plan, entry.record.result)
-      for name, value in next, entry.record.globals do
-        if rawget(globals, name) == nil then
-          rawset(globals, name, mapped(plan, value))
-        end
-      end
-    end
   end
+  carry_out_first_loads(box, plan)
   roots[#roots + 1] = box.results
-  for name, value in next, box.results do
-    if not box.by_name[name] then
-      loaded[name] = mapped(plan, value)
-    end
-  end
+  roots[#roots + 1] = box.lasting
   core.heap_fix(roots, exchange, plan.joins)
   for i = 1, #box.list do
     reload.keep(box.list[i].record)
@@ -286,7 +359,8 @@ end
 
 -- The loads of the changed files, in the order in which they were loaded first.
 local function begin(files)
-  local box = { list = {}, by_name = {}, results = {}, hidden = {}, undo = {}, not_loaded = {} }
+  local box = { list = {}, by_name = {}, results = {}, hidden = {}, undo = {}, not_loaded = {},
+    lasting = {} }
   box.changed = {}
   for i = 1, #files do
     local file = files[i]
@@ -324,10 +398,13 @@ local function compile_all(box)
     box.sources[entry.chunk] = box.sources[entry.chunk] or core.source(entry.chunk)
     core.note_source(entry.chunk, entry.text)
     entry.fn, entry.written = reload.compile(entry, box.shadow)
+    box.harmless = box.harmless and entry.written.harmless
   end
 end
 
 local function run_trials(box)
+  compile_all(box)
+  box.log = not box.harmless and save(box) or nil
   for i = 1, #box.list do
     trial_of(box, box.list[i])
   end
@@ -335,19 +412,13 @@ end
 
 local function reload_all(files)
   local box = begin(files)
-  box.sources = {}
+  box.sources, box.harmless = {}, true
   make_shadow(box)
-  local compiled, problem = pcall(compile_all, box)
-  if not compiled then
-    problem = tostring(problem)
-    return failed(box, problem, problem:match("^(.-:%d+):") or "", "Error: " .. problem)
-  end
   local innermost, before = reload.state.innermost, copy(loaded)
   local ran, message, place, report = core.trial(function()
     run_trials(box)
   end)
   reload.state.innermost = innermost
-  undo(box)
   for name, value in next, copy(loaded) do
     if before[name] == nil then
       loaded[name] = nil
@@ -357,6 +428,7 @@ local function reload_all(files)
   for name, value in next, before do
     loaded[name] = value
   end
+  undo(box)
   local result
   if ran then
     local fine

@@ -3,6 +3,9 @@
 -- there now, and what the changed file puts there. Nothing is changed here.
 local core = ...
 
+-- Compiled code would keep what a reload had in hand alive, and never pays here.
+core.jit.off(true, true)
+
 local type, next, rawget, rawequal, abs = type, next, rawget, rawequal, math.abs
 local getmetatable, getupvalue = core.debug.getmetatable, core.debug.getupvalue
 local upvalueid = core.debug.upvalueid
@@ -27,10 +30,8 @@ reload.mapped = mapped
 
 -- What a recorded function has become since.
 local function latest(value)
-  while type(value) == "function" and successors[value] do
-    value = successors[value]
-  end
-  return value
+  local box = type(value) == "function" and successors[value]
+  return box and box.fn or value
 end
 
 -- Pairing -----------------------------------------------------------------------------------------

@@ -3,6 +3,9 @@
 -- with it. How old and new are paired is in plan.lua; trial and commit are in commit.lua.
 local core = ...
 
+-- Compiled code would keep what a reload had in hand alive, and never pays here.
+core.jit.off(true, true)
+
 local type, next, rawget, rawequal, pcall = type, next, rawget, rawequal, pcall
 local setmetatable, tostring, error = setmetatable, tostring, error
 local getinfo, getmetatable = core.debug.getinfo, core.debug.getmetatable
@@ -14,15 +17,16 @@ local ENTRIES_MAX = 200000 -- entries of one file's tables that are recorded; de
 local UPVALUES_MAX = 255 -- Lua's own limit
 local ENGINE = "[engine]" -- the owner of what is the engine's
 
--- `recording`: a bundle is played as it is, and nothing of it is recorded.
-local reload = { recording = core.module("Application").build() ~= "release" }
+-- `recording`: a bundle whose scripts have no variants is played as it is: nothing is recorded.
+local reload = { recording = core.scripts_can_change() }
 core.reloader = reload
 
 -- By chunk, the records of its loads (one for each module name), in order.
 local records = {}
 -- By table or function, the chunk whose load made it, as far as that is known.
 local owners = setmetatable({}, { __mode = "k" })
--- By function, the one that replaced it everywhere: other files' records still name the old one.
+-- By function, a box with the one that replaced it everywhere: other files' records still name the old
+-- one. All generations share a box, so that none of them keeps the others alive.
 local successors = setmetatable({}, { __mode = "k" })
 reload.records, reload.owners, reload.successors = records, owners, successors
 reload.loads = 0
@@ -30,6 +34,9 @@ reload.loads = 0
 -- The loads under way: `innermost`, and each one's `outer`.
 local state = {}
 reload.state = state
+
+-- The engine's tables, which no reload looks into.
+reload.engine = {}
 
 -- Marks the engine's tables, so that a file which holds one does not take it for its own.
 local function own_engine()
@@ -43,6 +50,9 @@ local function own_engine()
     at = at - 1
     if type(value) == "table" and not owners[value] then
       owners[value] = ENGINE
+      if value ~= core.modules then
+        reload.engine[#reload.engine + 1] = value
+      end
       for _, item in next, value do
         at = at + 1
         waiting[at] = item
@@ -330,6 +340,7 @@ end
 function reload.compile(script, env)
   local outline = core.outline(script.text)
   local written = outline and outline.written or {}
+  written.harmless = outline ~= nil and not outline.dynamic and reload.is_harmless(outline.calls)
   if outline and outline.text then
     local chunk = native_load(outline.text, "@" .. script.chunk, "t", env)
     if chunk then
@@ -342,6 +353,26 @@ function reload.compile(script, env)
     error(problem, 0)
   end
   return chunk, written
+end
+
+-- What the top level may call without a change to anything of the game's. `table` and the like are
+-- not among it: what they are given may be another file's.
+local harmless = {
+  assert = true, class = true, error = true, getmetatable = true, ipairs = true, math = true,
+  next = true, os = true, pairs = true, print = true, rawequal = true, rawget = true,
+  require = true, select = true, setmetatable = true, string = true, tonumber = true,
+  tostring = true, type = true, unpack = true, utf8 = true, bit = true, debug = true,
+}
+
+-- Whether what a file calls at its top level could change what other files made.
+function reload.is_harmless(calls)
+  for i = 1, #calls do
+    local name = calls[i]
+    if not name or not (harmless[name] or core.api[name]) then
+      return false
+    end
+  end
+  return true
 end
 
 -- Whether two values are one: numbers, strings, vectors and the like by their value.

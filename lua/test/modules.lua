@@ -253,6 +253,23 @@ local busted_module = setmetatable({}, {
   end,
 })
 
+kit.busted = busted
+
+-- Blocks that begin with fresh modules load a library's ffi declarations again: each counts once.
+local function once(declare)
+  local known = {}
+  return function(declaration, ...)
+    local key = tostring(declaration)
+    if known[key] == nil then
+      known[key] = { declare(declaration, ...) }
+    end
+    return unpack(known[key])
+  end
+end
+if not core.options.sandbox then
+  core.ffi.cdef, core.ffi.metatype = once(core.ffi.cdef), once(core.ffi.metatype)
+end
+
 local modules = test.modules
 modules.say = kit.say
 modules.luassert = luassert

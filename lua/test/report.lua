@@ -81,19 +81,46 @@ local MISSING = {}
 for _, name in ipairs({
   "io", "ffi", "jit", "setfenv", "getfenv", "dofile", "loadfile", "newproxy", "execute", "remove",
   "rename", "tmpname", "getenv", "exit", "setlocale", "loadlib", "dump", "package", "debug", "open",
-  "sethook", "getinfo", "getlocal", "getupvalue", "setupvalue", "getregistry", "module", "popen",
+  "sethook", "getinfo", "getmetatable", "setmetatable", "upvalueid", "traceback", "stdout",
+  "getinfo", "getlocal", "getupvalue", "setupvalue", "getregistry", "module", "popen",
 }) do
   MISSING[name] = true
 end
 
+-- Names that a library keeps in locals of its own, and that hardly mean anything else.
+local DISTINCT = {}
+for _, name in ipairs({ "io", "ffi", "jit", "setfenv", "getfenv", "dofile", "loadfile", "newproxy",
+  "dump", "tmpname", "getenv", "popen", "getinfo", "sethook", "getupvalue", "setupvalue" }) do
+  DISTINCT[name] = true
+end
+
+-- What the sandbox refuses in its own words.
+local REFUSED = {
+  "^collectgarbage: '%a+' is not for games",
+  "^%a+%.%w+ is the engine's and cannot be replaced",
+  "^load: this is a compiled chunk",
+}
+
+local HINT = "a suite that needs the full standard library runs with: engine test --no-sandbox"
+
+-- What to do where the sandbox may be why.
 local function hint_for(message)
+  if not core.options.sandbox then
+    return nil
+  end
   local name = match(message, "global '([%w_]+)' %(a nil value%)")
     or match(message, "field '([%w_]+)' %(a nil value%)")
     or match(message, "method '([%w_]+)' %(a nil value%)")
-  local module = match(message, "module '(%w+)' not found")
-  if (name and MISSING[name]) or (module and MISSING[module]) then
-    return "'" .. (name or module) .. "' is not there in the sandbox; "
-      .. "a suite that needs the full standard library runs with: engine test --no-sandbox"
+    or match(message, "there is no module '([%w_]+)'")
+  local kept = match(message, "local '([%w_]+)' %(a nil value%)")
+    or match(message, "upvalue '([%w_]+)' %(a nil value%)")
+  if (name and MISSING[name]) or (kept and DISTINCT[kept]) then
+    return "'" .. (name or kept) .. "' is not there in the sandbox; " .. HINT
+  end
+  for _, pattern in ipairs(REFUSED) do
+    if find(message, pattern) then
+      return "the sandbox allows no more; " .. HINT
+    end
   end
   return nil
 end

@@ -435,7 +435,7 @@ end
 
 ---Registers a helper: a chunk that runs once before all files, whose hooks hold for all of them.
 function test.load_helper(path, chunk)
-  helpers[#helpers + 1] = { path = path, chunk = suite.adopt(chunk) }
+  helpers[#helpers + 1] = { path = path, chunk = suite.adopt_helper(path, chunk) }
 end
 
 ---Forgets all registered files, helpers and subscribers.

@@ -72,6 +72,9 @@ function suite.enter(element)
   switch.__index = env
   if element.kind == "hook" then
     switch.__newindex = environment_of(element.parent)
+  elseif element.kind == "root" then
+    -- What a helper sets is there for the modules, too.
+    switch.__newindex = globals
   elseif element.kind == "expose" then
     local outer = ancestor(element, 2)
     switch.__newindex = outer and environment_of(outer) or globals
@@ -86,6 +89,17 @@ function suite.adopt(chunk)
   local meta = getmetatable_raw(chunk)
   setfenv_raw(type(chunk) == "function" and chunk or meta.__call, shared)
   return chunk
+end
+
+---Does the same for a helper. A function that it returns is called then, as busted does.
+function suite.adopt_helper(path, chunk)
+  suite.adopt(chunk)
+  return function()
+    local after = chunk()
+    if type(after) == "function" then
+      after(core.test.modules.busted, path, { arguments = {} })
+    end
+  end
 end
 
 ---A full name as people read and filter it: the names of the blocks and the test, by spaces.

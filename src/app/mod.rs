@@ -14,7 +14,7 @@ use crate::doing;
 use crate::engine::{Build, Engine, Start};
 use crate::foundation::sjson::Tree;
 use crate::foundation::{Error, log};
-use crate::resource::project::Project;
+use crate::resource::project::{NoScript, Project};
 use crate::resource::settings::Settings;
 use crate::resource::store::Store;
 use crate::resource::watch::Watch;
@@ -114,7 +114,8 @@ impl App {
     /// Runs the boot script, then the game's `init`.
     pub fn start(&mut self) -> Result<(), Box<Report>> {
         let engine = self.vm.engine();
-        if modules::find(engine, &self.boot).is_err()
+        let found = modules::find(engine, &self.boot);
+        if matches!(found, Err(NoScript::Missing { .. }))
             && let Some(words) = engine.project.lacks_boot(&self.boot)
         {
             return Err(Box::new(Report::of_words(words)));
@@ -129,8 +130,8 @@ impl App {
         Ok(())
     }
 
-    /// Plays one frame, which took `measured` seconds: packages and new resources, the clock, `update`,
-    /// `render`, the collector.
+    /// Plays one frame, which took `measured` seconds: packages and new resources, the clock,
+    /// `update`, `render`, the collector.
     pub fn frame(&mut self, measured: f64) -> Result<(), Box<Report>> {
         self.take_packages()?;
         self.swap_resources()?;

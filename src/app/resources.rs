@@ -4,7 +4,7 @@
 use super::App;
 use super::kinds::KINDS;
 use crate::engine::Build;
-use crate::foundation::{Error, log};
+use crate::foundation::log;
 use crate::resource::compile::{self, Compiled, Target, data_folder};
 use crate::resource::name::ResourceName;
 use crate::resource::store::{Data, Store};
@@ -60,14 +60,18 @@ pub fn watch(root: &Path) -> Option<Watch> {
 
 impl App {
     /// Takes in the packages that were loaded since the last frame; in deterministic runs, all that
-    /// were begun before it. What cannot be loaded ends a released game; one in development goes on,
-    /// for its data can be mended while it is played.
+    /// were begun before it. What cannot be loaded ends a released game; one in development goes
+    /// on, for its data can be mended while it is played.
     pub fn take_packages(&mut self) -> Result<(), Box<Report>> {
         let engine = self.vm.engine();
         let problems = engine.packages.take_loaded(&mut engine.store, engine.deterministic);
-        if engine.build != Build::Development && !problems.is_empty() {
-            let words: Vec<String> = problems.iter().map(Error::to_string).collect();
-            return Err(Box::new(Report::of_words(words.join("\n"))));
+        if engine.build != Build::Development
+            && let Some(first) = problems.first()
+        {
+            let contexts = first.contexts.clone();
+            let words: Vec<_> = problems.iter().map(|problem| &problem.message[..]).collect();
+            let message = words.join("\n");
+            return Err(Box::new(Report { contexts, message, ..Report::default() }));
         }
         for problem in problems {
             log::error(&problem.to_string());
@@ -101,7 +105,8 @@ impl App {
         let engine = self.vm.engine();
         let (release, store) = (engine.build == Build::Release, &mut engine.store);
         for name in changed.iter().filter(|name| name.kind == "lua") {
-            let Some(chunk) = store.path(name) else { continue };
+            let Some(path) = store.path(name) else { continue };
+            let chunk = store.handed_out(name).cloned().unwrap_or(path);
             match store.read(name) {
                 Ok(bytes) => files.push(Value::Table(vec![
                     ("chunk".to_string(), Value::Text(chunk)),

@@ -64,10 +64,13 @@ impl Handle {
     /// Reads a handle from a script's number; `None` where the number cannot be one.
     #[inline]
     pub fn from_number(number: f64) -> Option<Handle> {
-        // Not by `fract`, which is a call into the C library on plain x86-64. NaN converts to 0.
-        let bits = number as i64;
-        let whole = (0..1 << 46).contains(&bits) && bits as f64 == number;
-        whole.then_some(Handle(bits as u64))
+        // Not by `fract`, which is a call into the C library on plain x86-64. NaN is not in range.
+        if number >= 0.0 && number < (1u64 << 46) as f64 {
+            // SAFETY: every number in that range has a whole part that an i64 can hold.
+            let bits: i64 = unsafe { number.to_int_unchecked() };
+            return (bits as f64 == number).then_some(Handle(bits as u64));
+        }
+        None
     }
 
     /// The number by which scripts know it.

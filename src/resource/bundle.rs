@@ -3,9 +3,9 @@
 //! one is bundling.rs.
 //!
 //! A bundle is a framed index (header), the data of every resource at multiples of 16 bytes, and a
-//! trailer that says how long all of it is. So it is found from its end, also where it was appended to
-//! an executable. Header and index are checked when it is opened, the data of a resource when it is
-//! read. It holds hashes in place of names; the paths of scripts stay, for reports of errors.
+//! trailer that says how long all of it is. So it is found from its end, also where it was appended
+//! to an executable. Header and index are checked when it is opened, the data of a resource when it
+//! is read. It holds hashes in place of names; the paths of scripts stay, for reports of errors.
 
 use super::kind::Kinds;
 use super::name::is_inside;
@@ -120,8 +120,8 @@ fn find(file: &mut File) -> std::io::Result<Option<(u64, u64)>> {
     Ok(found.then(|| (all - bytes, bytes)))
 }
 
-/// Whether a file is meant as a bundle: by its name, its beginning or its end. One that cannot be read
-/// is none.
+/// Whether a file is meant as a bundle: by its name, its beginning or its end. One that cannot be
+/// read is none.
 pub fn is_meant(path: &Path) -> bool {
     let Ok(mut file) = File::open(path) else { return false };
     let mut start = [0; 4];
@@ -161,9 +161,9 @@ impl Bundle {
     ) -> Result<Bundle, Error> {
         let too_long = |_| error!("it is too long to be mapped: {bytes} bytes");
         let length = usize::try_from(bytes).map_err(too_long)?;
-        // SAFETY: nothing is written through the map. That nobody else changes the file meanwhile is
-        // what every mapped file asks for, executables and their libraries too; a changed byte is
-        // found by the checksums or harms only what is made of it, for all reads are checked.
+        // SAFETY: nothing is written through the map. That nobody else changes the file meanwhile
+        // is what every mapped file asks for, executables and their libraries too; a changed byte
+        // is found by the checksums or harms only what is made of it, for all reads are checked.
         let map = unsafe { MmapOptions::new().offset(start).len(length).map(file) }
             .map_err(|reason| error!("it cannot be mapped: {reason}"))?;
         Bundle::read_index(Arc::new(map), kinds, platform)
@@ -262,7 +262,9 @@ fn why_not(file: &mut File) -> String {
     match read {
         Err(reason) => format!("it cannot be read: {reason}"),
         Ok(0) => "the file is empty".to_string(),
-        Ok(_) if start == MAGIC => "it is cut short: its end is not there. Copy it anew".to_string(),
+        Ok(_) if start == MAGIC => {
+            "it is cut short: its end is not there. Copy it anew".to_string()
+        }
         Ok(_) => "it is something else: bundles are made with `engine compile FOLDER --bundle \
                   --out FILE`, and a game's folder is played as it is"
             .to_string(),

@@ -1,6 +1,8 @@
 //! Making bundles: one file of all the data that a compile left. Reading one is bundle.rs.
 
-use super::bundle::{ALIGNMENT, ENGINE, MAGIC, Part, TRAILER_BYTES, VERSION, aligned, formats, trailer};
+use super::bundle::{
+    ALIGNMENT, ENGINE, MAGIC, Part, TRAILER_BYTES, VERSION, aligned, formats, trailer,
+};
 use super::compile::Progress;
 use super::data_kinds::{PACKAGE, write_members};
 use super::index::{Entry, Index};

@@ -124,8 +124,8 @@ impl Packages {
         }
     }
 
-    /// Takes what was loaded since the last frame; `wait` for all that was begun. The words of all that
-    /// went wrong.
+    /// Takes what was loaded since the last frame; `wait` for all that was begun. The words of all
+    /// that went wrong.
     pub fn take_loaded(&mut self, store: &mut Store, wait: bool) -> Vec<Error> {
         let loading = |package: &Package| matches!(package.state, State::Loading(_));
         let open = self.slots.iter().filter(|(_, package)| loading(package));
@@ -159,8 +159,8 @@ impl Packages {
         }
     }
 
-    /// Lets go of a package, which is unloaded by that; `place` is the script's line, for the words of
-    /// its stale handle.
+    /// Lets go of a package, which is unloaded by that; `place` is the script's line, for the words
+    /// of its stale handle.
     pub fn release(&mut self, id: PackageId, store: &mut Store, frame: u64, place: &str) {
         if !matches!(get(&mut self.slots, id).state, State::Unloaded) {
             self.unload(id, store).expect("it is loaded");
@@ -266,8 +266,8 @@ fn fetch_all(job: &Job, ended: &AtomicBool) -> Answer {
     Ok(read)
 }
 
-/// The resources of a package: what its patterns fit, what those refer to, and so on. Names in scripts
-/// do not count: a string may mean anything.
+/// The resources of a package: what its patterns fit, what those refer to, and so on. Names in
+/// scripts do not count: a string may mean anything.
 pub fn members<'a>(
     index: &'a Index,
     data: &Path,
@@ -311,4 +311,184 @@ fn matching<'a>(index: &'a Index, data: &Path, package: &Entry) -> Result<Vec<&'
         found.extend(variants);
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bundle::Bundle;
+    use super::super::bundling::{self, Making};
+    use super::super::compile::{Target, compile};
+    use super::super::data_kinds::{CONFIG, TEXT};
+    use super::super::kind::Kinds;
+    use super::*;
+    use std::path::PathBuf;
+
+    const KINDS: Kinds = Kinds(&[&PACKAGE, &TEXT, &CONFIG]);
+    const FILES: &[(&str, &str)] = &[
+        ("a/one.txt", "one"),
+        ("a/two.txt", "two"),
+        ("a/two.fr.txt", "deux"),
+        ("b/three.txt", "three"),
+        ("level.config", "x = 1"),
+        ("all.package", "\"*\" = [\"*\"]"),
+        ("texts.package", "text = [\"a/*\"]"),
+        ("outer.package", "package = [\"inner\"]\nconfig = [\"level\"]"),
+        ("inner.package", "text = [\"b/*\"]"),
+        ("lacking.package", "text = [\"a/on\"]"),
+    ];
+
+    struct Game {
+        root: PathBuf,
+        index: Index,
+    }
+
+    impl Game {
+        fn new(name: &str, files: &[(&str, &str)]) -> Game {
+            let root = std::env::temp_dir().join(format!("engine-{}-{name}", std::process::id()));
+            let _ = fs::remove_dir_all(&root);
+            for (path, text) in files {
+                let path = root.join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+            let target = Target {
+                root: &root,
+                data: root.join(".data"),
+                kinds: KINDS,
+                source_platform: "linux",
+                release: true,
+                threads: 1,
+            };
+            let index = compile(&target, &|_, _| {}).unwrap().index;
+            Game { root, index }
+        }
+
+        fn folder(&self) -> Store {
+            Store::new(self.index.clone(), Data::Folder(self.root.join(".data")))
+        }
+
+        fn bundle(&self) -> Store {
+            let making = Making {
+                index: &self.index,
+                data: &self.root.join(".data"),
+                kinds: KINDS,
+                platform: "linux",
+                game: "test",
+                settings: "",
+                keeps_path: |_| false,
+            };
+            let path = self.root.join("test.bundle");
+            bundling::make(&making, &path, &|_, _| {}).unwrap();
+            Store::of_bundle(Arc::new(Bundle::open(&path, &KINDS, "linux").unwrap()))
+        }
+    }
+
+    impl Drop for Game {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.root);
+        }
+    }
+
+    fn load(packages: &mut Packages, store: &mut Store, name: &str) -> PackageId {
+        let id = packages.add(name, store).unwrap();
+        packages.load(id, store).unwrap();
+        assert!(!packages.has_loaded(id).unwrap());
+        assert_eq!(packages.take_loaded(store, true), []);
+        assert!(packages.has_loaded(id).unwrap());
+        id
+    }
+
+    /// Runs it on a folder of compiled data, and on a bundle of it.
+    fn on_both(name: &str, check: impl Fn(&mut Store)) {
+        let game = Game::new(name, &FILES[..FILES.len() - 1]);
+        check(&mut game.folder());
+        check(&mut game.bundle());
+    }
+
+    #[test]
+    fn unloading_forgets_what_no_other_loaded_package_has() {
+        on_both("unload", |store| {
+            let mut packages = Packages::default();
+            let all = load(&mut packages, store, "all");
+            assert_eq!(store.kept(), 8, "every resource, in the variant that serves");
+            let texts = load(&mut packages, store, "texts");
+            packages.unload(all, store).unwrap();
+            assert_eq!(store.kept(), 2);
+            packages.release(texts, store, 1, "");
+            assert_eq!(store.kept(), 0);
+            let text = ResourceName::new("text", "a/one");
+            assert_eq!(&*store.read(&text).unwrap(), b"one", "it can be read all the same");
+        });
+    }
+
+    #[test]
+    fn a_package_brings_what_it_names_and_what_that_names() {
+        on_both("brings", |store| {
+            load(&mut Packages::default(), store, "outer");
+            assert_eq!(store.kept(), if matches!(store.data(), Data::Bundle(_)) { 4 } else { 3 });
+        });
+    }
+
+    #[test]
+    fn data_that_came_for_other_preferences_is_not_kept() {
+        on_both("preferences", |store| {
+            let mut packages = Packages::default();
+            let id = packages.add("texts", store).unwrap();
+            packages.load(id, store).unwrap();
+            store.prefer(Preferences::new(vec!["fr".to_string()]).unwrap());
+            store.apply_preferences();
+            packages.flush(id, store).unwrap();
+            let text = ResourceName::new("text", "a/two");
+            assert_eq!(&*store.read(&text).unwrap(), "deux".as_bytes());
+        });
+    }
+
+    #[test]
+    fn a_load_that_fails_says_why_and_can_be_begun_again() {
+        let game = Game::new("fails", FILES);
+        let mut store = game.folder();
+        let mut packages = Packages::default();
+        let lacking = packages.add("lacking", &store).unwrap();
+        let words = packages.load(lacking, &mut store).unwrap_err().message;
+        assert_eq!(words, "lacking.package: there is no text 'a/on', did you mean 'a/one'?");
+        let entry = &game.index.variants(&ResourceName::new("text", "a/one"))[0];
+        let file = game.root.join(".data").join(&entry.data);
+        fs::rename(&file, file.with_extension("away")).unwrap();
+        let texts = packages.add("texts", &store).unwrap();
+        packages.load(texts, &mut store).unwrap();
+        let problems = packages.take_loaded(&mut store, true);
+        assert!(problems[0].message.starts_with("the compiled data of a/one.text ("));
+        assert_eq!(problems[0].contexts, ["When loading package: texts"]);
+        fs::rename(file.with_extension("away"), &file).unwrap();
+        packages.load(texts, &mut store).unwrap();
+        packages.flush(texts, &mut store).unwrap();
+    }
+
+    #[test]
+    fn a_package_whose_load_is_not_waited_for_ends_with_its_thread() {
+        on_both("ends", |store| {
+            let mut packages = Packages::default();
+            for name in ["all", "texts", "outer"] {
+                let id = packages.add(name, store).unwrap();
+                packages.load(id, store).unwrap();
+            }
+            let id = packages.add("inner", store).unwrap();
+            packages.load(id, store).unwrap();
+            packages.unload(id, store).unwrap();
+            assert!(packages.has_loaded(id).is_err());
+        });
+    }
+
+    #[test]
+    fn packages_have_a_limit() {
+        let store = Game::new("limit", FILES).folder();
+        let mut packages = Packages::default();
+        for _ in 0..PACKAGES_MAX {
+            packages.add("all", &store).unwrap();
+        }
+        let words = packages.add("all", &store).unwrap_err().message;
+        assert!(words.starts_with("4096 packages are held already"), "{words}");
+        let words = packages.add("al", &store).unwrap_err().message;
+        assert_eq!(words, "there is no package 'al', did you mean 'all'?");
+    }
 }

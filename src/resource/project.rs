@@ -24,7 +24,10 @@ pub struct Project {
 enum Root {
     Folder(PathBuf),
     /// The folder's name, and the paths of its scripts; their text is compiled data.
-    Bundle { name: String, scripts: Vec<String> },
+    Bundle {
+        name: String,
+        scripts: Vec<String>,
+    },
 }
 
 /// The text of a script and the name by which messages know it: its path from the game's folder.

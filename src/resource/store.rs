@@ -1,7 +1,7 @@
 //! Resources of a running game: which variant serves, and its data, in a folder of compiled data or
 //! a bundle. Knows no kinds but packages; who asks for a resource knows what its data means.
 
-use super::bundle::{Bundle, Bytes};
+use super::bundle::{Bundle, Bytes, Part};
 use super::data_kinds::read_members;
 use super::index::{Entry, Index};
 use super::name::ResourceName;
@@ -9,8 +9,8 @@ use super::package;
 use super::variant::{Preferences, Properties};
 use crate::error;
 use crate::foundation::Error;
-use crate::foundation::hash::StateHash;
 use crate::foundation::hash::IdString64;
+use crate::foundation::hash::StateHash;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::PathBuf;
@@ -76,6 +76,8 @@ pub struct Store {
     read: HashMap<IdString64, (Place, Bytes)>,
     /// The resources that the game itself asked for.
     asked: BTreeSet<ResourceName>,
+    /// The paths under which scripts were handed out last.
+    handed_out: HashMap<ResourceName, String>,
     /// Counts what can make another variant serve, or the same one have other data.
     version: u64,
 }
@@ -134,11 +136,26 @@ impl Store {
         }
     }
 
-    /// The paths of sources that are known, for suggestions.
-    pub fn paths(&self) -> Vec<&str> {
+    /// Notes the path under which a script was handed out.
+    pub fn hand_out(&mut self, script: &ResourceName, path: &str) {
+        self.handed_out.insert(script.clone(), path.to_string());
+    }
+
+    /// The path under which a script was handed out last: it keeps that name while it runs, also
+    /// when another variant comes to serve.
+    pub fn handed_out(&self, script: &ResourceName) -> Option<&String> {
+        self.handed_out.get(script)
+    }
+
+    /// Whether another variant of a script can come to serve in a bundle. In a folder anything can
+    /// change.
+    pub fn scripts_can_change(&self) -> bool {
         match &self.data {
-            Data::Bundle(bundle) => bundle.parts().iter().map(|part| part.path.as_str()).collect(),
-            _ => self.index.entries.iter().map(|entry| entry.files[0].path.as_str()).collect(),
+            Data::Bundle(bundle) => {
+                let varies = |part: &Part| !part.path.is_empty() && !part.properties.is_empty();
+                bundle.parts().iter().any(varies)
+            }
+            _ => true,
         }
     }
 
@@ -163,8 +180,8 @@ impl Store {
         }
     }
 
-    /// Notes that the game asked for a resource: it wants to know when another variant serves. What has
-    /// no variants at all is not noted, for a game may ask for any number of names.
+    /// Notes that the game asked for a resource: it wants to know when another variant serves. What
+    /// has no variants at all is not noted, for a game may ask for any number of names.
     pub fn note_asked(&mut self, resource: &ResourceName) {
         let none = match &self.data {
             Data::Bundle(bundle) => bundle.variants(resource.id()).is_empty(),
@@ -220,7 +237,8 @@ impl Store {
     /// Takes what was read elsewhere, if the store is still of the version that it was read for.
     pub fn keep(&mut self, version: u64, read: Vec<(Fetch, Bytes)>) {
         if version == self.version {
-            self.read.extend(read.into_iter().map(|(fetch, bytes)| (fetch.id, (fetch.place, bytes))));
+            self.read
+                .extend(read.into_iter().map(|(fetch, bytes)| (fetch.id, (fetch.place, bytes))));
         }
     }
 

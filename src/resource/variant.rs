@@ -201,6 +201,10 @@ mod tests {
             let wanted = candidates.iter().find(|text| variants.contains(&set(text))).unwrap();
             let winner = order.winner(&variants).unwrap();
             assert_eq!(variants[winner], set(wanted));
+            let hashes = |set: &Properties| set.words().map(IdString64::new).collect::<Vec<_>>();
+            let hashed: Vec<_> = variants.iter().map(hashes).collect();
+            let by_hash = order.winner_of_hashes(hashed.iter().map(|set| &set[..]));
+            assert_eq!(by_hash, Some(winner));
         }
     }
 

@@ -30,6 +30,16 @@ pub trait Arg: Sized {
     /// # Safety
     /// `l` is the state of the running call, and `i` a position in it.
     unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Self, Wrong>;
+
+    /// The same, where Lua's type of the argument is known: asking for it takes time.
+    ///
+    /// # Safety
+    /// As for `read`; `kind` is the type of argument `i`.
+    #[inline(always)]
+    unsafe fn read_as(l: *mut lua_State, i: c_int, _kind: c_int, cx: &Cx) -> Result<Self, Wrong> {
+        // SAFETY: as the caller promised.
+        unsafe { Self::read(l, i, cx) }
+    }
 }
 
 /// An argument that compiled Lua can pass unboxed: a C value, and a number beside it (the length of
@@ -74,14 +84,23 @@ pub unsafe fn mismatch(
 
 /// The number at `i`, if there is one. Strings are not numbers here.
 #[inline(always)]
-unsafe fn number(l: *mut lua_State, i: c_int) -> Result<f64, Wrong> {
-    // SAFETY: as for `Arg::read`; neither call raises.
-    unsafe {
-        match lua_type(l, i) {
-            LUA_TNUMBER => Ok(lua_tonumber(l, i)),
-            _ => Err(Wrong::Type),
-        }
+unsafe fn number(l: *mut lua_State, i: c_int, kind: c_int) -> Result<f64, Wrong> {
+    match kind {
+        // SAFETY: as for `Arg::read`; the call does not raise.
+        LUA_TNUMBER => Ok(unsafe { lua_tonumber(l, i) }),
+        _ => Err(Wrong::Type),
     }
+}
+
+/// `read` by `read_as`.
+macro_rules! read_by_type {
+    () => {
+        #[inline(always)]
+        unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Self, Wrong> {
+            // SAFETY: as the caller promised.
+            unsafe { Self::read_as(l, i, lua_type(l, i), cx) }
+        }
+    };
 }
 
 #[inline(always)]
@@ -97,10 +116,11 @@ fn not_finite(number: f64) -> Wrong {
 
 impl Arg for f64 {
     const TYPE: Type = Type::new("number", Shape::Number);
+    read_by_type!();
     #[inline(always)]
-    unsafe fn read(l: *mut lua_State, i: c_int, _: &Cx) -> Result<f64, Wrong> {
+    unsafe fn read_as(l: *mut lua_State, i: c_int, kind: c_int, _: &Cx) -> Result<f64, Wrong> {
         // SAFETY: as the caller promised.
-        finite(unsafe { number(l, i) }?)
+        finite(unsafe { number(l, i, kind) }?)
     }
 }
 
@@ -138,10 +158,13 @@ pub struct Integer(pub i64);
 impl Integer {
     #[inline(always)]
     fn of(number: f64) -> Option<Integer> {
-        // Not by `fract`, which is a call into the C library on plain x86-64. NaN converts to 0.
-        let whole = number as i64;
-        let exact = whole as f64 == number && number.abs() <= 9_007_199_254_740_992.0;
-        exact.then_some(Integer(whole))
+        // Not by `fract`, which is a call into the C library on plain x86-64. NaN is not in range.
+        if number.abs() <= 9_007_199_254_740_992.0 {
+            // SAFETY: every number in that range has a whole part that an i64 can hold.
+            let whole: i64 = unsafe { number.to_int_unchecked() };
+            return (whole as f64 == number).then_some(Integer(whole));
+        }
+        None
     }
 
     #[cold]
@@ -155,10 +178,11 @@ impl Integer {
 
 impl Arg for Integer {
     const TYPE: Type = Type::new("integer", Shape::Number);
+    read_by_type!();
     #[inline(always)]
-    unsafe fn read(l: *mut lua_State, i: c_int, _: &Cx) -> Result<Integer, Wrong> {
+    unsafe fn read_as(l: *mut lua_State, i: c_int, kind: c_int, _: &Cx) -> Result<Integer, Wrong> {
         // SAFETY: as the caller promised.
-        let number = unsafe { number(l, i) }?;
+        let number = unsafe { number(l, i, kind) }?;
         Integer::of(number).ok_or_else(|| Integer::why_not(number))
     }
 }
@@ -223,17 +247,9 @@ impl<T: Arg> Arg for Option<T> {
     unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Option<T>, Wrong> {
         // SAFETY: as the caller promised.
         unsafe {
-            if matches!(T::TYPE.shape, Shape::Number | Shape::Handle(_)) {
-                // Nil is refused without a word being made; this asks for the type only then.
-                return match T::read(l, i, cx) {
-                    Ok(value) => Ok(Some(value)),
-                    Err(Wrong::Type) if lua_type(l, i) <= LUA_TNIL => Ok(None),
-                    Err(wrong) => Err(wrong),
-                };
-            }
             match lua_type(l, i) {
                 LUA_TNONE | LUA_TNIL => Ok(None),
-                _ => T::read(l, i, cx).map(Some),
+                kind => T::read_as(l, i, kind, cx).map(Some),
             }
         }
     }
@@ -299,7 +315,7 @@ fn stale_words(kind: Kind, stale: Stale) -> Wrong {
 macro_rules! handle {
     ($id:ident, $kind:expr, $slots:expr) => {
         impl $id {
-            #[inline]
+            #[inline(always)]
             fn alive(number: f64, cx: &Cx) -> Option<$id> {
                 // SAFETY: the engine lives as long as the VM, and is not borrowed while arguments
                 // are read.
@@ -319,16 +335,23 @@ macro_rules! handle {
 
         impl Arg for $id {
             const TYPE: Type = Type::new($kind.name(), Shape::Handle($kind));
+            read_by_type!();
             #[inline(always)]
-            unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<$id, Wrong> {
+            unsafe fn read_as(
+                l: *mut lua_State,
+                i: c_int,
+                kind: c_int,
+                cx: &Cx,
+            ) -> Result<$id, Wrong> {
                 // SAFETY: as the caller promised.
-                let number = unsafe { number(l, i) }?;
+                let number = unsafe { number(l, i, kind) }?;
                 $id::alive(number, cx).ok_or_else(|| $id::why_not(number, cx))
             }
         }
 
         impl Plain for $id {
             type C = f64;
+            #[inline(always)]
             unsafe fn from_c(c: f64, _: u32, cx: &Cx) -> Option<$id> {
                 $id::alive(c, cx)
             }
@@ -345,9 +368,11 @@ pub struct AnyNumber(pub f64);
 
 impl Arg for AnyNumber {
     const TYPE: Type = Type::new("number", Shape::Number);
-    unsafe fn read(l: *mut lua_State, i: c_int, _: &Cx) -> Result<AnyNumber, Wrong> {
+    read_by_type!();
+    #[inline(always)]
+    unsafe fn read_as(l: *mut lua_State, i: c_int, kind: c_int, _: &Cx) -> Result<Self, Wrong> {
         // SAFETY: as the caller promised.
-        unsafe { number(l, i) }.map(AnyNumber)
+        unsafe { number(l, i, kind) }.map(AnyNumber)
     }
 }
 

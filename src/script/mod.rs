@@ -26,6 +26,7 @@ mod stack;
 mod trial;
 mod twin;
 pub mod types;
+mod undo;
 mod value;
 mod vm;
 

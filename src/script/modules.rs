@@ -1,5 +1,6 @@
-//! Finding the script of a module: the compiled one that serves, by variants and preferences, then the
-//! file itself, then the engine's own. What a module is to Lua is the prelude's (lua/modules.lua).
+//! Finding the script of a module: the compiled one that serves, by variants and preferences, then
+//! the file itself, then the engine's own. What a module is to Lua is the prelude's
+//! (lua/modules.lua).
 
 use crate::engine::{Build, Engine};
 use crate::resource::name::ResourceName;
@@ -28,7 +29,10 @@ fn compiled(engine: &mut Engine, module: &str) -> Result<Option<Script>, NoScrip
                 text.map_err(|_| crate::error!("{chunk} is not UTF-8"))
             });
             return match text {
-                Ok(text) => Ok(Some(Script { chunk, text })),
+                Ok(text) => {
+                    engine.store.hand_out(&name, &chunk);
+                    Ok(Some(Script { chunk, text }))
+                }
                 // In development the file itself is there, too.
                 Err(_) if engine.build != Build::Release => Ok(None),
                 Err(error) => Err(NoScript::Unusable(error.message)),

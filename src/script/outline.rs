@@ -18,6 +18,11 @@ pub struct Outline {
     pub returns: bool,
     /// The paths whose fields are assigned outside of functions: `function a.b.c()` gives `a.b`.
     pub written: Vec<Vec<String>>,
+    /// Whether something is written or called outside of functions that is named by no path from a
+    /// top-level local or a global, so that it may be anything of the game's.
+    pub dynamic: bool,
+    /// The paths of what is called outside of functions.
+    pub called: Vec<Vec<String>>,
     /// Top-level `local name = require "module"` and `local name = other.path`.
     pub aliases: Vec<(String, Alias)>,
 }
@@ -50,13 +55,16 @@ pub fn outline(text: &str) -> Option<Outline> {
     let mut outline = Outline { end: text.len(), ..Outline::default() };
     // The openers of the blocks that are open: `function` or another word.
     let mut blocks: Vec<&str> = Vec::new();
+    let mut inner: Vec<&str> = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
+        let outside = !blocks.contains(&"function");
         if token.kind != Kind::Word {
+            outline.dynamic |= outside && is_used_result(&tokens, i);
             continue;
         }
         match token.text {
             "function" => {
-                if !blocks.contains(&"function") {
+                if outside {
                     outline.note_function(&tokens[i + 1..]);
                 }
                 blocks.push("function");
@@ -66,13 +74,16 @@ pub fn outline(text: &str) -> Option<Outline> {
                 blocks.pop()?;
             }
             "local" if blocks.is_empty() => outline.note_local(&tokens[i + 1..]),
+            "local" | "for" if outside => inner.extend(names(&tokens[i + 1..])),
             "return" if blocks.is_empty() => {
                 (outline.end, outline.returns) = (token.start, true);
             }
-            _ if !blocks.contains(&"function") => outline.note_path(&tokens, i),
+            _ if outside => outline.note_path(&tokens, i),
             _ => {}
         }
     }
+    let of_block = |path: &Vec<String>| inner.contains(&path[0].as_str());
+    outline.dynamic |= outline.written.iter().any(of_block);
     blocks.is_empty().then_some(outline)
 }
 
@@ -95,6 +106,30 @@ pub fn instrument(text: &str, outline: &Outline, capture: &str) -> Option<String
     }
     result.push_str(after);
     Some(result)
+}
+
+/// Whether the token uses what a call, an index or a string gave: `f().x`, `t[1]()`, `"x":f()`.
+fn is_used_result(tokens: &[Token], i: usize) -> bool {
+    let Some(before) = i.checked_sub(1) else { return false };
+    let result = tokens[before].kind == Kind::Text || is(tokens, before, ")");
+    let item = is(tokens, before, "]");
+    let calls = is(tokens, i, "(") || is(tokens, i, "{") || tokens[i].kind == Kind::Text;
+    let goes_on = is(tokens, i, ".") || is(tokens, i, ":") || is(tokens, i, "[");
+    result && (goes_on || is(tokens, i, "(")) || item && (calls || is(tokens, i, ":"))
+}
+
+/// The names of a list such as `a, b`.
+fn names<'a>(tokens: &[Token<'a>]) -> Vec<&'a str> {
+    let mut i = usize::from(is(tokens, 0, "function"));
+    let mut names = Vec::new();
+    while is_word(tokens, i) {
+        names.push(tokens[i].text);
+        if !is(tokens, i + 1, ",") {
+            break;
+        }
+        i += 2;
+    }
+    names
 }
 
 fn is_word(tokens: &[Token], i: usize) -> bool {
@@ -120,6 +155,16 @@ fn path(tokens: &[Token], mut i: usize) -> (Vec<String>, usize) {
 }
 
 impl Outline {
+    /// What the top level calls: the root's name in the globals, or nothing where it is the file's own
+    /// or of a module.
+    pub fn calls(&self) -> Vec<Option<String>> {
+        let root = |path: &Vec<String>| match self.resolve(path, ALIASES_MAX)? {
+            (None, path) => path.into_iter().next(),
+            (Some(_), _) => None,
+        };
+        self.called.iter().map(root).collect()
+    }
+
     /// The tables of others that the top level writes to: what a module returned (or, without one,
     /// the globals), and the path from there.
     pub fn foreign(&self) -> Vec<(Option<&str>, Vec<String>)> {
@@ -143,26 +188,21 @@ impl Outline {
     }
 
     fn note_local(&mut self, rest: &[Token]) {
-        let mut i = usize::from(is(rest, 0, "function"));
-        let single = !is(rest, i + 1, ",");
-        let first = i;
-        while is_word(rest, i) {
-            let name = rest[i].text.to_string();
-            self.aliases.retain(|(known, _)| *known != name);
-            if !self.locals.contains(&name) {
-                self.locals.push(name);
+        let names = names(rest);
+        for name in &names {
+            self.aliases.retain(|(known, _)| known != name);
+            if !self.locals.iter().any(|known| known == name) {
+                self.locals.push(name.to_string());
             }
-            i += 1;
-            if !is(rest, i, ",") {
-                break;
-            }
-            i += 1;
         }
-        if first == 0 && single && is_word(rest, 0) && is(rest, 1, "=") {
-            let name = rest[0].text.to_string();
-            if let Some(alias) = alias(rest, 2) {
-                self.aliases.push((name, alias));
-            }
+        if is(rest, 0, "function") || names.is_empty() {
+            return;
+        }
+        match alias(rest, names.len() * 2) {
+            Some(alias) if names.len() == 1 => self.aliases.push((names[0].to_string(), alias)),
+            // `local a, b = require "a", require "b"` may be any two.
+            Some(_) => self.dynamic = true,
+            None => self.dynamic |= is(rest, names.len() * 2, "require"),
         }
     }
 
@@ -180,6 +220,12 @@ impl Outline {
             return;
         }
         let (mut names, after) = path(tokens, i);
+        let text = tokens.get(after).is_some_and(|token| token.kind == Kind::Text);
+        let header = i > 0 && (is(tokens, i - 1, "function") || is(tokens, i - 1, "local"));
+        let calls = ["(", "{"].iter().any(|sign| is(tokens, after, sign)) || text;
+        if calls && !header && !self.called.contains(&names) {
+            self.called.push(names.clone());
+        }
         if is(tokens, after, "[") {
             return self.note_written(names);
         }
@@ -198,6 +244,8 @@ impl Outline {
     }
 
     fn note_written(&mut self, names: Vec<String>) {
+        // A table in a table of the file's own may be another's.
+        self.dynamic |= names.len() > 1 && self.locals.contains(&names[0]);
         if !names.is_empty() && !self.written.contains(&names) {
             self.written.push(names);
         }
@@ -397,6 +445,36 @@ mod tests {
             .map(|(module, path)| format!("{}:{}", module.unwrap_or_default(), path.join(".")))
             .collect();
         assert_eq!(foreign, ["enemy:parts", ":V"]);
+        let text = "local E = require 'enemy' local insert = table.insert local M = {} \
+                    insert(M, 1) E.on('x') M.go() class() log{} function f() hidden() end";
+        let outline = super::outline(text).unwrap();
+        assert!(!outline.dynamic);
+        let calls = outline.calls();
+        let calls: Vec<&str> = calls.iter().map(|call| call.as_deref().unwrap_or("-")).collect();
+        assert_eq!(calls, ["require", "table", "-", "-", "class", "log"]);
+    }
+
+    #[test]
+    fn a_text_that_may_write_to_anything_is_known() {
+        for text in [
+            "require('a').b = 1",
+            "local a, b = require 'a', require 'b'",
+            "local name = 'a' local a = require(name)",
+            "local M = { a = require 'a' } M.a.b = 1",
+            "for _, item in pairs(list) do item.x = 1 end",
+            "do local a = b a.x = 1 end",
+            "list[1]()",
+            "(f or g).x = 1",
+        ] {
+            assert!(outline(text).unwrap().dynamic, "{text}");
+        }
+        for text in [
+            "local M = {} M.x = 1 function M:f() f().x = 1 end local a = { [1] = 'x', (1 + 2) }",
+            "local a = require 'a' a.x = 1 local b = require('b') local c = b",
+            "for i = 1, 2 do local x = i end if a then b = 1 end return { f(1), 'x' }",
+        ] {
+            assert!(!outline(text).unwrap().dynamic, "{text}");
+        }
     }
 
     #[test]

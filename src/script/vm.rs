@@ -8,7 +8,7 @@ use super::memory::{self, Memory};
 use super::native::NATIVES;
 use super::report::{Report, handler};
 use super::value::{Value, push_value, read_value};
-use super::{api, bytecode, heap, prelude, trial, twin};
+use super::{api, bytecode, heap, prelude, trial, twin, undo};
 use crate::engine::Engine;
 use crate::system::platform;
 use mlua::ffi::*;
@@ -138,7 +138,7 @@ impl Vm {
             #[cfg(test)]
             self.register(&tests::BROKEN, false);
             self.register(&api::core::CORE, true);
-            for (name, function) in [NATIVES, heap::NATIVES, trial::NATIVES].concat() {
+            for (name, function) in [NATIVES, heap::NATIVES, trial::NATIVES, undo::NATIVES].concat() {
                 lua_pushcclosure(self.l, function, 0);
                 lua_setfield(self.l, -2, name.as_ptr());
             }

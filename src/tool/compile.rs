@@ -23,8 +23,8 @@ use std::time::{Duration, Instant};
 pub struct Args {
     /// The game's folder
     folder: PathBuf,
-    /// Where the compiled data goes: a folder, or with --bundle a file (in a folder that is there it
-    /// gets the game's name)
+    /// Where the compiled data goes: a folder, or with --bundle a file (in a folder that is there
+    /// it gets the game's name)
     #[arg(long, value_name = "FOLDER|FILE")]
     out: PathBuf,
     /// Make one file to ship, which `engine run` plays
@@ -76,7 +76,8 @@ fn run(args: &Args) -> Result<i32, Error> {
     let compiled = compiled?;
     tell(&compiled, &platform);
     if !compiled.problems.is_empty() {
-        let rest = if args.bundle { "no bundle was made" } else { "what was compiled before stays" };
+        let rest =
+            if args.bundle { "no bundle was made" } else { "what was compiled before stays" };
         eprintln!("{} could not be compiled; {rest}", compiled.problems.len());
         return Ok(exit::FAILED);
     }
@@ -135,7 +136,11 @@ fn bundle(
     if platform == platform::NAME {
         Game::at(&out)?;
     }
-    println!("{}: {:.1} MiB for {platform}", out.display(), bytes as f64 / f64::from(1 << 20));
+    let size = match bytes {
+        0..1_048_576 => format!("{} KiB", bytes.div_ceil(1024)),
+        _ => format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20)),
+    };
+    println!("{}: {size} for {platform}", out.display());
     Ok(())
 }
 

@@ -93,8 +93,8 @@ fn without_display(more: &str) -> u64 {
     FRAMES_WITHOUT_DISPLAY
 }
 
-/// Plays the game that was appended to this executable, if one was: its exit code. All of the process's
-/// arguments are the game's.
+/// Plays the game that was appended to this executable, if one was: its exit code. All of the
+/// process's arguments are the game's.
 pub fn appended() -> Option<i32> {
     let game = match Game::of_executable()? {
         Ok(game) => game,

@@ -48,7 +48,7 @@ fn a_boot_script_that_is_missing_suggests() {
 fn the_command_line_is_refused_with_a_suggestion_and_exit_code_2() {
     let rows: [(&[&str], &str); 5] = [
         (&["run", "x", "--headles"], "tip: a similar argument exists: '--headless'"),
-        (&["run"], "required arguments were not provided:\n  <FOLDER>"),
+        (&["run"], "required arguments were not provided:\n  <FOLDER"),
         (&["run", "x", "--frames", "many"], "invalid value 'many' for '--frames <N>'"),
         (&["run", "x", "--fixed-step", "0"], "must be a number of seconds, above 0 and at most 10"),
         (&["dance"], "unrecognized subcommand 'dance'"),

@@ -51,6 +51,18 @@ describe("Application", function()
   end)
 end)
 
+describe("Application.hash", function()
+  it("takes plain data, as much of it as there is", function()
+    Application.hash()
+    Application.hash(nil, true, 1.5, "hero", { 1, 2 }, { x = 1, deep = { y = 2 } })
+  end)
+
+  it("refuses what has no content to compare", function()
+    assert.matches("^Application.hash: argument #1 .values.: must be plain data .*got function",
+      words_of(Application.hash, print))
+  end)
+end)
+
 describe("Application's time step", function()
   after_each(function()
     Application.set_time_step_policy("no_smoothing", "external_multiplier", 1)

@@ -1,5 +1,5 @@
-//! The last resort for a test that cannot be stopped: one that hangs inside of a C function, which the
-//! VM's watchdog cannot interrupt. The process then ends, and says which file it was.
+//! The last resort for a test that cannot be stopped: one that hangs inside of a C function, which
+//! the VM's watchdog cannot interrupt. The process then ends, and says which file it was.
 
 use crate::app::exit;
 use crate::system::platform::{self, ThreadClock};
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How long after its time a test is given up, in seconds of CPU time: the VM's watchdog comes first.
+/// Seconds of CPU time beyond its own after which a test is given up; the watchdog comes first.
 const GRACE_SECONDS: f64 = 2.0;
 const WATCH_PERIOD: Duration = Duration::from_millis(250);
 
@@ -62,8 +62,8 @@ impl Watched {
 
     fn give_up(&self, timeout_seconds: f64) -> ! {
         eprintln!(
-            "error: {}: a test ran for more than {timeout_seconds} seconds of CPU time and cannot be \
-             stopped: it hangs inside of a C function, such as the standard library's string.find \
+            "error: {}: a test ran for more than {timeout_seconds} seconds of CPU time and cannot \
+             be stopped: it hangs inside of a C function, such as the standard string.find \
              with a pattern of too many choices. The files after it did not run",
             self.file()
         );

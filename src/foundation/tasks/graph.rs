@@ -241,7 +241,7 @@ fn ancestors(records: &[Record], task: u32) -> impl Iterator<Item = u32> {
 
 /// Puts the tasks without a parent under the root, and each task into its dependency's list, in the
 /// order in which they were added.
-fn link(records: &mut [Record]) {
+pub(super) fn link(records: &mut [Record]) {
     for task in (1..records.len()).rev() {
         if records[task].parent == NONE {
             records[task].parent = 0;

@@ -2,17 +2,47 @@
 //! tasks are made anew each frame, released whole, and run by workers and by whoever waits. Knows
 //! nothing of what the tasks do; long jobs beside the frame (loading, compiling) are not tasks.
 //!
-//!     tasks.scope(|scope| {
-//!         let mut graph = scope.graph();
-//!         let animation = graph.add("animation", || animate(&mut bones));
-//!         let scene_graph = graph.add("scene_graph", || place(&mut nodes));
-//!         graph.depends_on(scene_graph, animation);
-//!         graph.run().finish()
-//!     })?;
+//! ```
+//! # use engine::foundation::tasks::Tasks;
+//! let tasks = Tasks::new(1)?;
+//! let (mut bones, nodes) = (vec![1.0; 1000], std::sync::Mutex::new(0));
+//! tasks.scope(|scope| {
+//!     let mut graph = scope.graph();
+//!     let animation = graph.add_slices("animation", &mut bones, |_, piece| piece.fill(2.0));
+//!     let scene_graph = graph.add("scene_graph", || *nodes.lock().unwrap() += 1);
+//!     graph.depends_on(scene_graph, animation);
+//!     graph.run().finish()
+//! })?;
+//! assert_eq!(bones[999], 2.0);
+//! # Ok::<(), engine::foundation::Error>(())
+//! ```
 //!
 //! After Niklas Frykholm, "Task Management: A Practical Example" (Bitsquid, 2010). The compiler
 //! holds what the articles ask of the programmer: tasks may borrow from around the scope and the
 //! scope waits for them; a graph that runs can no longer be changed.
+//!
+//! ```compile_fail,E0382
+//! # let tasks = engine::foundation::tasks::Tasks::new(1)?;
+//! tasks.scope(|scope| {
+//!     let mut graph = scope.graph();
+//!     let parent = graph.add("parent", || ());
+//!     let running = graph.run();
+//!     let child = graph.add("child", || ());
+//!     running.finish()
+//! })?;
+//! # Ok::<(), engine::foundation::Error>(())
+//! ```
+//!
+//! ```compile_fail,E0373
+//! # let tasks = engine::foundation::tasks::Tasks::new(1)?;
+//! tasks.scope(|scope| {
+//!     let gone_too_early = String::from("bones");
+//!     let mut graph = scope.graph();
+//!     graph.add("animation", || println!("{gone_too_early}"));
+//!     graph.run().finish()
+//! })?;
+//! # Ok::<(), engine::foundation::Error>(())
+//! ```
 
 mod arena;
 mod board;

@@ -162,6 +162,13 @@ impl Shared {
         HERE.get().inside
     }
 
+    /// Places on the board, and those in use.
+    #[cfg(test)]
+    pub fn counts(&self) -> (usize, u32) {
+        let board = self.board();
+        (board.records.len(), board.open)
+    }
+
     pub fn take_parts(&self) -> Box<Parts> {
         let mut list = self.parts.lock().expect("only moves happen under this lock");
         let Some(mut parts) = list.take() else { return Box::default() };

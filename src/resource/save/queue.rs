@@ -62,10 +62,18 @@ struct Request {
     ready_frame: Option<u64>,
 }
 
+/// What the thread is given to do, and where it leaves the answer.
+type Job = (Task, Arc<Shared>);
+
+struct Worker {
+    jobs: Sender<Job>,
+    thread: JoinHandle<()>,
+}
+
 /// The thread, and the requests that nobody has taken the answers of.
 pub struct Queue {
     keeper: Arc<Keeper>,
-    worker: Option<(Sender<(Task, Arc<Shared>)>, JoinHandle<()>)>,
+    worker: Option<Worker>,
     requests: BTreeMap<u64, Request>,
     last: u64,
 }
@@ -81,15 +89,15 @@ impl Queue {
         self.make_room()?;
         let shared = Arc::new(Shared::default());
         if self.worker.is_none() {
-            let (sender, receiver) = channel();
+            let (jobs, receiver) = channel();
             let keeper = self.keeper.clone();
             let thread = std::thread::Builder::new().name("saves".to_string());
             let thread = thread.spawn(move || work(&keeper, &receiver));
             let thread = thread.map_err(|reason| format!("no thread can be made: {reason}"))?;
-            self.worker = Some((sender, thread));
+            self.worker = Some(Worker { jobs, thread });
         }
-        let (sender, _) = self.worker.as_ref().expect("it was made just now");
-        sender.send((task, shared.clone())).expect("the thread ends only with this queue");
+        let worker = self.worker.as_ref().expect("it was made just now");
+        worker.jobs.send((task, shared.clone())).expect("the thread ends only with this queue");
         self.last += 1;
         self.requests.insert(self.last, Request { shared, ready_frame });
         Ok(self.last)
@@ -144,10 +152,10 @@ impl Queue {
 impl Drop for Queue {
     /// What was begun is done before the game ends.
     fn drop(&mut self) {
-        if let Some((sender, thread)) = self.worker.take() {
-            drop(sender);
+        if let Some(worker) = self.worker.take() {
+            drop(worker.jobs);
             // Its panics are caught inside.
-            let _ = thread.join();
+            let _ = worker.thread.join();
         }
         for request in std::mem::take(&mut self.requests).into_values() {
             tell(request.shared.lock().answer.take());
@@ -162,8 +170,8 @@ fn tell(answer: Option<Answer>) {
     }
 }
 
-fn work(keeper: &Keeper, tasks: &Receiver<(Task, Arc<Shared>)>) {
-    while let Ok((task, shared)) = tasks.recv() {
+fn work(keeper: &Keeper, jobs: &Receiver<Job>) {
+    while let Ok((task, shared)) = jobs.recv() {
         let answer = catch_unwind(AssertUnwindSafe(|| run(keeper, task, &shared)));
         let answer = answer.unwrap_or_else(|_| Err(fault::take_panic()));
         shared.lock().answer = Some(answer);

@@ -88,7 +88,7 @@ fn is_device(name: &str) -> bool {
     let numbered = |device: &&str| {
         stem.strip_prefix(*device).is_some_and(|rest| rest.len() == 1 && rest.as_bytes()[0] < b'A')
     };
-    DEVICES.contains(&stem.as_str()) || NUMBERED_DEVICES.iter().any(|device| numbered(&device))
+    DEVICES.contains(&stem.as_str()) || NUMBERED_DEVICES.iter().any(numbered)
 }
 
 #[cfg(test)]

@@ -29,16 +29,20 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             argv,
             &[],
             "The arguments after `--` on the command line, as several results.",
-        ).pure(),
-        func("platform", platform_name, &[], "The platform: \"linux\", \"windows\" or \"macos\".").pure(),
+        )
+        .pure(),
+        func("platform", platform_name, &[], "The platform: \"linux\", \"windows\" or \"macos\".")
+            .pure(),
         func(
             "build",
             build,
             &[],
             "How the game runs: \"development\" (a folder), \"test\" or \"release\" (a bundle).",
-        ).pure(),
+        )
+        .pure(),
         func("build_identifier", build_identifier, &[], "The engine's version.").pure(),
-        func("process_id", process_id, &[], "The operating system's number of this process.").pure(),
+        func("process_id", process_id, &[], "The operating system's number of this process.")
+            .pure(),
         func(
             "quit",
             quit,
@@ -50,9 +54,11 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             time_since_launch,
             &[],
             "Seconds of game time since the launch: the sum of all frames' steps.",
-        ).pure(),
+        )
+        .pure(),
         hot("delta_time", delta_time, &[], "Seconds that this frame moves the game on by.").pure(),
-        hot("frame_index", frame_index, &[], "The number of this frame, from 1; 0 during `init`.").pure(),
+        hot("frame_index", frame_index, &[], "The number of this frame, from 1; 0 during `init`.")
+            .pure(),
         func(
             "set_time_step_policy",
             set_time_step_policy,
@@ -82,13 +88,15 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             property_preference_order,
             &[],
             "The properties that are preferred in this frame, most important first.",
-        ).pure(),
+        )
+        .pure(),
         func(
             "can_get",
             can_get,
             &[("type", "a resource's type"), ("name", "its name")],
             "Whether there is a resource of that type and name, and a variant of it that serves.",
-        ).pure(),
+        )
+        .pure(),
         func(
             "data",
             data,
@@ -98,7 +106,8 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             ],
             "The content of a resource of plain data: a string, or for \"config\" and \
              \"strings\" a table.",
-        ).pure(),
+        )
+        .pure(),
         func(
             "resource_package",
             resource_package,
@@ -110,17 +119,18 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             "release_resource_package",
             release_resource_package,
             &[("package", "the package to let go of")],
-            "Lets go of a package, and unloads it where it is loaded. Its handle is stale from then \
-             on.",
+            "Lets go of a package, and unloads it where it is loaded. Its handle is stale then.",
         ),
         func(
             "hash",
             hash,
             &[("values", "numbers, strings, booleans, or tables of them")],
-            "Adds values to the frame's state hash. A recording keeps the hash of each frame, and a \
-             replay compares it: hash what must come out the same.",
-        ).pure(),
-        func("settings", settings, &[], "What settings.sjson says, with the defaults, as a table.").pure(),
+            "Adds values to the frame's state hash. A recording keeps the hash of each frame, and \
+             a replay compares it: hash what must come out the same.",
+        )
+        .pure(),
+        func("settings", settings, &[], "What settings.sjson says, with the defaults, as a table.")
+            .pure(),
         func("new_world", new_world, &[], "Makes an empty world."),
         func(
             "release_world",

@@ -39,6 +39,13 @@ pub static CORE: Module = module(
             "What hot reload needs of a script: its text with `capture` calls, what it writes to.",
         )
         .pure(),
+        func(
+            "scripts_can_change",
+            scripts_can_change,
+            &[],
+            "Whether a script may be reloaded: not in a bundle whose scripts have no variants.",
+        )
+        .pure(),
         func("log", write_log, &[("level", ""), ("text", "")], "Writes a line to the log.").pure(),
         func("warn", warn, &[("text", "")], "Warns, once for each place.").pure(),
         func(
@@ -137,7 +144,15 @@ fn script_outline(_: &mut Engine, script: Text) -> Value {
     });
     let written = Value::List(written.collect());
     let made = outline::instrument(script, &outline, CAPTURE).map_or(Value::Nil, text);
-    Value::Table(vec![("text".to_string(), made), ("written".to_string(), written)])
+    let calls = outline.calls().into_iter().map(|root| root.map_or(Value::Boolean(false), text));
+    let calls = Value::List(calls.collect());
+    let dynamic = Value::Boolean(outline.dynamic);
+    let fields = [("text", made), ("written", written), ("calls", calls), ("dynamic", dynamic)];
+    Value::Table(fields.map(|(name, value)| (name.to_string(), value)).to_vec())
+}
+
+fn scripts_can_change(engine: &mut Engine) -> bool {
+    engine.store.scripts_can_change()
 }
 
 fn write_log(_: &mut Engine, level: Text, words: Bytes) {

@@ -117,6 +117,7 @@ fn set_seed(engine: &mut Engine, seed: Integer) -> Result<(), Error> {
     Ok(())
 }
 
+#[inline]
 fn next_random(
     _: &mut Engine,
     seed: Integer,

@@ -11,4 +11,5 @@ use super::row::Module;
 
 /// Every module with functions in Rust. The prelude's Lua adds functions to some, and modules of
 /// its own (see prelude.rs).
-pub const MODULES: &[&Module] = &[&application::APPLICATION, &math::MATH, &package::PACKAGE, &save::SAVE, &world::WORLD];
+pub const MODULES: &[&Module] =
+    &[&application::APPLICATION, &math::MATH, &package::PACKAGE, &save::SAVE, &world::WORLD];

@@ -1,5 +1,5 @@
-//! `ResourcePackage`: loading and unloading sets of resources. Taking hold of one and letting go of it
-//! is `Application`'s.
+//! `ResourcePackage`: loading and unloading sets of resources. Taking hold of one and letting go of
+//! it is `Application`'s.
 
 use crate::engine::Engine;
 use crate::foundation::Error;

@@ -154,7 +154,7 @@ impl Arg for Options {
                     return Err(Wrong::Words("option 'newer' must be a boolean".to_string()));
                 }
                 _ => {
-                    let hint = crate::foundation::suggest::hint(&key, ["newer"].into_iter());
+                    let hint = crate::foundation::suggest::hint(&key, ["newer"]);
                     return Err(Wrong::Words(format!("has the unknown option '{key}'{hint}")));
                 }
             }

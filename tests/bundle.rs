@@ -1,0 +1,330 @@
+//! Bundles, as someone meets them who ships a game: that it plays as the folder does, what is in
+//! the file, what is said of one that is damaged, and the executable that a bundle was appended to.
+
+#[path = "bundle/damage.rs"]
+mod damage;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A folder of the test's own, removed at its end. Games save below it.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    /// With these files in its folder `game`.
+    fn new(name: &str, files: &[(&str, &str)]) -> Scratch {
+        let folder =
+            std::env::temp_dir().join(format!("engine-bundle-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(folder.join("game")).unwrap();
+        let scratch = Scratch(folder);
+        for (path, text) in files {
+            scratch.save(path, text);
+        }
+        scratch
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    fn save(&self, path: &str, text: &str) {
+        let path = self.0.join("game").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Runs a program in the folder.
+    fn run<A: AsRef<OsStr>>(&self, program: impl AsRef<OsStr>, arguments: &[A]) -> Ended {
+        let output = Command::new(program)
+            .args(arguments)
+            .current_dir(&self.0)
+            .env("ENGINE_SAVE_DIR", self.0.join("saves"))
+            .output()
+            .unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        let code = output.status.code().unwrap();
+        Ended { code, out: text(output.stdout), err: text(output.stderr) }
+    }
+
+    fn engine(&self, arguments: &str) -> Ended {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        self.run(env!("CARGO_BIN_EXE_engine"), &arguments)
+    }
+
+    /// Makes `game.bundle` of the folder.
+    fn bundle(&self) -> PathBuf {
+        let made = self.engine("compile game --bundle --out game.bundle");
+        assert_eq!(made.code, 0, "{}{}", made.out, made.err);
+        self.path("game.bundle")
+    }
+
+    /// The crash reports that were written, in a text.
+    fn reports(&self) -> String {
+        let games = fs::read_dir(self.path("saves")).into_iter().flatten().flatten();
+        let files = games.flat_map(|game| fs::read_dir(game.path()).unwrap().flatten());
+        let reports = files.filter(|file| file.file_name().to_string_lossy().starts_with("crash"));
+        reports.map(|file| fs::read_to_string(file.path()).unwrap()).collect()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+struct Ended {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Ended {
+    #[track_caller]
+    fn check(&self, code: i32, out: &str, err: &str) {
+        assert_eq!((self.code, &*self.out, &*self.err), (code, out, err));
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().flatten() {
+        let name = entry.file_name();
+        match entry.path().is_dir() {
+            true if name == ".engine" => {}
+            true => copy(&entry.path(), &to.join(name)),
+            false => drop(fs::copy(entry.path(), to.join(name)).unwrap()),
+        }
+    }
+}
+
+fn contains(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|window| window == text.as_bytes())
+}
+
+/// What a game can ask of its resources, and what differs between a folder and a bundle if anything
+/// does: modules, variants, packages, settings, words of errors.
+const GAME: &[(&str, &str)] = &[
+    ("settings.sjson", "version = \"2.1\"\nlinux = { user_settings = { volume = 0.5 } }"),
+    (
+        "main.lua",
+        r#"require "strict"
+local parts = require "parts"
+print(parts, require("scripts.enemy"), Application.settings().version)
+print(Application.user_setting("volume"), Application.argv())
+print(Application.data("text", "secret_text"), Application.data("config", "level").width)
+print(Application.can_get("text", "only"), Application.can_get("text", "nothing"))
+local function words(fn, ...)
+  local _, raised = pcall(fn, ...)
+  print(raised)
+end
+words(require, "scripts.enemi")
+words(require, "scripts/enemy")
+words(Application.resource_package, "x")
+local set
+function init()
+  Application.set_property_preference_order("secret_word")
+  set = Application.resource_package("set")
+  ResourcePackage.load(set)
+end
+function on_reload(names)
+  print(table.concat(names, " "))
+end
+function update()
+  print(Application.data("text", "secret_text"), Application.can_get("text", "only"))
+  print(ResourcePackage.has_loaded(set), require("scripts.enemy"))
+end
+function shutdown()
+  ResourcePackage.unload(set)
+  print(Application.data("text", "secret_text"))
+end
+"#,
+    ),
+    ("parts/init.lua", "return 'parts'"),
+    ("scripts/enemy.lua", "return 'enemy'"),
+    ("secret_text.txt", "base"),
+    ("secret_text.secret_word.txt", "word"),
+    ("only.secret_word.txt", "only"),
+    ("level.config", "width = 20"),
+    ("set.package", "text = [\"secret_*\"]\nconfig = [\"level\"]"),
+];
+
+#[test]
+fn a_bundle_plays_as_its_folder_does() {
+    let scratch = Scratch::new("same", GAME);
+    scratch.bundle();
+    let folder = scratch.engine("run game --headless --frames 3 -- a b");
+    let bundle = scratch.engine("run game.bundle --headless --frames 3 -- a b");
+    assert_eq!(folder.code, 0, "{}", folder.err);
+    let wanted = "parts\tenemy\t2.1\n0.5\ta\tb\nbase\t20\nfalse\tfalse\n";
+    assert!(folder.out.starts_with(wanted), "{}", folder.out);
+    assert!(folder.out.contains("did you mean 'scripts.enemy'?"), "{}", folder.out);
+    let changed = "only.text secret_text.text\nword\ttrue\ntrue\tenemy\n";
+    assert!(folder.out.contains(changed), "{}", folder.out);
+    bundle.check(0, &folder.out, &folder.err);
+}
+
+#[test]
+fn a_changed_preference_reloads_scripts_in_a_bundle_too() {
+    let main = "local greeting = require 'greeting'\n\
+                function init() Application.set_property_preference_order('fr') end\n\
+                function on_reload(names) print(names[1], #names) end\n\
+                function update()\n  print(greeting.words())\n  \
+                Application.set_property_preference_order()\nend\n";
+    let scratch = Scratch::new("scripts", &[("main.lua", main)]);
+    for (path, word) in [("greeting.lua", "hello"), ("greeting.fr.lua", "bonjour")] {
+        let text = format!("local M = {{}}\nfunction M.words() return '{word}' end\nreturn M\n");
+        scratch.save(path, &text);
+    }
+    scratch.bundle();
+    let told = "greeting.lua\t1\n";
+    let wanted = format!("{told}bonjour\n{told}hello\nhello\n");
+    scratch.engine("run game --headless --frames 3").check(0, &wanted, "");
+    scratch.engine("run game.bundle --headless --frames 3").check(0, &wanted, "");
+}
+
+#[test]
+fn the_template_prints_the_same_from_its_folder_and_its_bundle() {
+    let scratch = Scratch::new("template", &[]);
+    let template = Path::new(env!("CARGO_MANIFEST_DIR")).join("game_template");
+    copy(&template, &scratch.path("game"));
+    scratch.bundle();
+    let folder = scratch.engine("run game --headless --frames 400");
+    assert!(folder.out.contains("5 balls"), "{}{}", folder.out, folder.err);
+    let bundle = scratch.engine("run game.bundle --headless --frames 400");
+    bundle.check(0, &folder.out, &folder.err);
+}
+
+#[test]
+fn an_executable_with_a_bundle_at_its_end_plays_it_with_all_its_arguments() {
+    let main = "print(Application.build(), Application.argv())\n\
+                function update() Application.quit(7) end";
+    let scratch = Scratch::new("appended", &[("main.lua", main)]);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/linux.sh");
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let made = scratch.run(&script, &["game", "out/play", env!("CARGO_BIN_EXE_engine")]);
+    assert_eq!(made.code, 0, "{}{}", made.out, made.err);
+    assert!(made.out.contains("out/play: "), "{}", made.out);
+    let played = scratch.run(scratch.path("out/play"), &["--help", "x"]);
+    assert_eq!((played.code, &*played.out), (7, "release\t--help\tx\n"), "{}", played.err);
+    // The folder is not needed, and nothing of it is looked for in the caller's.
+    fs::remove_dir_all(scratch.path("game")).unwrap();
+    fs::write(scratch.path("main.lua"), "print 'not this'").unwrap();
+    assert_eq!(scratch.run(scratch.path("out/play"), &[""; 0]).out, "release\n");
+    let run = scratch.engine("run out/play");
+    assert_eq!((run.code, &*run.out), (7, "release\n"), "{}", run.err);
+    let usage = scratch.run(&script, &["game"]);
+    assert_eq!(usage.code, 2, "{}", usage.err);
+    let missing = scratch.run(&script, &["game", "x", "no_engine"]);
+    assert_eq!(missing.code, 1);
+    assert!(missing.err.starts_with("there is no engine at no_engine: run "), "{}", missing.err);
+}
+
+#[test]
+fn a_bundle_holds_paths_of_scripts_and_no_other_names() {
+    let scratch = Scratch::new("names", GAME);
+    let bytes = fs::read(scratch.bundle()).unwrap();
+    // The script itself has the names as strings.
+    let main = GAME[1].1.as_bytes();
+    let at = bytes.windows(main.len()).position(|window| window == main).unwrap();
+    let rest = [&bytes[..at], &bytes[at + main.len()..]].concat();
+    for name in ["secret", "level", "text", "width = "] {
+        assert!(!contains(&rest, name), "{name}");
+    }
+    for path in ["main.lua", "scripts/enemy.lua", "parts/init.lua"] {
+        assert!(contains(&rest, path), "{path}");
+    }
+}
+
+#[test]
+fn nothing_of_a_released_game_is_written_beside_it() {
+    let scratch = Scratch::new("beside", &[("main.lua", "print 'hi'")]);
+    let bundle = scratch.bundle();
+    let folder = scratch.path("alone");
+    fs::create_dir(&folder).unwrap();
+    fs::rename(bundle, folder.join("game.bundle")).unwrap();
+    scratch.engine("run alone/game.bundle --headless --frames 2").check(0, "hi\n", "");
+    assert_eq!(fs::read_dir(folder).unwrap().count(), 1);
+}
+
+#[test]
+fn an_error_in_a_released_game_is_one_line_and_a_report() {
+    let main = "-- a comment\nfunction update() local lives = 3 error('no lives') end";
+    let files = [("main.lua", main), ("settings.sjson", "id = \"hero\"\nversion = \"1.5\"")];
+    let scratch = Scratch::new("crash", &files);
+    scratch.bundle();
+    let ended = scratch.engine("run game.bundle --headless");
+    assert_eq!(ended.code, 1);
+    let mut lines = ended.err.lines();
+    let wanted = "error: the game stopped in frame 1: main.lua:2: no lives";
+    assert_eq!(lines.next(), Some(wanted));
+    assert!(lines.next().unwrap().starts_with("error: the report is in "), "{}", ended.err);
+    assert_eq!(lines.next(), None);
+    let report = scratch.reports();
+    for words in ["Game:  1.5\n", "(linux, release)", "main.lua:2", "local lives = 3"] {
+        let words = words.replace("linux", std::env::consts::OS);
+        assert!(report.contains(&words), "no '{words}' in:\n{report}");
+    }
+}
+
+#[test]
+fn a_game_with_errors_or_without_a_start_is_not_bundled() {
+    let scratch = Scratch::new("errors", &[("main.lua", ""), ("a.config", "x = [")]);
+    let made = scratch.engine("compile game --bundle --out game.bundle");
+    assert_eq!(
+        (made.code, &*made.out),
+        (
+            1,
+            "2 variants of 2 resources for linux: 2 new, 0 removed\n"
+                .replace("2 variants of 2 resources", "1 variant of 1 resource")
+                .replace("2 new", "1 new")
+                .replace("linux", std::env::consts::OS)
+                .as_str()
+        )
+    );
+    assert!(made.err.starts_with("error: a.config:1: list is not closed"), "{}", made.err);
+    assert!(made.err.ends_with("1 could not be compiled; no bundle was made\n"), "{}", made.err);
+    assert!(!scratch.path("game.bundle").exists());
+    let scratch = Scratch::new("no-start", &[("man.lua", "")]);
+    let made = scratch.engine("compile game --bundle --out game.bundle");
+    assert_eq!(made.code, 1);
+    let wanted = "error: 'game' has no main.lua, did you mean 'man'?\nA game is";
+    assert!(made.err.starts_with(wanted), "{}", made.err);
+    let scratch = Scratch::new("lacking", &[("main.lua", ""), ("p.package", "text = [\"no\"]")]);
+    let made = scratch.engine("compile game --bundle --out game.bundle");
+    made.check(1, &made.out, "error: p.package: there is no text 'no'\n");
+}
+
+#[test]
+fn a_bundle_gets_the_games_name_in_a_folder_and_the_data_that_its_platform_has() {
+    let files = [("main.lua", "print(Application.data('text', 'a'))"), ("a.txt", "plain")];
+    let scratch = Scratch::new("platforms", &files);
+    scratch.save("a.android.txt", "android");
+    fs::create_dir(scratch.path("out")).unwrap();
+    let made = scratch.engine("compile game --bundle --out out --source-platform android");
+    assert_eq!(made.code, 0, "{}", made.err);
+    let here = std::env::consts::OS;
+    assert_eq!(
+        made.out,
+        format!(
+            "2 variants of 2 resources for {here}: 2 new, 0 removed\nout{}game.bundle: 1 KiB for \
+             {here}\n",
+            std::path::MAIN_SEPARATOR
+        )
+    );
+    scratch.engine("run out/game.bundle --headless --frames 1").check(0, "android\n", "");
+    scratch.bundle();
+    scratch.engine("run game.bundle --headless --frames 1").check(0, "plain\n", "");
+    let other = if here == "windows" { "linux" } else { "windows" };
+    scratch.engine(&format!("compile game --bundle --out game.bundle --platform {other}"));
+    let words = format!(
+        "error: the bundle 'game.bundle' cannot be played: it is for {other}, and this is {here}: \
+         make it with `--platform {here}`\n"
+    );
+    scratch.engine("run game.bundle --headless").check(1, "", &words);
+}

@@ -1,0 +1,191 @@
+//! Bundles that are cut short, flipped, of another version, or something else altogether.
+
+use super::{Scratch, contains};
+use engine::app::Game;
+use engine::app::kinds::KINDS;
+use engine::foundation::blob::{FRAME_BYTES, Writer};
+use engine::resource::bundle::{Bundle, VERSION};
+use std::fs;
+use std::path::Path;
+
+const GAME: &[(&str, &str)] = &[
+    ("main.lua", "print(require('other'), Application.data('text', 'note'))"),
+    ("other.lua", "return 'other'"),
+    ("note.txt", "a note that is long enough to have a middle"),
+    ("note.fr.txt", "une note"),
+    ("set.package", "text = [\"*\"]"),
+];
+
+/// The bytes of header and index, with their frame.
+fn framed_bytes(bytes: &[u8]) -> usize {
+    FRAME_BYTES + u64::from_le_bytes(bytes[8..16].try_into().unwrap()) as usize
+}
+
+/// Opens and reads everything: the words of the first thing that is wrong.
+fn read(path: &Path) -> Result<(), String> {
+    let bundle = Bundle::open(path, &KINDS, std::env::consts::OS);
+    let bundle = bundle.map_err(|error| error.message)?;
+    for part in 0..bundle.parts().len() {
+        bundle.read(part).map_err(|error| error.message)?;
+    }
+    Ok(())
+}
+
+fn play(scratch: &Scratch, bytes: &[u8]) -> (i32, String, String) {
+    fs::write(scratch.path("bad.bundle"), bytes).unwrap();
+    let ended = scratch.engine("run bad.bundle --headless --frames 2");
+    (ended.code, ended.out, ended.err)
+}
+
+#[test]
+fn one_cut_short_anywhere_is_refused_with_words() {
+    let scratch = Scratch::new("cut", GAME);
+    let bytes = fs::read(scratch.bundle()).unwrap();
+    let path = scratch.path("cut.bundle");
+    for length in 0..bytes.len() {
+        fs::write(&path, &bytes[..length]).unwrap();
+        let words = read(&path).unwrap_err();
+        let wanted = match length {
+            0 => "the file is empty",
+            1..4 => "it is something else: bundles are made with",
+            _ => "it is cut short: its end is not there. Copy it anew",
+        };
+        assert!(words.contains(wanted), "{length}: {words}");
+    }
+    for length in (0..bytes.len()).step_by(bytes.len() / 8) {
+        let (code, out, err) = play(&scratch, &bytes[..length]);
+        assert_eq!((code, &*out), (1, ""), "{length}: {err}");
+        let wanted = "error: the bundle 'bad.bundle' cannot be played: ";
+        assert!(err.starts_with(wanted) && err.lines().count() == 1, "{length}: {err}");
+    }
+}
+
+#[test]
+fn one_with_a_flipped_byte_is_refused_or_ends_in_a_report_when_the_byte_is_read() {
+    let scratch = Scratch::new("flip", GAME);
+    let bytes = fs::read(scratch.bundle()).unwrap();
+    let path = scratch.path("flip.bundle");
+    let framed = framed_bytes(&bytes);
+    let mut unnoticed = 0;
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x10;
+        fs::write(&path, &damaged).unwrap();
+        let opened = Bundle::open(&path, &KINDS, std::env::consts::OS);
+        let outside = at < framed || at >= bytes.len() - 24;
+        assert_eq!(opened.is_err(), outside, "byte {at}");
+        unnoticed += usize::from(read(&path).is_ok());
+    }
+    // Between the index and the data, and after each resource's but the last one's.
+    assert!(unnoticed < 16 * 5, "{unnoticed} bytes are in no checksum");
+    for at in (0..bytes.len()).step_by(bytes.len() / 12) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x10;
+        let (code, _, err) = play(&scratch, &damaged);
+        assert!(code <= 1 && !err.contains("panic"), "byte {at}: {code} {err}");
+        assert_eq!(code == 1, err.contains("error: "), "byte {at}: {err}");
+    }
+}
+
+/// Flips a byte in the middle of a text in the bundle.
+fn damage(bytes: &[u8], text: &str) -> Vec<u8> {
+    let at = bytes.windows(text.len()).rposition(|window| window == text.as_bytes()).unwrap();
+    let mut damaged = bytes.to_vec();
+    damaged[at + text.len() / 2] ^= 1;
+    damaged
+}
+
+#[test]
+fn data_that_is_damaged_is_an_unexpected_error_with_a_report() {
+    let check = |name: &str, main: &str, damaged: &str, words: &str| {
+        let scratch = Scratch::new(name, GAME);
+        scratch.save("main.lua", main);
+        let bytes = fs::read(scratch.bundle()).unwrap();
+        let (code, out, err) = play(&scratch, &damage(&bytes, damaged));
+        assert_eq!((code, &*out), (1, ""), "{err}");
+        assert!(err.contains(words) && err.contains("the report is in"), "{name}: {err}");
+        assert!(scratch.reports().contains("the bundle is damaged: get it anew"), "{name}");
+    };
+    let note = "a note that is long enough";
+    let words = "Application.data: the data of note.text: the bundle is damaged: get it anew";
+    check("bad-data", "print(Application.data('text', 'note'))", note, words);
+    let words = "require: the data of other.lua: the bundle is damaged: get it anew";
+    check("bad-module", "print(require('other'))", "return 'other'", words);
+    let words = "before its first frame: the data of main.lua: the bundle is damaged";
+    check("bad-boot", "print 'not reached'", "print 'not reached'", words);
+    let load = "local set = Application.resource_package('set')\nResourcePackage.load(set)\n";
+    check("bad-package", load, note, "before its first frame: the data of #");
+    let words = "ResourcePackage.flush: the data of #";
+    check("bad-flush", &format!("{load}ResourcePackage.flush(set)"), note, words);
+}
+
+/// A bundle with something else of the same length in its index, and checksums that fit.
+fn forge(bytes: &[u8], version: u32, from: &[u8], to: &[u8]) -> Vec<u8> {
+    assert_eq!(from.len(), to.len());
+    let framed = framed_bytes(bytes);
+    let mut body = bytes[FRAME_BYTES..framed].to_vec();
+    let at = body.windows(from.len()).position(|window| window == from).unwrap();
+    body[at..at + to.len()].copy_from_slice(to);
+    let mut writer = Writer::default();
+    body.iter().for_each(|byte| writer.u8(*byte));
+    let mut forged = writer.framed(bytes[..4].try_into().unwrap(), version);
+    forged.extend(&bytes[framed..]);
+    forged
+}
+
+#[test]
+fn one_of_another_version_or_with_an_index_that_leads_astray_is_refused_with_words() {
+    let scratch = Scratch::new("forged", GAME);
+    let bytes = fs::read(scratch.bundle()).unwrap();
+    let check = |version: u32, from: &[u8], to: &[u8], wanted: &str| {
+        let (code, out, err) = play(&scratch, &forge(&bytes, version, from, to));
+        assert_eq!((code, &*out), (1, ""), "{err}");
+        let wanted = format!("error: the bundle 'bad.bundle' cannot be played: {wanted}");
+        assert!(err.starts_with(&wanted), "{err}");
+    };
+    let words = "it is of version 2, and this engine reads version 1";
+    check(VERSION + 1, b"main.lua", b"main.lua", words);
+    let ours = env!("CARGO_PKG_VERSION").as_bytes();
+    let other = [&ours[..ours.len() - 1], b"x"].concat();
+    let words = format!("it was made by version {} of the engine", String::from_utf8_lossy(&other));
+    check(VERSION, ours, &other, &words);
+    let astray = "it is damaged: its index leads out of it";
+    check(VERSION, b"main.lua", b"../n.lua", astray);
+    check(VERSION, b"main.lua", b"/ain.lua", astray);
+    check(VERSION, b"other.lua", b"a\\..\\..lua".get(..9).unwrap(), astray);
+    let bundle = Bundle::open(&scratch.path("game.bundle"), &KINDS, std::env::consts::OS).unwrap();
+    // The parts are in order: what is first cannot be last.
+    let id = bundle.parts().last().unwrap().id.0.to_le_bytes();
+    check(VERSION, &id, &[0; 8], astray);
+    // The length of one resource's data, after its id, no properties, and its start.
+    let text = GAME[2].1;
+    let length = (text.len() as u64).to_le_bytes();
+    for wrong in [u64::MAX, 1 << 40, bytes.len() as u64] {
+        check(VERSION, &length, &wrong.to_le_bytes(), astray);
+    }
+    assert!(contains(&bytes, text));
+}
+
+#[test]
+fn what_is_no_bundle_is_told_so() {
+    let scratch = Scratch::new("other", &[("main.lua", "")]);
+    let check = |name: &str, bytes: &[u8], wanted: &str| {
+        fs::write(scratch.path(name), bytes).unwrap();
+        let ended = scratch.engine(&format!("run {name} --headless"));
+        assert_eq!((ended.code, &*ended.out), (1, ""), "{}", ended.err);
+        let wanted = wanted.replace("NAME", name);
+        assert!(ended.err.starts_with(&wanted), "{}", ended.err);
+    };
+    let refused = "error: the bundle 'NAME' cannot be played: ";
+    check("empty.bundle", b"", &format!("{refused}the file is empty"));
+    let other = format!("{refused}it is something else: bundles are made with `engine compile");
+    check("text.bundle", b"not a bundle, but long enough to have an end", &other);
+    check("text", b"not a bundle", "error: 'text' is a file: give the folder that it is in");
+    fs::create_dir(scratch.path("folder.bundle")).unwrap();
+    let ended = scratch.engine("run folder.bundle --headless");
+    assert_eq!(ended.code, 1);
+    assert!(ended.err.contains("'folder.bundle' has no main.lua"), "{}", ended.err);
+    assert!(Game::at(&scratch.path("nothing.bundle")).is_ok(), "told when it is opened");
+    let ended = scratch.engine("run nothing.bundle --headless");
+    assert!(ended.err.contains("there is no folder 'nothing.bundle'"), "{}", ended.err);
+}

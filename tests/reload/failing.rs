@@ -1,0 +1,186 @@
+//! What cannot be reloaded: the old code goes on with everything that it had.
+
+use super::game::{Answer, Game};
+
+const M: &str = "local M, n = { speed = 1, list = { 1 } }, 0 function M.hit() n = n + 1 return n end \
+                 function shout() return 'old' end return M";
+
+const STILL: &str = "assert(m.hit() == 3 and m.speed == 7 and shout() == 'old' and #m.list == 1) \
+                     m.hit = m.hit n = nil";
+
+/// Reloads `m` with this text, which must fail with these words and change nothing.
+fn check(name: &str, new: &str, words: &str) -> Answer {
+    let other =
+        "local O = { list = {} } function O.add(x) O.list[#O.list + 1] = x O.n = 1 end return O";
+    let mut game = Game::start(&[("m.lua", M), ("other.lua", other), ("bad.lua", "x = = 1")]);
+    game.budget = 0.3;
+    let step = "m = require 'm' m.hit() m.hit() m.speed = 7 o = require 'other'";
+    game.step(step).unwrap_or_else(|report| panic!("{name}: {report}"));
+    let answer = game.try_reload(&[("m.lua", new)]);
+    assert!(!answer.ok(), "{name}");
+    let told = answer.text("report").to_string();
+    assert!(told.contains(words), "{name}: no '{words}' in:\n{told}");
+    game.step(STILL).unwrap_or_else(|report| panic!("{name}: {report}"));
+    game.step("assert(#o.list == 0 and o.n == nil and rawget(_G, 'new') == nil)")
+        .unwrap_or_else(|report| panic!("{name}: {report}"));
+    // The words are true: mended, the file is taken.
+    assert!(game.try_reload(&[("m.lua", M)]).ok(), "{name}");
+    answer
+}
+
+pub const FAILS: &[(&str, &str, &str)] = &[
+    (
+        "A syntax error.",
+        "local M = {}\nfunction M.f( return M",
+        "<name> or '...' expected near 'return'\n    In m.lua:2\n",
+    ),
+    (
+        "An error at the top level.",
+        "new = 1\nlocal M = {}\nM.x.y = 1",
+        "attempt to index field 'x'",
+    ),
+    (
+        "A change of another file's table before the error.",
+        "local o = require 'other' o.n = 2 o.add(1) function o.f() end error('late')",
+        "late",
+    ),
+    (
+        "An engine function with an effect at the top level: it belongs into `init`.",
+        "local w = Application.new_world()",
+        "Application.new_world: not while reloading: this changes the engine",
+    ),
+    ("A hot one, too.", "for _ = 1, 200 do World.time(1) end Application.quit(3)", "World.time"),
+    (
+        "A timer, a tween or a setting that is made at the top level.",
+        "Timer.after(1, function() end)",
+        "Timer.after: not while reloading",
+    ),
+    ("An endless loop at the top level.", "while true do end", "stopped: this ran for 0.3 seconds"),
+    (
+        "A file that the edit newly requires and that is broken.",
+        "new = 1 return require 'bad'",
+        "unexpected symbol near '='\n    In bad.lua:1\n        1 | x = = 1",
+    ),
+    (
+        "A file that the edit newly requires and that is not there.",
+        "require 'nowhere'",
+        "'nowhere'",
+    ),
+];
+
+#[test]
+fn what_fails_leaves_everything_as_it_was() {
+    for (name, new, words) in FAILS {
+        check(name, new, words);
+    }
+}
+
+#[test]
+fn a_failure_names_the_place_and_shows_the_new_line() {
+    let answer = check("place", "local x = 1\nlocal y = x.z.w", "local y = x.z.w");
+    assert_eq!(answer.text("place"), "m.lua:2");
+    assert!(answer.text("message").contains("attempt to index"), "{}", answer.text("message"));
+    let answer = check("syntax", "local x = 1\n\nend", "3 | end");
+    assert_eq!(answer.text("place"), "m.lua:3");
+}
+
+#[test]
+fn of_two_files_both_are_reloaded_or_none() {
+    let a = "local b = require 'b' return { f = function() return 1 + b.f() end }";
+    let b = "return { f = function() return 10 end }";
+    let mut game = Game::start(&[("a.lua", a), ("b.lua", b)]);
+    game.step("a = require 'a' assert(a.f() == 11)").unwrap();
+    let new_a = a.replace("1 + b.f()", "2 + b.f() + b.g()");
+    let answer = game.try_reload(&[("a.lua", &new_a), ("b.lua", "return {")]);
+    assert!(!answer.ok());
+    game.step("assert(a.f() == 11)").unwrap();
+    let new_b = "return { f = function() return 20 end, g = function() return 100 end }";
+    game.reload(&[("a.lua", &new_a), ("b.lua", new_b)]);
+    game.step("assert(a.f() == 122)").unwrap();
+}
+
+#[test]
+fn what_was_saved_with_a_broken_file_waits_until_that_is_mended() {
+    let mut game = Game::start(&[("a.lua", "return { v = 1 }"), ("b.lua", "return { v = 1 }")]);
+    game.step(
+        "a = require 'a' b = require 'b' told = {} \
+               function on_reload(names) told[#told + 1] = table.concat(names, ' ') end",
+    )
+    .unwrap();
+    game.swap(&[("a.lua", "return { v = 2 }"), ("b.lua", "return {")]);
+    game.step("assert(a.v == 1 and b.v == 1 and #told == 0)").unwrap();
+    game.swap(&[("b.lua", "return { v = 2 }")]);
+    game.step("assert(a.v == 2 and b.v == 2 and #told == 1 and told[1] == 'a.lua b.lua')").unwrap();
+    game.swap(&[("a.lua", "return { v = 3 }")]);
+    game.step("assert(a.v == 3 and told[2] == 'a.lua')").unwrap();
+}
+
+#[test]
+fn random_numbers_go_on_as_if_nothing_was_reloaded() {
+    let mut game = Game::start(&[("m.lua", "local seed = math.random()")]);
+    game.step("require 'm' math.randomseed(5) a = { math.random(1000), math.random(1000) }")
+        .unwrap();
+    game.step("math.randomseed(5) b = math.random(1000)").unwrap();
+    game.reload(&[("m.lua", "local seed = math.random() + math.random(5)")]);
+    game.step("assert(a[1] == b and a[2] == math.random(1000))").unwrap();
+}
+
+#[test]
+fn closures_that_keep_their_old_bodies_are_told_with_their_lines() {
+    let text = "local M = {}\nfunction M.make()\n  return function() return 1 end\nend\nreturn M";
+    let mut game = Game::start(&[("m.lua", text)]);
+    game.step("m = require 'm' list = { m.make(), m.make(), m.make() }").unwrap();
+    let answer = game.reload(&[("m.lua", &text.replace("return 1", "return 2"))]);
+    assert_eq!(answer.kept(), ["m.lua:3 x3"]);
+    game.step("assert(list[1]() == 1 and m.make()() == 2) list = nil collectgarbage()").unwrap();
+    let answer = game.reload(&[("m.lua", &text.replace("return 1", "return 3"))]);
+    assert_eq!(answer.kept(), [""; 0]);
+}
+
+#[test]
+fn what_the_top_level_does_to_others_by_calls_is_done_once() {
+    let events = "local E, on = { n = 0 }, {} function E.on(f) E.n = E.n + 1 on[#on + 1] = f \
+                  table.sort(on, function() return false end) end \
+                  function E.fire() for _, f in ipairs(on) do f() end return #on end return E";
+    let text = "local events = require 'events' local function hit() hits = hits + 1 end \
+                events.on(hit) loaded = (loaded or 0) + 1";
+    let mut game = Game::start(&[("m.lua", text), ("events.lua", events)]);
+    game.step("hits = 0 require 'm' e = require 'events'").unwrap();
+    for _ in 0..3 {
+        game.reload(&[("m.lua", &text.replace("hits + 1", "hits + 10"))]);
+    }
+    game.step("assert(e.fire() == 1 and hits == 10 and e.n == 1 and loaded == 1)").unwrap();
+}
+
+#[test]
+fn what_a_newly_required_file_does_to_others_by_calls_lasts() {
+    let events = "local E, on = {}, {} function E.on(f) on[#on + 1] = f end \
+                  function E.fire() local s = 0 for _, f in ipairs(on) do s = s + f() end return s \
+                  end return E";
+    let fresh = "local e = require 'events' e.on(function() return 5 end) function e.extra() end \
+                 made = 1 return { e = e }";
+    let mut game = Game::start(&[("m.lua", ""), ("events.lua", events), ("fresh.lua", fresh)]);
+    game.step("require 'm' e = require 'events'").unwrap();
+    let new = "fresh = require 'fresh' function get() return fresh end";
+    game.reload(&[("m.lua", new)]);
+    game.step("assert(e.fire() == 5 and e.extra and made == 1 and get() == require 'fresh')")
+        .unwrap();
+    game.reload(&[("fresh.lua", &fresh.replace("made = 1", "made = 2"))]);
+    game.step("assert(e.fire() == 5 and made == 2 and get().e == e)").unwrap();
+}
+
+#[test]
+fn a_file_that_two_names_loaded_is_reloaded_under_both() {
+    let mut game = Game::start(&[("d/init.lua", "return { v = ... }")]);
+    game.step("a = require 'd' b = require 'd.init' assert(a ~= b and a.v == 'd')").unwrap();
+    let answer = game.reload(&[("d/init.lua", "return { v = ... .. '!' }")]);
+    assert_eq!(answer.number("updated"), 2.0);
+    game.step("assert(a.v == 'd!' and b.v == 'd.init!' and require 'd' == a)").unwrap();
+}
+
+#[test]
+fn a_file_that_was_not_loaded_is_left_alone() {
+    let mut game = Game::start(&[("m.lua", "")]);
+    let answer = game.reload(&[("m.lua", "error('never run')")]);
+    assert_eq!(answer.number("replaced"), 0.0);
+}
