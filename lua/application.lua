@@ -2,17 +2,19 @@
 local core = ...
 
 local type, select, next = type, select, next
-local format, concat = string.format, table.concat
+local format, concat, gmatch, sub = string.format, table.concat, string.gmatch, string.sub
 local bad_argument, raise = core.bad_argument, core.raise
 local no_reload = core.no_reload
 
 local Application = core.module("Application")
 
 -- User settings: what the player chose, above the defaults of settings.sjson. Read when first asked
--- for, written only by save_user_settings.
+-- for, written only by save_user_settings. Games get copies and give copies, so that what they do to
+-- a table changes no setting.
 local chosen, problem
 local defaults
-local listeners = {} -- in order: { path, fn }
+local set_aside = false -- whether the next save keeps a file that could not be read
+local listeners = {} -- in order: { name, fn }
 local changes = {} -- what was set since the last frame: { path, value }
 
 local function load_settings()
@@ -22,6 +24,11 @@ local function load_settings()
       chosen = {}
     end
     defaults = Application.settings().user_settings
+    if problem then
+      set_aside = true
+      core.log("warning", format("the saved user settings are not used: %s (the next save keeps "
+        .. "that file as user_settings.broken.sjson)", problem))
+    end
   end
 end
 
@@ -49,33 +56,68 @@ local function look(tree, count, ...)
   return tree
 end
 
----What the player set, or the default of settings.sjson (`user_settings`), or nil.
+local function copy(value)
+  if type(value) ~= "table" then
+    return value
+  end
+  local made = {}
+  for key, item in next, value do
+    made[key] = copy(item)
+  end
+  return made
+end
+
+-- Whether a table has names as keys and is no list. An empty one may be either.
+local function is_named(value)
+  return type(value) == "table" and value[1] == nil
+end
+
+-- A copy of what was chosen, with the defaults where it says nothing. A list stands as a whole.
+local function merged(value, default)
+  if value == nil then
+    return copy(default)
+  elseif not (is_named(value) and is_named(default)) then
+    return copy(value)
+  end
+  local made = {}
+  for key, item in next, default do
+    made[key] = merged(value[key], item)
+  end
+  for key, item in next, value do
+    if made[key] == nil then
+      made[key] = copy(item)
+    end
+  end
+  return made
+end
+
+---What the player set, or the default of settings.sjson (`user_settings`), or nil. A table is a
+---copy, in which names that the player did not set have their defaults.
 ---@param ... string the setting's name, or the names that lead to it
 ---@return any value a boolean, number, string or table
 function Application.user_setting(...)
   local count = select("#", ...)
   check_keys("Application.user_setting", count, ...)
   load_settings()
-  local value = look(chosen, count, ...)
-  if value == nil then
-    value = look(defaults, count, ...)
-  end
-  return value
+  return merged(look(chosen, count, ...), look(defaults, count, ...))
 end
 
-local function check_plain(value, depth)
+-- A copy of a value, which must be plain.
+local function plain_copy(value, depth)
   local kind = type(value)
   if kind == "table" then
     if depth > 16 then
       raise("Application.set_user_setting: tables are nested more than 16 deep")
     end
+    local made = {}
     for key, item in next, value do
       if type(key) ~= "string" and type(key) ~= "number" then
         raise("Application.set_user_setting: keys must be names or 1, 2, 3 …, got "
           .. core.describe(key))
       end
-      check_plain(item, depth + 1)
+      made[key] = plain_copy(item, depth + 1)
     end
+    return made
   elseif kind == "number" then
     if value ~= value or value == 1 / 0 or value == -1 / 0 then
       raise("Application.set_user_setting: a number must be finite, got " .. core.describe(value))
@@ -84,35 +126,43 @@ local function check_plain(value, depth)
     raise("Application.set_user_setting: a setting is a boolean, number, string or table, got "
       .. core.describe(value))
   end
+  return value
+end
+
+-- Puts a value into what was chosen. Nil makes no table on its way: there is nothing to hold.
+local function put(value, count, ...)
+  local tree = chosen
+  for i = 1, count - 1 do
+    local key = select(i, ...)
+    if type(tree[key]) ~= "table" then
+      if value == nil then
+        return
+      end
+      tree[key] = {}
+    end
+    tree = tree[key]
+  end
+  tree[(select(count, ...))] = value
 end
 
 ---Sets a user setting; nil brings back the default. Listeners hear of it before the next `update`.
+---A table is copied: what is done to it later changes no setting.
 ---@param ... any the names that lead to it, then the value
 function Application.set_user_setting(...)
   no_reload("Application.set_user_setting")
   local count = select("#", ...) - 1
   check_keys("Application.set_user_setting", count, ...)
-  local value = select(count + 1, ...)
-  check_plain(value, 1)
+  local value = plain_copy(select(count + 1, ...), 1)
   load_settings()
-  local tree, path = chosen, {}
-  for i = 1, count do
-    local key = select(i, ...)
-    path[i] = key
-    if i == count then
-      tree[key] = value
-    else
-      if type(tree[key]) ~= "table" then
-        tree[key] = {}
-      end
-      tree = tree[key]
-    end
-  end
-  changes[#changes + 1] = { path = concat(path, "."), value = value }
+  put(value, count, ...)
+  changes[#changes + 1] = {
+    path = concat({ ... }, ".", 1, count),
+    value = merged(look(chosen, count, ...), look(defaults, count, ...)),
+  }
 end
 
 ---Writes the user settings to the game's save folder, so that a crash at any moment leaves the old
----or the new ones whole.
+---or the new ones whole. A file that could not be read is kept as user_settings.broken.sjson.
 ---@return boolean|nil saved true, or nil where the disk refused
 ---@return string|nil problem why
 function Application.save_user_settings(...)
@@ -121,7 +171,9 @@ function Application.save_user_settings(...)
     raise("Application.save_user_settings: takes no arguments")
   end
   load_settings()
-  return core.save_user_settings(chosen)
+  local saved, why = core.save_user_settings(chosen, set_aside)
+  set_aside = set_aside and not saved
+  return saved, why
 end
 
 ---Why the saved user settings could not be read at the start, or nil. The defaults hold then.
@@ -135,8 +187,8 @@ function Application.user_settings_load_error(...)
 end
 
 ---Calls a function before the next `update` whenever a user setting changes.
----@param name string the setting, or how its names begin ("sound" hears "sound.volume")
----@param fn fun(name: string, value: any) called with the whole name and the new value
+---@param name string a setting ("sound.volume" hears that "sound" is set, too), or how names begin
+---@param fn fun(name: string, value: any) gets the setting's whole name and what holds now
 function Application.on_user_setting_changed(name, fn)
   no_reload("Application.on_user_setting_changed")
   if type(name) ~= "string" then
@@ -145,6 +197,15 @@ function Application.on_user_setting_changed(name, fn)
     bad_argument("Application.on_user_setting_changed", 2, "fn", "function", fn)
   end
   listeners[#listeners + 1] = { name = name, fn = fn }
+end
+
+-- Whether the names of `path` begin with all of those of `name`.
+local function begins(path, name)
+  return path == name or sub(path, 1, #name + 1) == name .. "."
+end
+
+local function tell(listener, path, value)
+  core.with_context("When telling of a changed user setting:", path, listener.fn, path, copy(value))
 end
 
 -- Tells the listeners what changed; the frame calls it.
@@ -158,10 +219,15 @@ function core.tell_changes()
     local change = told[i]
     for k = 1, #listeners do
       local listener = listeners[k]
-      local name = listener.name
-      if change.path == name or change.path:sub(1, #name + 1) == name .. "." then
-        core.with_context("When telling of a changed user setting:", change.path, listener.fn,
-          change.path, change.value)
+      if begins(change.path, listener.name) then
+        tell(listener, change.path, change.value)
+      elseif begins(listener.name, change.path) then
+        -- What it listens to is inside of what was set.
+        local value = change.value
+        for key in gmatch(sub(listener.name, #change.path + 2), "[^.]+") do
+          value = look(value, 1, key)
+        end
+        tell(listener, listener.name, value)
       end
     end
   end

@@ -4,7 +4,8 @@ local core, options = ...
 
 local type, tostring, error, select, pairs, next = type, tostring, error, select, pairs, next
 local pcall, xpcall, rawset, setmetatable = pcall, xpcall, rawset, setmetatable
-local getmetatable, concat, floor = getmetatable, table.concat, math.floor
+local getmetatable, concat, floor, abs = getmetatable, table.concat, math.floor, math.abs
+local format, sub, tonumber = string.format, string.sub, tonumber
 local resume, create = coroutine.resume, coroutine.create
 local collect, traceback, gsub = collectgarbage, core.debug.traceback, string.gsub
 local log, raise, bad_argument = core.log, core.raise, core.bad_argument
@@ -25,7 +26,7 @@ end
 local Math = core.module("Math")
 
 function core.math.random(m, n)
-  if m == nil then
+  if m == nil and n == nil then
     return Math.random()
   elseif type(m) ~= "number" then
     bad_argument("math.random", 1, "m", "number", m)
@@ -45,8 +46,54 @@ function core.math.randomseed(seed)
   Math.set_seed(floor(seed < 0 and -seed or seed) % 2 ^ 53)
 end
 
--- The clock: the wall's, or in deterministic runs the game's own.
+-- The clock: the wall's, or in deterministic runs the game's own, in UTC.
 local real_clock, real_time, real_date = core.os.clock, core.os.time, core.os.date
+
+-- Years 1 to 9999, in seconds from 1970: what dates can be written for.
+local DATE_SECONDS_MIN, DATE_SECONDS_MAX = -62135596800, 253402300799
+-- What a field of a date can be, each way: dates are added to and taken from with them.
+local DATE_FIELD_MAX = 2 ^ 31 - 1
+
+-- Fields of a date that have no default, and the others' defaults.
+local date_needs = { "year", "month", "day" }
+local date_defaults = { hour = 12, min = 0, sec = 0 }
+
+local function date_field(date, name)
+  local value = date[name]
+  if value == nil then
+    value = date_defaults[name]
+  end
+  local number = tonumber(value)
+  if not number or not (abs(number) <= DATE_FIELD_MAX) then
+    raise(format("os.time: argument #1 'date': its '%s' must be a whole number, got %s", name,
+      core.describe(value)))
+  end
+  return floor(number)
+end
+
+-- Days from 1970 to a day of the Gregorian calendar. The year begins in March here, so that the day
+-- of a leap year comes last (H. Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+local function days_from_civil(year, month, day)
+  year = year + floor((month - 1) / 12)
+  month = (month - 1) % 12 + 1
+  if month <= 2 then
+    year = year - 1
+  end
+  local era = floor(year / 400)
+  local year_of_era = year - era * 400
+  local day_of_year = floor((153 * ((month + 9) % 12) + 2) / 5)
+  local day_of_era = year_of_era * 365 + floor(year_of_era / 4) - floor(year_of_era / 100)
+    + day_of_year
+  return era * 146097 + day_of_era - 719468 + day - 1
+end
+
+local function utc_time(date)
+  local days = days_from_civil(date_field(date, "year"), date_field(date, "month"),
+    date_field(date, "day"))
+  local hours = days * 24 + date_field(date, "hour")
+  return (hours * 60 + date_field(date, "min")) * 60 + date_field(date, "sec")
+end
+
 local os = {
   difftime = core.os.difftime,
   time = function(date)
@@ -55,14 +102,29 @@ local os = {
     elseif type(date) ~= "table" then
       bad_argument("os.time", 1, "date", "table or nil", date)
     end
-    return real_time(date)
+    for i = 1, #date_needs do
+      date_field(date, date_needs[i])
+    end
+    for name in next, date_defaults do
+      date_field(date, name)
+    end
+    return options.deterministic and utc_time(date) or real_time(date)
   end,
   date = function(form, time)
+    if form == nil then
+      form = "%c"
+    elseif type(form) ~= "string" then
+      bad_argument("os.date", 1, "format", "string or nil", form)
+    end
     if time == nil then
       time = core.clock()
+    elseif type(time) ~= "number" then
+      bad_argument("os.date", 2, "time", "number or nil", time)
+    elseif not (time >= DATE_SECONDS_MIN and time <= DATE_SECONDS_MAX) then
+      raise(format("os.date: argument #2 'time' must be in the years 1 to 9999, got %.14g seconds "
+        .. "from 1970", time))
     end
-    form = form or "%c"
-    if options.deterministic and type(form) == "string" and form:sub(1, 1) ~= "!" then
+    if options.deterministic and sub(form, 1, 1) ~= "!" then
       form = "!" .. form
     end
     return real_date(form, floor(time))

@@ -160,6 +160,24 @@ impl Engine {
         [time.finish(), random.finish(), worlds.finish(), game.finish()]
     }
 
+    /// As if a file of the game's folder were not there, until [`Engine::end_pretending`].
+    pub fn pretend_missing(&mut self, file: String) {
+        self.store.hide(file.clone());
+        self.project.hide(file);
+    }
+
+    /// Whether a test has something fail that works.
+    pub fn pretends(&self) -> bool {
+        self.saves.is_pretending() || self.project.hides()
+    }
+
+    /// Everything is as it really is again.
+    pub fn end_pretending(&mut self) {
+        self.saves.pretend_full(false);
+        self.store.show_all();
+        self.project.show_all();
+    }
+
     /// What a handle names, where it is there.
     pub fn living(&self, handle: Handle) -> Option<Kind> {
         let kind = Kind::of(handle)?;

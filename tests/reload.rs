@@ -3,6 +3,8 @@
 
 #[path = "reload/failing.rs"]
 mod failing;
+#[path = "reload/figures.rs"]
+mod figures;
 #[path = "reload/game.rs"]
 mod game;
 #[path = "reload/rows.rs"]
@@ -10,6 +12,7 @@ mod rows;
 #[path = "reload/storm.rs"]
 mod storm;
 
+use failing::{FAILS, LIMITS};
 use game::Game;
 use rows::{CHANGES, KEEPS, Row};
 
@@ -50,4 +53,25 @@ fn what_an_edit_keeps() {
 #[test]
 fn what_an_edit_changes() {
     check(CHANGES);
+}
+
+/// The list under a heading of the document, one item a line however it is wrapped.
+fn list<'a>(document: &'a str, heading: &str) -> Vec<String> {
+    let section = document.split("\n## ").find(|section| section.starts_with(heading));
+    let section: &'a str = section.unwrap_or_else(|| panic!("no heading '{heading}'"));
+    let items = section.split("\n- ").skip(1);
+    let text = |item: &str| item.split("\n\n").next().unwrap_or_default().to_string();
+    items.map(|item| text(item).split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn every_line_of_the_document_is_a_test_and_every_test_a_line() {
+    let document = include_str!("../docs/hot_reload.md");
+    let names = |rows: &[Row]| rows.iter().map(|row| row.name.to_string()).collect::<Vec<_>>();
+    assert_eq!(list(document, "What an edit keeps"), names(KEEPS));
+    assert_eq!(list(document, "What an edit changes"), names(CHANGES));
+    let fails: Vec<String> = FAILS.iter().map(|(name, ..)| name.to_string()).collect();
+    assert_eq!(list(document, "What is refused"), fails);
+    let limits: Vec<String> = LIMITS.iter().map(|(name, _)| name.to_string()).collect();
+    assert_eq!(list(document, "How far it goes"), limits);
 }

@@ -39,3 +39,18 @@ function render()
     states[i] = functions[i](values, states[i])
   end
 end
+
+-- Outside of the sandbox the compiler can be watched: the exit code tells how often it threw all
+-- compiled code away.
+if jit then
+  local flushes = 0
+  jit.attach(function(what)
+    if what == "flush" then
+      flushes = flushes + 1
+    end
+  end, "trace")
+
+  function shutdown()
+    Application.quit(math.min(flushes, 255))
+  end
+end

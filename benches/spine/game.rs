@@ -18,6 +18,11 @@ pub struct Game {
 impl Game {
     /// Loads `module` with the game's arguments; nothing of it was called yet.
     pub fn open(module: &str, arguments: &[&str], jit: bool) -> Game {
+        Game::open_with(module, arguments, Config { jit, ..Config::DEFAULT })
+    }
+
+    /// The same, in a VM that is made otherwise.
+    pub fn open_with(module: &str, arguments: &[&str], config: Config) -> Game {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/lua");
         let engine = Engine::new(Start {
             project: Project::open(&folder).expect("benches/lua is there"),
@@ -29,7 +34,7 @@ impl Game {
             deterministic: false,
             save_folder: None,
         });
-        let vm = Vm::new(engine, Config { jit, ..Config::DEFAULT });
+        let vm = Vm::new(engine, config);
         let mut game = Game { vm: vm.unwrap_or_else(|report| failed(module, &report)) };
         let module = Value::Text(module.to_string());
         game.core("boot", &[module]);

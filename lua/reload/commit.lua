@@ -1,6 +1,6 @@
 -- Hot reload: the trial run of changed files in a stand-in for the globals, and, where all of them
--- ran, the exchange of old for new. What is exchanged is planned in plan.lua; the walk over the heap
--- is native (heap.rs).
+-- ran, the exchange of old for new. What is exchanged is planned in plan.lua; the walk over the
+-- heap is native (heap.rs).
 local core = ...
 
 -- Compiled code would keep what a reload had in hand alive, and never pays here.
@@ -30,7 +30,7 @@ core.live_world = {
   end,
 }
 
--- The trial ----------------------------------------------------------------------------------------
+-- The trial -------------------------------------------------------------------------------------
 
 local trial_of
 
@@ -220,7 +220,7 @@ local function undo(box)
   end
 end
 
--- The commit ---------------------------------------------------------------------------------------
+-- The commit ------------------------------------------------------------------------------------
 
 local function carry_out(plan)
   for i = 1, #plan.sets do
@@ -318,7 +318,7 @@ local function commit(box)
   for i = 1, #plan.order do
     local fn = plan.order[i].fn
     local newest = plan.exchange[fn]
-    local generations = reload.successors[fn] or {}
+    local generations = reload.successors[fn] or setmetatable({}, reload.weak_values)
     generations.fn = newest
     reload.successors[fn], reload.successors[newest] = generations, generations
   end
@@ -343,7 +343,7 @@ local function commit(box)
   }
 end
 
--- The whole ----------------------------------------------------------------------------------------
+-- The whole -------------------------------------------------------------------------------------
 
 local function check_files(files)
   if type(files) ~= "table" or #files > FILES_MAX then

@@ -1,6 +1,6 @@
--- What a reload will do: which new tables and functions stand for which old ones, by their paths, and
--- which slots get which values, by a three-way comparison of what the last load put there, what is
--- there now, and what the changed file puts there. Nothing is changed here.
+-- What a reload will do: which new tables and functions stand for which old ones, by their paths,
+-- and which slots get which values, by a three-way comparison of what the last load put there, what
+-- is there now, and what the changed file puts there. Nothing is changed here.
 local core = ...
 
 -- Compiled code would keep what a reload had in hand alive, and never pays here.
@@ -135,7 +135,8 @@ local function pair_all(plan)
   end
 end
 
--- Which new function stands for an old one that several paths led to: the one whose line is nearest.
+-- Which new function stands for an old one that several paths led to: the one whose line is
+-- nearest.
 local function choose(plan)
   for i = 1, #plan.order do
     local at = plan.order[i]
@@ -175,8 +176,8 @@ local function untouched(o, table, depth)
   return true
 end
 
--- What becomes of a slot that the last load gave `was`, that holds `live`, and that the changed file
--- gives `value`: nothing, "set" or "remove".
+-- What becomes of a slot that the last load gave `was`, that holds `live`, and that the changed
+-- file gives `value`: nothing, "set" or "remove".
 local function decide(plan, o, was, live, value)
   was, value = latest(was), mapped(plan, value)
   if was == nil then

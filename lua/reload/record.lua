@@ -1,6 +1,6 @@
 -- What each load of a game's file put where: its result, the globals it assigned, its top-level
--- locals, the tables and functions in them, what it wrote into tables of others. Hot reload compares
--- with it. How old and new are paired is in plan.lua; trial and commit are in commit.lua.
+-- locals, the tables and functions in them, what it wrote into tables of others. Hot reload
+-- compares with it. How old and new are paired is in plan.lua; trial and commit are in commit.lua.
 local core = ...
 
 -- Compiled code would keep what a reload had in hand alive, and never pays here.
@@ -13,7 +13,8 @@ local getupvalue, upvalueid = core.debug.getupvalue, core.debug.upvalueid
 local native_load = load
 local globals = core.globals
 
-local ENTRIES_MAX = 200000 -- entries of one file's tables that are recorded; deeper ones keep their values
+-- Entries of one file's tables that are recorded; deeper ones keep their values.
+local ENTRIES_MAX = 200000
 local UPVALUES_MAX = 255 -- Lua's own limit
 local ENGINE = "[engine]" -- the owner of what is the engine's
 
@@ -25,9 +26,10 @@ core.reloader = reload
 local records = {}
 -- By table or function, the chunk whose load made it, as far as that is known.
 local owners = setmetatable({}, { __mode = "k" })
--- By function, a box with the one that replaced it everywhere: other files' records still name the old
--- one. All generations share a box, so that none of them keeps the others alive.
+-- By function, a box with the one that replaced it everywhere: other files' records still name the
+-- old one. All generations share a box, which keeps none of them alive.
 local successors = setmetatable({}, { __mode = "k" })
+reload.weak_values = { __mode = "v" }
 reload.records, reload.owners, reload.successors = records, owners, successors
 reload.loads = 0
 

@@ -1,8 +1,11 @@
--- Counts the calls of the engine's functions that are written in Lua, for `--api-coverage`. Those
--- written in Rust are counted by the dispatcher and by their fast forms.
+-- What there is to cover. Counts the calls of the engine's functions that are written in Lua, for
+-- `--api-coverage`; those written in Rust are counted by the dispatcher and by their fast forms. Finds
+-- the lines of a script that have something to run, for `--coverage`; native code counts them.
 local core = ...
 
 local type, next = type, next
+local sort, gsub = table.sort, string.gsub
+local native_load, native_require = load, require
 local getinfo = core.debug.getinfo
 
 local counts = {} -- by full name: { parameters, calls, returned }
@@ -55,5 +58,41 @@ function core.calls_counted()
       errors = count.calls - count.returned,
     }
   end
+  return list
+end
+
+-- The lines of a function and of those inside it, by the compiler's own tables.
+local function add_lines(lines, fn, util)
+  local about = util.funcinfo(fn)
+  for pc = 1, about.bytecodes - 1 do
+    local line = util.funcinfo(fn, pc).currentline
+    if line and line > 0 then
+      lines[line] = true
+    end
+  end
+  local index = -1
+  local constant = util.funck(fn, index)
+  while constant ~= nil do
+    if type(constant) == "proto" then
+      add_lines(lines, constant, util)
+    end
+    index = index - 1
+    constant = util.funck(fn, index)
+  end
+end
+
+---The lines of a script that have something to run, in order. Empty where its text is not known, or
+---does not compile.
+function core.active_lines(path)
+  local text = core.source(path)
+  local chunk = text and native_load(gsub(text, "^#[^\n]*", ""), "@" .. path, "t")
+  local lines, list = {}, {}
+  if chunk then
+    add_lines(lines, chunk, native_require("jit.util"))
+  end
+  for line in next, lines do
+    list[#list + 1] = line
+  end
+  sort(list)
   return list
 end

@@ -6,9 +6,9 @@ local core = ...
 
 local type, tostring, error, next, setmetatable = type, tostring, error, next, setmetatable
 local format, gsub, byte, find = string.format, string.gsub, string.byte, string.find
-local pcall, floor = pcall, math.floor
+local pcall, floor, concat = pcall, math.floor, table.concat
 local yield, running = coroutine.yield, coroutine.running
-local native_load, os = load, os
+local native_load, os, globals = load, os, core.globals
 
 local FRAMES_MAX = 1e6 -- frames that one call can ask for: more than four hours of play
 local UNTIL_FRAMES = 600 -- frames that test.until_ waits for unless told otherwise: ten seconds
@@ -95,13 +95,21 @@ function engine_test.boot()
   request("boot", { boot = true })
 end
 
--- `test` is also another word for `it`.
+-- `test` is also another word for `it`, and where nothing more of it is used, busted's function.
 local word = suite.language.test
-suite.language.test = setmetatable(engine_test, {
+setmetatable(engine_test, {
   __call = function(_, ...)
     return word(...)
   end,
 })
+
+kit.engine_test, kit.request = engine_test, request
+
+local function choose_test_word(text)
+  if find(text, "%f[%w_]test%s*%.%s*[%a_]") or find(text, "%f[%w_]test%s*%[") then
+    suite.language.test, kit.busted.test = engine_test, engine_test
+  end
+end
 
 -- What the driver calls ---------------------------------------------------------------------------
 
@@ -142,6 +150,7 @@ local function readable(event)
   if event.location then
     copy.at = format("%s:%d", plain(event.location.path), event.location.line or 0)
   end
+  copy.groups = event.groups and plain_list(event.groups)
   if event.locals and event.locals[1] then
     copy.locals = plain_list(event.locals)
   end
@@ -154,20 +163,61 @@ local function request_of(event)
   for _, key in next, { "frames", "seconds" } do
     local amount = wanted[key]
     if type(amount) == "number" and amount >= 0 and amount <= FRAMES_MAX then
-      return { kind = key, amount = amount }
+      return { kind = "request", request = key, amount = amount }
     end
   end
-  return wanted.boot == true and { kind = "boot", amount = 0 } or nil
+  if wanted.boot == true then
+    return { kind = "request", request = "boot" }
+  end
+  return kit.power_of(wanted)
 end
 
 local undelivered -- the event that the last step made, for the case that it was stopped at its end
 
+local function compile(path, text)
+  core.note_source(path, text)
+  choose_test_word(text)
+  -- The first line of a script that can be started by itself.
+  return native_load(gsub(text, "^#[^\n]*", ""), "@" .. path, "t")
+end
+
 ---Registers a file of tests.
 function core.test_load(path, text)
-  core.note_source(path, text)
-  -- The first line of a script that can be started by itself.
-  local chunk, problem = native_load(gsub(text, "^#[^\n]*", ""), "@" .. path, "t")
+  if not core.options.sandbox then
+    globals.arg = { [0] = path }
+  end
+  local chunk, problem = compile(path, text)
   test.load(path, chunk, problem)
+end
+
+---Registers a helper, which runs before the file: the text of a script, or a module's name.
+function core.test_helper(name, text)
+  local chunk, problem
+  if text then
+    chunk, problem = compile(name, text)
+  end
+  if problem then
+    return problem
+  end
+  test.load_helper(name, chunk or function()
+    return globals.require(name)
+  end)
+end
+
+---Tells Lua's own `require`, of suites without the sandbox, where modules are.
+function core.test_folders(folders)
+  local paths = {}
+  for _, folder in next, folders do
+    if find(folder, "?", 1, true) then
+      paths[#paths + 1] = folder
+    else
+      local inside = folder == "" and "" or folder .. "/"
+      paths[#paths + 1] = inside .. "?.lua"
+      paths[#paths + 1] = inside .. "?/init.lua"
+    end
+  end
+  paths[#paths + 1] = globals.package.path
+  globals.package.path = concat(paths, ";")
 end
 
 ---Registers a file that could not be read, and why.
@@ -199,14 +249,14 @@ function core.test_step(answer)
     if event and event.kind == "yield" then
       request = request_of(event)
       if request then
-        return { kind = "request", request = request.kind, amount = request.amount }
+        return request
       end
       test.interrupt("coroutine.yield was called outside a coroutine of the test's own: only "
         .. "test.frames and its like may pause a test")
       answer = nil
     end
   until not event or event.kind ~= "yield"
-  if event and event.status == "success" and event.kind == "test" then
+  if event and event.status == "success" and event.kind == "test" and not event.groups then
     undelivered = "passed" -- there is no more to say of most tests
   else
     undelivered = event and readable(event) or nil

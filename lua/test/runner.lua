@@ -6,7 +6,7 @@ local type, tostring, next, error, pcall, unpack, select =
   type, tostring, next, error, pcall, unpack, select
 local create, resume, yield = coroutine.create, coroutine.resume, coroutine.yield
 local running, status_of, xpcall = coroutine.running, coroutine.status, xpcall
-local sort, find, floor = table.sort, string.find, math.floor
+local sort, floor = table.sort, math.floor
 local math = (core.globals or _G).math -- the game's random numbers: they are seeded
 
 local ASYNC_SECONDS = 1 -- how long a test waits for done() unless it calls settimeout
@@ -14,6 +14,8 @@ local FRAME_SECONDS = 1 / 60 -- simulated time of one frame, unless the options 
 
 local test, kit = core.test, core.test.kit
 local suite, report, publisher = kit.suite, kit.report, kit.publisher
+local is_excluded, is_selected = kit.is_excluded, kit.is_selected
+local begin_log, check_log, log_outside = kit.begin_log, kit.check_log, kit.log_outside
 kit.own(core.debug.getinfo(1, "S").source)
 
 local files, helpers = {}, {}
@@ -23,52 +25,6 @@ local run -- the run in progress
 
 local function list_of(value)
   return type(value) == "table" and value or { value }
-end
-
-local function any_found(name, patterns)
-  for i = 1, #patterns do
-    if find(name, patterns[i]) then
-      return true
-    end
-  end
-  return false
-end
-
-local function has_tag(name, tags, wanted)
-  for i = 1, #wanted do
-    local tag = wanted[i]
-    if find(tag, "[^%w_%-]") then
-      if find(name, "#" .. tag, 1, true) then
-        return true
-      end
-    else
-      for k = 1, #tags do
-        if tags[k] == tag then
-          return true
-        end
-      end
-    end
-  end
-  return false
-end
-
-local function is_excluded(options, name)
-  return any_found(name, options.filter_out)
-    or has_tag(name, suite.tags(name), options.exclude_tags)
-end
-
-local function is_selected(options, name, tags)
-  if #options.filter > 0 and not any_found(name, options.filter) then
-    return false
-  elseif #options.tags > 0 and not has_tag(name, tags, options.tags) then
-    return false
-  end
-  for i = 1, #options.names do
-    if options.names[i] == name then
-      return true
-    end
-  end
-  return #options.names == 0
 end
 
 -- Calls, in a coroutine each: the walk hands them to step() and gets a problem or nil back --------
@@ -245,7 +201,8 @@ local function run_body(element)
 end
 
 local function test_event(element, name, tags)
-  return { kind = "test", name = name, path = element.path, line = element.line, tags = tags }
+  return { kind = "test", name = name, path = element.path, line = element.line, tags = tags,
+    groups = run.options.detailed and suite.group_names(element) or nil }
 end
 
 local function finish(event, problem)
@@ -262,6 +219,14 @@ local function finish(event, problem)
   run.counts.total = run.counts.total + 1
   if run.options.fail_fast and (event.status == "failure" or event.status == "error") then
     run.stopping = true
+  end
+end
+
+-- Errors in the log that came from hooks and bodies of groups, not from a test.
+local function outside_errors(block)
+  local problem = log_outside()
+  if problem then
+    hook_failed({ name = "a hook or body", path = block.path, line = block.line }, block, problem)
   end
 end
 
@@ -287,6 +252,8 @@ local function run_test(element)
     start.kind = "start"
     emit(start)
   end
+  outside_errors(element.parent)
+  begin_log()
   tell({ "test", "start" }, element, element.parent)
   local block, problem = before_each(element.parent)
   local skipped = problem ~= nil
@@ -298,6 +265,7 @@ local function run_test(element)
   if late and not failed then
     problem = late
   end
+  problem = check_log(problem, element)
   finish(event, problem)
   tell({ "test", "end" }, element, element.parent, event.status)
   emit(event)
@@ -381,6 +349,7 @@ local function run_block_inside(block)
   end
   lazy_teardown(block)
   run_block_hooks(block, "strict_teardown")
+  outside_errors(block)
 end
 
 run_block = function(block)
@@ -447,6 +416,7 @@ end
 local OPTIONS = {
   filter = "list", filter_out = "list", names = "list", tags = "list", exclude_tags = "list",
   shuffle = "seed", sort = "flag", fail_fast = "flag", list_only = "flag", announce = "flag",
+  detailed = "flag",
   seed = "number", frame_seconds = "number",
 }
 
@@ -466,7 +436,8 @@ end
 
 ---Starts a run over everything that is registered. Options: filter, filter_out (Lua patterns on the
 ---full name), names (exact), tags, exclude_tags, shuffle (a seed, or true with `seed`), sort,
----fail_fast, list_only, announce (a "start" event before each test), frame_seconds.
+---fail_fast, list_only, announce (a "start" event before each test), detailed (events of tests have
+---the names of their groups), frame_seconds.
 function test.begin(options)
   local read = read_options(options)
   run = {

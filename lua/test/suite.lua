@@ -4,6 +4,7 @@ local core = ...
 
 local type, tostring, next, rawget, rawset, error = type, tostring, next, rawget, rawset, error
 local setmetatable, select = setmetatable, select
+local floor = math.floor
 local concat, remove, gmatch, find = table.concat, table.remove, string.gmatch, string.find
 local getinfo, setfenv_raw = core.debug.getinfo, core.debug.setfenv
 local getmetatable_raw, setmetatable_raw = core.debug.getmetatable, core.debug.setmetatable
@@ -117,6 +118,23 @@ function suite.full_name(element)
     words[#words + 1] = names[i]
   end
   return concat(words, " ")
+end
+
+---The names of the blocks that a test stands in, outermost first.
+function suite.group_names(element)
+  local names, count = {}, 0
+  element = element.parent
+  while element and element.kind ~= "root" and element.kind ~= "file" do
+    if element.name ~= nil then
+      count = count + 1
+      names[count] = element.name
+    end
+    element = element.parent
+  end
+  for i = 1, floor(count / 2) do
+    names[i], names[count + 1 - i] = names[count + 1 - i], names[i]
+  end
+  return names
 end
 
 ---The tags of a full name: its words that begin with `#`, without it.

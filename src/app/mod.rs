@@ -52,6 +52,8 @@ pub struct Opening {
     pub forget: bool,
     pub sandbox: bool,
     pub coverage: bool,
+    /// Count how often each line of a script runs.
+    pub lines: bool,
     /// The compiled resources, where they are compiled already; they are compiled now otherwise.
     pub store: Option<Store>,
     /// Take what changes in the folder while the game is played.
@@ -83,6 +85,7 @@ impl App {
             sandbox: opening.sandbox,
             tests: opening.build == Build::Test,
             coverage: opening.coverage,
+            lines: opening.lines,
         };
         let init_seconds = settings.number("limits.init_seconds");
         let update_seconds = settings.number("limits.update_seconds");
@@ -144,6 +147,17 @@ impl App {
         self.call("render", &[], self.update_seconds)?;
         self.vm.collect();
         Ok(())
+    }
+
+    /// The player asks the game to end: whether it does, by its `on_close`.
+    pub fn close_requested(&mut self) -> Result<bool, Box<Report>> {
+        doing!("When calling:", "on_close");
+        let answer = self.vm.call_core("on_close", &[], self.update_seconds)?;
+        let ends = answer == Value::Boolean(true);
+        if ends {
+            self.vm.engine().quit.get_or_insert(exit::SUCCESS);
+        }
+        Ok(ends)
     }
 
     /// Calls the game's `shutdown`.

@@ -63,6 +63,7 @@ pub fn play(options: Options) -> i32 {
         forget: false,
         sandbox: true,
         coverage: false,
+        lines: false,
         store: None,
         watch: options.watch,
     };
@@ -100,7 +101,7 @@ fn run(app: &mut App, options: &Options, tape: &mut Tape) -> i32 {
         code = crash::tell(app.vm(), &report);
     }
     for (place, count) in log::counted_warnings() {
-        log::warn("", &format!("{place}: warned {count} times"));
+        log::warning(&format!("{place}: warned {count} times"));
     }
     if !tape.end(options) {
         code = exit::FAILED;

@@ -18,7 +18,7 @@ use std::path::Path;
 pub fn open(root: &Path) -> Store {
     let data = data_folder(root, platform::NAME);
     if let Err(reason) = std::fs::create_dir_all(&data) {
-        log::warn("", &format!("resources cannot be compiled into {}: {reason}", data.display()));
+        log::warning(&format!("resources cannot be compiled into {}: {reason}", data.display()));
         return Store::default();
     }
     let target = Target {
@@ -35,10 +35,16 @@ pub fn open(root: &Path) -> Store {
             Store::new(compiled.index, Data::Folder(data))
         }
         Err(error) => {
-            log::warn("", &format!("resources could not be compiled: {}", error.message));
+            log::warning(&format!("resources could not be compiled: {}", error.message));
             Store::default()
         }
     }
+}
+
+/// Opens what was compiled just before, by another process.
+pub fn opened(root: &Path) -> Store {
+    let data = data_folder(root, platform::NAME);
+    Store::new(compile::read_index(&data), Data::Folder(data))
 }
 
 fn tell_problems(compiled: &Compiled) {
@@ -52,7 +58,7 @@ pub fn watch(root: &Path) -> Option<Watch> {
     match Watch::start(root, platform::NAME, KINDS) {
         Ok(watch) => Some(watch),
         Err(reason) => {
-            log::warn("", &format!("saved files will not be noticed: {reason}"));
+            log::warning(&format!("saved files will not be noticed: {reason}"));
             None
         }
     }

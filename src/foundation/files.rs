@@ -32,20 +32,30 @@ pub fn write_telling(path: &Path, bytes: &[u8], told: &dyn Fn(usize)) -> Result<
 pub fn write_by(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     make_folder(folder)?;
+    replace(path, |file| write(file).and_then(|()| file.sync_all()))?;
+    flush_folder(folder)
+}
+
+/// Replaces a file so that nobody ever reads half of it. It is not flushed to the disk, so a loss of
+/// power may leave anything: for what can be made again, and is checked when it is read.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    std::fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+    replace(path, |file| file.write_all(bytes))
+}
+
+/// Writes a file beside `path` and renames it over it.
+fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
     // Two threads, or two engines, may write the same file at once: each has a name of its own.
     static TURN: AtomicU32 = AtomicU32::new(0);
     let turn = TURN.fetch_add(1, Ordering::Relaxed);
     let beside = path.with_extension(format!("{}-{turn}.tmp", std::process::id()));
     let mut file = File::create(&beside)?;
-    let written = write(&mut file)
-        .and_then(|()| file.sync_all())
-        .and_then(|()| std::fs::rename(&beside, path));
+    let written = write(&mut file).and_then(|()| std::fs::rename(&beside, path));
     if written.is_err() {
         // The half-written file is of no use; that it cannot be removed changes nothing.
         let _ = std::fs::remove_file(&beside);
     }
-    written?;
-    flush_folder(folder)
+    written
 }
 
 /// Makes a folder and those above it, so that what is flushed in it can be found after a loss of

@@ -12,6 +12,9 @@ pub const LINE_BYTES_KEPT: usize = 4096;
 /// How many places a warning can come from before all further ones are counted as one.
 pub const WARNING_PLACES_MAX: usize = 10_000;
 
+/// How many errors are held for a test; the first ones say what is wrong.
+pub const ERRORS_HELD_MAX: usize = 100;
+
 /// How much a line matters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Level {
@@ -37,6 +40,7 @@ struct Log {
     errors: u64,
     warnings: BTreeMap<String, u64>,
     silent: bool,
+    held: Option<Vec<String>>,
 }
 
 static LOG: Mutex<Option<Log>> = Mutex::new(None);
@@ -59,12 +63,17 @@ pub fn write(level: Level, text: &str) {
         if level == Level::Error {
             log.errors += 1;
         }
+        let held = log.held.as_mut().filter(|_| level == Level::Error);
+        let is_held = held.is_some();
+        if let Some(held) = held.filter(|held| held.len() < ERRORS_HELD_MAX) {
+            held.push(text.to_string());
+        }
         if log.last.len() == LINES_KEPT {
             log.last.pop_front();
         }
         let kept = &text[..text.floor_char_boundary(LINE_BYTES_KEPT)];
         log.last.push_back((level, kept.to_string()));
-        if log.silent {
+        if log.silent || is_held {
             return;
         }
         // A closed pipe must not end a game: `engine run mygame | head` goes on without its output.
@@ -85,8 +94,15 @@ pub fn error(text: &str) {
     write(Level::Error, text);
 }
 
+/// Writes a warning that has no place, each time.
+pub fn warning(text: &str) {
+    write(Level::Warning, text);
+}
+
 /// Warns, once per place; later ones from that place are counted and told by [`counted_warnings`].
+/// A warning without a place is a [`warning`]: counted, it would hide every other one.
 pub fn warn(place: &str, text: &str) {
+    assert!(!place.is_empty(), "a warning that is counted has a place");
     let first = with(|log| {
         let full = log.warnings.len() >= WARNING_PLACES_MAX && !log.warnings.contains_key(place);
         let place = if full { "elsewhere" } else { place };
@@ -95,8 +111,7 @@ pub fn warn(place: &str, text: &str) {
         *count == 1
     });
     if first {
-        let text = if place.is_empty() { text.to_string() } else { format!("{place}: {text}") };
-        write(Level::Warning, &text);
+        warning(&format!("{place}: {text}"));
     }
 }
 
@@ -106,6 +121,26 @@ pub fn counted_warnings() -> Vec<(String, u64)> {
         let repeated = log.warnings.iter().filter(|(_, count)| **count > 1);
         repeated.map(|(place, count)| (place.clone(), *count)).collect()
     })
+}
+
+/// Counts warnings from nothing again: another game begins in this process.
+pub fn forget_warnings() {
+    with(|log| log.warnings.clear());
+}
+
+/// Holds errors back from the terminal from now on, for [`take_errors`].
+pub fn hold_errors() {
+    with(|log| log.held = Some(Vec::new()));
+}
+
+/// The errors that were held since the last time, at most [`ERRORS_HELD_MAX`].
+pub fn take_errors() -> Vec<String> {
+    with(|log| log.held.as_mut().map(std::mem::take).unwrap_or_default())
+}
+
+/// Lets errors through to the terminal again: those that are still held.
+pub fn release_errors() -> Vec<String> {
+    with(|log| log.held.take().unwrap_or_default())
 }
 
 /// The last lines, oldest first.
@@ -131,5 +166,16 @@ mod tests {
         let written = last_lines().iter().filter(|line| line.contains("old name")).count();
         assert_eq!(written, 1);
         assert!(counted_warnings().contains(&("enemy.lua:40".to_string(), 3)));
+    }
+
+    #[test]
+    fn a_warning_without_a_place_is_written_each_time_and_never_counted() {
+        set_silent(true);
+        for text in ["no watch over files", "no watch over files", "no watch over tests"] {
+            warning(text);
+        }
+        let written = last_lines().iter().filter(|line| line.contains("no watch over")).count();
+        assert_eq!(written, 3);
+        assert!(std::panic::catch_unwind(|| warn("", "hides every other one")).is_err());
     }
 }

@@ -13,7 +13,7 @@ use super::scan::{self, File, Scan, Variant};
 use crate::doing;
 use crate::error;
 use crate::foundation::Error;
-use crate::foundation::files::write_safely;
+use crate::foundation::files::write_whole;
 use crate::foundation::hash::murmur64a;
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -291,7 +291,7 @@ fn read_file(root: &Path, path: &str) -> Result<Vec<u8>, Error> {
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let shown = path.display();
-    write_safely(path, bytes).map_err(|reason| error!("{shown} cannot be written: {reason}"))
+    write_whole(path, bytes).map_err(|reason| error!("{shown} cannot be written: {reason}"))
 }
 
 /// Removes compiled files that nothing leads to any more.

@@ -249,7 +249,7 @@ impl Drop for Loader {
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
-            crate::foundation::log::warn("", "the thread that loads packages failed");
+            crate::foundation::log::warning("the thread that loads packages failed");
         }
     }
 }

@@ -16,8 +16,11 @@ pub const NAME_BYTES_MAX: usize = 200;
 #[derive(Clone, Debug)]
 pub struct Project {
     root: Root,
-    /// Folders, relative to the root, that scripts are looked for in, in order. `""` is the root.
+    /// Folders, relative to the root, that scripts are looked for in, in order. `""` is the root;
+    /// what has a `?` is a whole path, in which the module's name stands for it.
     pub script_folders: Vec<String>,
+    /// Paths of files that are as if they were not there.
+    hidden: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -62,7 +65,7 @@ impl Project {
             )),
             Ok(_) => {
                 let root = Root::Folder(folder.to_path_buf());
-                Ok(Project { root, script_folders: vec![String::new()] })
+                Ok(Project { root, script_folders: vec![String::new()], hidden: Vec::new() })
             }
         }
     }
@@ -70,7 +73,7 @@ impl Project {
     /// A game that is in a bundle, made of a folder of that name, with scripts of these paths.
     pub fn of_bundle(name: &str, scripts: Vec<String>) -> Project {
         let root = Root::Bundle { name: name.to_string(), scripts };
-        Project { root, script_folders: vec![String::new()] }
+        Project { root, script_folders: vec![String::new()], hidden: Vec::new() }
     }
 
     /// The folder's own name, for a game that has given itself none.
@@ -106,6 +109,20 @@ impl Project {
         ))
     }
 
+    /// As if a file were not there.
+    pub fn hide(&mut self, file: String) {
+        self.hidden.push(file);
+    }
+
+    pub fn hides(&self) -> bool {
+        !self.hidden.is_empty()
+    }
+
+    /// Every file is there again.
+    pub fn show_all(&mut self) {
+        self.hidden.clear();
+    }
+
     /// Finds the script of a module: `a.b` is `a/b.lua`, then `a/b/init.lua`, in the game's folders
     /// and in `core/`.
     pub fn script(&self, module: &str) -> Result<Script, NoScript> {
@@ -113,9 +130,7 @@ impl Project {
         let path = module.replace('.', "/");
         let mut tried = Vec::new();
         for folder in &self.script_folders {
-            let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
-            for end in [".lua", "/init.lua"] {
-                let chunk = format!("{folder}{path}{end}");
+            for chunk in chunks_in(folder, &path) {
                 match self.read(&chunk)? {
                     Some(text) => return Ok(Script { chunk, text }),
                     None => tried.push(chunk),
@@ -135,6 +150,9 @@ impl Project {
     /// Reads a script by its path from the game's folder; `None` where there is no such file.
     pub fn read(&self, chunk: &str) -> Result<Option<String>, NoScript> {
         let Root::Folder(root) = &self.root else { return Ok(None) };
+        if self.hidden.iter().any(|file| file == chunk) {
+            return Ok(None);
+        }
         let path = root.join(chunk);
         match fs::read(&path) {
             Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -189,6 +207,15 @@ impl Project {
         scripts.sort();
         scripts
     }
+}
+
+/// Where a module's script can be in one of the script folders.
+fn chunks_in(folder: &str, path: &str) -> Vec<String> {
+    if folder.contains('?') {
+        return vec![folder.replace('?', path)];
+    }
+    let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+    [".lua", "/init.lua"].map(|end| format!("{folder}{path}{end}")).to_vec()
 }
 
 /// Refuses names that could lead out of the game's folder, or to another file on another system.

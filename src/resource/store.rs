@@ -9,6 +9,7 @@ use super::package;
 use super::variant::{Preferences, Properties};
 use crate::error;
 use crate::foundation::Error;
+use crate::foundation::hash::murmur64a;
 use crate::foundation::hash::IdString64;
 use crate::foundation::hash::StateHash;
 use std::collections::{BTreeSet, HashMap};
@@ -49,11 +50,19 @@ impl Data {
     /// Reads and, in a bundle, checks data. It may take a while.
     pub fn read(&self, fetch: &Fetch) -> Result<Bytes, Error> {
         match (self, &fetch.place) {
-            (Data::Folder(folder), Place::File { name, .. }) => {
-                fs::read(folder.join(name)).map(Bytes::from).map_err(|reason| {
-                    let words = &fetch.words;
+            (Data::Folder(folder), Place::File { name, content }) => {
+                let words = &fetch.words;
+                let path = folder.join(name);
+                let bytes = fs::read(&path).map_err(|reason| {
                     error!("the compiled data of {words} ({name}) cannot be read: {reason}")
-                })
+                })?;
+                match murmur64a(&bytes, 0) == *content {
+                    true => Ok(Bytes::from(bytes)),
+                    false => Err(error!(
+                        "the compiled data of {words} is damaged: remove {} and start again",
+                        path.display()
+                    )),
+                }
             }
             (Data::Bundle(bundle), Place::Part(part)) => bundle
                 .read(*part)
@@ -80,6 +89,8 @@ pub struct Store {
     handed_out: HashMap<ResourceName, String>,
     /// Counts what can make another variant serve, or the same one have other data.
     version: u64,
+    /// Sources that are as if they were not there: what was made of them serves nobody.
+    hidden: BTreeSet<String>,
 }
 
 impl Store {
@@ -90,6 +101,24 @@ impl Store {
     /// The resources of a bundle.
     pub fn of_bundle(bundle: Arc<Bundle>) -> Store {
         Store { data: Data::Bundle(bundle), ..Store::default() }
+    }
+
+    /// As if a source were not there, in a folder.
+    pub fn hide(&mut self, path: String) {
+        self.hidden.insert(path);
+        self.version += 1;
+    }
+
+    /// Every source is there again.
+    pub fn show_all(&mut self) {
+        self.hidden.clear();
+        self.version += 1;
+    }
+
+    /// The entry of the variant that serves, in a folder.
+    fn winner(&self, preferences: &Preferences, resource: &ResourceName) -> Option<&Entry> {
+        let entry = winner(&self.index, preferences, resource)?;
+        (!self.hidden.contains(&entry.files[0].path)).then_some(entry)
     }
 
     /// Where the data lies.
@@ -130,7 +159,7 @@ impl Store {
                 _ => None,
             },
             Place::File { .. } => {
-                let entry = winner(&self.index, &self.preferences, resource)?;
+                let entry = self.winner(&self.preferences, resource)?;
                 Some(entry.files[0].path.clone())
             }
         }
@@ -163,7 +192,7 @@ impl Store {
         if let Data::Bundle(bundle) = &self.data {
             return part(bundle, preferences, resource.id()).map(Place::Part);
         }
-        let entry = winner(&self.index, preferences, resource)?;
+        let entry = self.winner(preferences, resource)?;
         Some(Place::File { name: entry.data.clone(), content: entry.data_content })
     }
 
@@ -176,6 +205,9 @@ impl Store {
                 resource.name,
                 self.preferences.words().join(", ")
             ),
+            _ if winner(&self.index, &self.preferences, resource).is_some() => {
+                format!("there is no {} '{}'", resource.kind, resource.name)
+            }
             _ => missing_words(&self.index, &self.preferences, resource),
         }
     }
@@ -222,7 +254,7 @@ impl Store {
             return Ok(members.into_iter().filter_map(serving).collect());
         }
         let (Data::Folder(folder), Some(entry)) =
-            (&self.data, winner(&self.index, &self.preferences, package))
+            (&self.data, self.winner(&self.preferences, package))
         else {
             return Err(error!("{}", self.missing_words(package)));
         };

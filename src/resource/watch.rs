@@ -68,7 +68,7 @@ impl Drop for Watch {
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
-            log::warn("", "the thread that watches the game's folder failed");
+            log::warning("the thread that watches the game's folder failed");
         }
     }
 }
@@ -91,7 +91,7 @@ fn watcher(root: &Path, notices: Sender<Notice>) -> Result<Box<dyn Watcher + Sen
         Ok(Box::new(watcher) as Box<dyn Watcher + Send>)
     });
     native.or_else(|reason| {
-        log::warn("", &format!("file events do not come ({reason}): looking every half second"));
+        log::warning(&format!("file events do not come ({reason}): looking every half second"));
         let config = Config::default().with_poll_interval(POLL);
         let mut watcher = PollWatcher::new(told, config).map_err(|reason| reason.to_string())?;
         watcher.watch(root, RecursiveMode::Recursive).map_err(|reason| reason.to_string())?;

@@ -4,6 +4,7 @@
 use super::describe;
 use super::heap::Marks;
 use super::interrupt::Interrupt;
+use super::lines::LineHits;
 use super::memory::Memory;
 use super::report::Report;
 use super::row::Func;
@@ -58,6 +59,8 @@ pub struct Cx {
     pub marks: Option<Marks>,
     /// The words of the error that the running call ended in.
     pub words: String,
+    /// How often each line ran, where that is counted.
+    pub lines: Option<Box<LineHits>>,
 }
 
 /// One function that was given to Lua.

@@ -9,7 +9,7 @@ use super::cx::Cx;
 use super::report::{self, Report};
 use crate::system::platform::{self, ThreadClock};
 use mlua::ffi::*;
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -51,6 +51,8 @@ pub struct Interrupt {
     late: AtomicBool,
     clock: Mutex<Option<ThreadClock>>,
     closing: AtomicBool,
+    /// Whether the lines that run are counted.
+    lines: AtomicBool,
     watcher: Mutex<Option<Thread>>,
     /// Called when the process cannot end by itself.
     last_words: Mutex<Option<Box<dyn Fn() + Send>>>,
@@ -72,6 +74,7 @@ impl Interrupt {
             late: AtomicBool::new(false),
             clock: Mutex::new(None),
             closing: AtomicBool::new(false),
+            lines: AtomicBool::new(false),
             watcher: Mutex::new(None),
             last_words: Mutex::new(None),
         })
@@ -92,7 +95,7 @@ impl Interrupt {
         // Without a watchdog a game still runs; it only cannot be stopped in an endless loop.
         match spawned {
             Ok(handle) => *self.watcher.lock().unwrap() = Some(handle.thread().clone()),
-            Err(error) => crate::foundation::log::warn("", &format!("no watchdog: {error}")),
+            Err(error) => crate::foundation::log::warning(&format!("no watchdog: {error}")),
         }
     }
 
@@ -139,9 +142,20 @@ impl Interrupt {
 
     fn unhook_when_done(&self, state: *mut lua_State) {
         if self.reasons.load(SeqCst) == 0 {
+            let (hook, mask) = match self.lines.load(SeqCst) {
+                true => (Some(script_hook as unsafe extern "C-unwind" fn(_, _)), LUA_MASKLINE),
+                false => (None, 0),
+            };
             // SAFETY: called on the thread that runs this state.
-            unsafe { lua_sethook(state, None, 0, 0) };
+            unsafe { lua_sethook(state, hook, mask, 0) };
         }
+    }
+
+    /// Counts the lines that run from now on (lines.rs). Compiled code does not tell: the compiler
+    /// must be off.
+    pub fn count_lines(&self, state: *mut lua_State) {
+        self.lines.store(true, SeqCst);
+        self.unhook_when_done(state);
     }
 
     /// One look of the watchdog.
@@ -182,10 +196,11 @@ impl Interrupt {
             return;
         }
         self.reasons.fetch_or(reason as u32, SeqCst);
+        let lines = if self.lines.load(SeqCst) { LUA_MASKLINE } else { 0 };
         // SAFETY: the state is open (`close` takes the lock first), and LuaJIT's hook may be set at
         // any time, from a signal handler or another thread (LUA_MASKCOUNT, checked in compiled
         // loops by LUAJIT_ENABLE_CHECKHOOK).
-        unsafe { lua_sethook(state, Some(script_hook), LUA_MASKCOUNT, 1) };
+        unsafe { lua_sethook(state, Some(script_hook), LUA_MASKCOUNT | lines, 1) };
     }
 
     fn armed(&self, reason: Reason) -> bool {
@@ -209,10 +224,21 @@ impl Interrupt {
 /// # Safety
 /// Called by Lua only, with a state of a VM of ours.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn script_interrupted(l: *mut lua_State) -> c_int {
+unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -> c_int {
     // SAFETY: as above; the calls below are allowed in a hook.
     unsafe {
         let cx = Cx::of(l);
+        if (*ar).event == LUA_HOOKLINE
+            && let Some(lines) = &mut cx.lines
+        {
+            if lua_getinfo(l, c"S".as_ptr(), ar) != 0 {
+                let source = CStr::from_ptr((*ar).source).to_bytes();
+                lines.note(source, usize::try_from((*ar).currentline).unwrap_or(0));
+            }
+            if cx.interrupt.reasons.load(SeqCst) == 0 {
+                return 0;
+            }
+        }
         if cx.memory.lenient > 0 {
             return 0;
         }

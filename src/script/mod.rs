@@ -11,6 +11,7 @@ pub mod emit;
 mod heap;
 mod hint;
 mod interrupt;
+mod lines;
 pub mod lua_kind;
 mod memory;
 pub mod modules;
@@ -29,6 +30,15 @@ pub mod types;
 mod undo;
 mod value;
 mod vm;
+
+/// Whether a Lua pattern is found in a text; `None` where it is malformed or too costly.
+pub fn pattern_fits(text: &str, pattern: &str) -> Option<bool> {
+    let found = pattern::find(text.as_bytes(), pattern.as_bytes(), 0, &mut STEPS_MAX.clone());
+    found.ok().map(|found| found.is_some())
+}
+
+/// Steps that [`pattern_fits`] may take.
+const STEPS_MAX: u64 = 1_000_000;
 
 pub use cx::place;
 pub use interrupt::Interrupt;

@@ -155,8 +155,8 @@ fn path(tokens: &[Token], mut i: usize) -> (Vec<String>, usize) {
 }
 
 impl Outline {
-    /// What the top level calls: the root's name in the globals, or nothing where it is the file's own
-    /// or of a module.
+    /// What the top level calls: the root's name in the globals, or nothing where it is the file's
+    /// own or of a module.
     pub fn calls(&self) -> Vec<Option<String>> {
         let root = |path: &Vec<String>| match self.resolve(path, ALIASES_MAX)? {
             (None, path) => path.into_iter().next(),

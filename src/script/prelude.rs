@@ -60,8 +60,12 @@ pub const TEST_FILES: &[File] = files![
     "test/suite",
     "test/report",
     "test/modules",
+    "test/select",
+    "test/log",
     "test/runner",
+    "test/config",
     "test/engine",
+    "test/powers",
     "test/coverage",
 ];
 

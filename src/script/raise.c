@@ -6,7 +6,8 @@ typedef struct lua_State lua_State;
 typedef struct lua_Debug lua_Debug;
 int lua_error(lua_State *L);
 int script_call(lua_State *L);        /* cx.rs: the number of results, or -1 and an error value */
-int script_interrupted(lua_State *L); /* interrupt.rs: 1 and an error value, or 0 to go on */
+/* interrupt.rs: 1 and an error value, or 0 to go on */
+int script_interrupted(lua_State *L, lua_Debug *ar);
 
 /* A lua_CFunction returns int; but LuaJIT's interpreter computes with all 64 bits of the register,
    of which an int defines only the lower half (optimised Rust leaves other things in the upper
@@ -17,6 +18,5 @@ size_t script_entry(lua_State *L) {
 }
 
 void script_hook(lua_State *L, lua_Debug *ar) {
-  (void)ar;
-  if (script_interrupted(L)) lua_error(L);
+  if (script_interrupted(L, ar)) lua_error(L);
 }

@@ -1,6 +1,6 @@
-//! What a trial run of a changed file did to the rest of the game, taken back: a copy of every table
-//! and upvalue that the game's code can reach, and its comparison with what is there later. Threads
-//! and FFI values are left as they are. Nothing here raises, and no metamethod runs.
+//! What a trial run of a changed file did to the rest of the game, taken back: a copy of every
+//! table and upvalue that the game's code can reach, and its comparison with what is there later.
+//! Threads and FFI values are left as they are. Nothing here raises, and no metamethod runs.
 
 use super::cx::Cx;
 use super::heap::{Marks, VISITED, each_item, lua_upvalueid};
@@ -17,6 +17,9 @@ pub const NATIVES: &[(&CStr, lua_CFunction)] =
 const ENGINE_SOURCE: &[u8] = b"=[engine]";
 /// Lua's own limit is 255 upvalues.
 const UPVALUES_MAX: c_int = 255;
+
+/// Lua's memory, divided by the items of its log, is about this in games.
+const BYTES_PER_ITEM: usize = 12;
 
 /// What a record of the log is about, and what changed.
 const FIELD: f64 = 1.0;
@@ -145,7 +148,9 @@ unsafe extern "C-unwind" fn heap_save(l: *mut lua_State) -> c_int {
         let mut marks = Marks::new();
         each_item(l, 1, |_| _ = marks.mark(lua_topointer(l, -1), VISITED));
         lua_createtable(l, 1 << 12, 0); // 3: work
-        lua_createtable(l, 1 << 14, 0); // 4: log
+        // About as long as it will be: growing costs as much as filling.
+        let length = (cx.memory.used / BYTES_PER_ITEM).clamp(1 << 12, 1 << 24);
+        lua_createtable(l, length as c_int, 0); // 4: log
         let mut log = Log { l, marks, work: 3, waiting: 0, log: 4, length: 0 };
         each_item(l, 2, |_| log.meet());
         while log.waiting > 0 {
@@ -174,9 +179,9 @@ unsafe fn item(l: *mut lua_State, i: lua_Integer) {
     }
 }
 
-/// Notes a change in the list at 2, whose length is `count`: holder, kind, key, value. The holder is
-/// at 3, the key below the top and the value on top; both are taken off. Without a value there is
-/// `nothing`, the list itself.
+/// Notes a change in the list at 2, whose length is `count`: holder, kind, key, value. The holder
+/// is at 3, the key below the top and the value on top; both are taken off. Without a value there
+/// is `nothing`, the list itself.
 unsafe fn note(l: *mut lua_State, count: &mut lua_Integer, kind: f64) {
     // SAFETY: as said above.
     unsafe {
@@ -194,9 +199,9 @@ unsafe fn note(l: *mut lua_State, count: &mut lua_Integer, kind: f64) {
     }
 }
 
-/// `heap_restore(log)`: puts back everything that is another than in the log. Gives the list of what
-/// it took back, four items each: holder, kind (1 field, 3 upvalue, 6 metatable), key or number, and
-/// the value that was there (the list itself stands for nil).
+/// `heap_restore(log)`: puts back everything that is another than in the log. Gives the list of
+/// what it took back, four items each: holder, kind (1 field, 3 upvalue, 6 metatable), key or
+/// number, and the value that was there (the list itself stands for nil).
 unsafe extern "C-unwind" fn heap_restore(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes what `heap_save` gave.
     unsafe {
@@ -266,11 +271,50 @@ unsafe fn restore_table(
         lua_rawgeti(l, 1, i + 1);
         let count = lua_tonumber(l, -1) as lua_Integer;
         lua_settop(l, 3);
+        if !is_untouched(l, i + 2, count) {
+            restore_entries(l, i + 2, count, changes);
+        }
+        i + 2 + count * 2
+    }
+}
+
+/// Whether the table at 3 has the entries of the log, in their order: that of a table which nobody
+/// wrote to.
+unsafe fn is_untouched(l: *mut lua_State, i: lua_Integer, count: lua_Integer) -> bool {
+    // SAFETY: as for `restore_table`.
+    unsafe {
+        let mut at = i;
+        lua_pushnil(l);
+        while lua_next(l, 3) != 0 {
+            if at >= i + count * 2 {
+                lua_settop(l, 3);
+                return false;
+            }
+            lua_rawgeti(l, 1, at);
+            lua_rawgeti(l, 1, at + 1);
+            if lua_rawequal(l, 4, 6) == 0 || lua_rawequal(l, 5, 7) == 0 {
+                lua_settop(l, 3);
+                return false;
+            }
+            lua_settop(l, 4);
+            at += 2;
+        }
+        at == i + count * 2
+    }
+}
+
+unsafe fn restore_entries(
+    l: *mut lua_State,
+    i: lua_Integer,
+    count: lua_Integer,
+    changes: &mut lua_Integer,
+) {
+    // SAFETY: as for `restore_table`.
+    unsafe {
         // An entry's key stands before its value.
         for entry in 0..count {
-            let at = i + 2 + entry * 2;
-            lua_rawgeti(l, 1, at); // 4: key
-            lua_rawgeti(l, 1, at + 1); // 5: what it was
+            lua_rawgeti(l, 1, i + entry * 2); // 4: key
+            lua_rawgeti(l, 1, i + entry * 2 + 1); // 5: what it was
             lua_pushvalue(l, 4);
             lua_rawget(l, 3); // 6: what it is
             if lua_rawequal(l, 5, 6) == 0 {
@@ -290,9 +334,8 @@ unsafe fn restore_table(
             lua_settop(l, -2);
         }
         if now > count {
-            remove_others(l, i + 2, count, changes);
+            remove_others(l, i, count, changes);
         }
-        i + 2 + count * 2
     }
 }
 

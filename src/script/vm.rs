@@ -32,6 +32,8 @@ pub struct Config {
     pub tests: bool,
     /// Count the calls of every engine function, fast forms and prelude functions too.
     pub coverage: bool,
+    /// Count how often each line of a script runs; nothing is compiled to machine code then.
+    pub lines: bool,
 }
 
 impl Config {
@@ -42,6 +44,7 @@ impl Config {
         sandbox: true,
         tests: false,
         coverage: false,
+        lines: false,
     };
 }
 
@@ -70,6 +73,7 @@ unsafe extern "C-unwind" {
 impl Vm {
     /// Makes a VM for `engine` and boots the prelude. The calling thread is the one that runs it.
     pub fn new(engine: Engine, config: Config) -> Result<Vm, Box<Report>> {
+        let config = Config { jit: config.jit && !config.lines, ..config };
         let interrupt = Interrupt::new();
         let cx = Box::into_raw(Box::new(Cx {
             memory: Memory::new(config.memory_limit, interrupt.clone()),
@@ -91,6 +95,7 @@ impl Vm {
             reloading: false,
             marks: None,
             words: String::new(),
+            lines: config.lines.then(Default::default),
         }));
         // SAFETY: the context outlives the state; `Drop` closes the state first.
         let l = unsafe { lua_newstate(memory::allocate, cx as *mut c_void) };
@@ -101,6 +106,9 @@ impl Vm {
         let mut vm = Vm { l, cx, collector, config };
         interrupt.watch(l);
         vm.boot()?;
+        if config.lines {
+            interrupt.count_lines(l);
+        }
         Ok(vm)
     }
 
@@ -334,6 +342,11 @@ impl Vm {
     pub fn collect_all(&mut self) {
         // SAFETY: nothing runs in the state.
         unsafe { self.collector.full(self.l) }
+    }
+
+    /// How often each line of each file ran, since the last time that this was asked.
+    pub fn line_hits(&mut self) -> Vec<(String, Vec<u64>)> {
+        self.cx().lines.as_mut().map_or_else(Vec::new, |lines| lines.take())
     }
 
     /// How often each engine function was called: module, name, calls, fast calls, errors.

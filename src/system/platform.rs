@@ -119,6 +119,27 @@ pub fn end_now(code: i32) -> ! {
     std::process::exit(code)
 }
 
+/// Has everything that is written to standard output go to standard error from now on, whoever
+/// writes it; the file is what standard output was before. Where the system has no such thing,
+/// what is printed stays where it went.
+pub fn divert_output() -> std::io::Result<std::fs::File> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        let before = std::io::stdout().as_fd().try_clone_to_owned()?;
+        // SAFETY: both are the numbers of files that are open for as long as the process lives.
+        if unsafe { libc::dup2(libc::STDERR_FILENO, libc::STDOUT_FILENO) } < 0 {
+            return Err(std::io::Error::last_os_error());
+        }
+        Ok(before.into())
+    }
+    #[cfg(windows)]
+    {
+        use std::os::windows::io::AsHandle;
+        Ok(std::io::stdout().as_handle().try_clone_to_owned()?.into())
+    }
+}
+
 /// The folder for a game's saves, settings and reports, by the platform's convention. It need not
 /// exist. `ENGINE_SAVE_DIR`, where set, replaces everything but the game's own name.
 pub fn save_folder(game: &str) -> Result<PathBuf, String> {

@@ -1,7 +1,9 @@
 //! `engine test`: runs the Lua suites of a game or library.
 
 use super::definitions;
-use crate::app::testing::{self, Options};
+use crate::app::testing::output::OUTPUTS;
+use crate::app::testing::{self, Options, Places};
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use std::path::PathBuf;
 
 /// Run the Lua tests of a game or library
@@ -49,12 +51,53 @@ pub struct Args {
     /// Further folders that modules are found in, as in "src/?.lua;ext/?/init.lua"
     #[arg(long, value_name = "PATHS", value_parser = lpath)]
     lpath: Vec<Lpath>,
+    /// Run a script before each file; its hooks hold for every test
+    #[arg(long, value_name = "FILE|MODULE")]
+    helper: Option<String>,
+    /// Tests are files whose name fits this Lua pattern, in the place of the usual names
+    #[arg(long, value_name = "PATTERN")]
+    pattern: Vec<String>,
+    /// Leave out files whose name fits this Lua pattern
+    #[arg(long, value_name = "PATTERN")]
+    exclude_pattern: Vec<String>,
+    /// Use this profile of the folder's .busted file, in the place of `default`
+    #[arg(long, value_name = "NAME")]
+    run: Option<String>,
+    /// Do not read the folder's .busted file
+    #[arg(long, conflicts_with = "run")]
+    no_config: bool,
     /// CPU time that one test may take
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
     timeout: f64,
+    /// The form of the output [default: dots on a terminal, plain elsewhere]
+    #[arg(long, short, value_name = "FORM", value_parser = forms())]
+    output: Option<String>,
+    /// Write the output to a file; the terminal has the usual one
+    #[arg(long, value_name = "FILE", requires = "output")]
+    output_file: Option<PathBuf>,
+    /// Tell the N slowest tests at the end
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    slowest: usize,
+    /// Run files in N processes; 1 runs all in this one [default: as many as there are cores]
+    #[arg(long, short, value_name = "N", value_parser = jobs)]
+    jobs: Option<usize>,
+    /// Run a file in which something failed up to N times again; what passes then is flaky
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true,
+          value_parser = clap::value_parser!(u32).range(0..=testing::RETRIES_MAX as i64))]
+    retry: u32,
+    /// Run again what a saved file touches, until stopped
+    #[arg(long, conflicts_with = "list")]
+    watch: bool,
+    /// Write which lines of the game's files ran, as lcov reads it [default: lcov.info]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true,
+          default_missing_value = "lcov.info")]
+    coverage: Option<PathBuf>,
     /// Write how often each function of the engine's API was called, as JSON
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     api_coverage: Option<PathBuf>,
+    /// Run files that another process asks for
+    #[arg(long, hide = true)]
+    worker: bool,
 }
 
 /// The greatest seed that Lua's numbers hold.
@@ -68,6 +111,18 @@ fn lpath(text: &str) -> Result<Lpath, String> {
     testing::folders_of_lpath(text).map(Lpath)
 }
 
+fn jobs(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(jobs) if (1..=testing::JOBS_MAX).contains(&jobs) => Ok(jobs),
+        _ => Err(format!("must be a number of processes, from 1 to {}", testing::JOBS_MAX)),
+    }
+}
+
+/// The forms of the one table of outputs.
+fn forms() -> PossibleValuesParser {
+    OUTPUTS.iter().map(|form| PossibleValue::new(form.name).help(form.words)).into()
+}
+
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.01..=86_400.0).contains(&seconds) => Ok(seconds),
@@ -76,8 +131,10 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 pub fn main(args: Args) -> i32 {
+    if args.worker {
+        return testing::work(&args.path);
+    }
     definitions::refresh(&args.path);
-    let seed = args.seed.unwrap_or(if args.shuffle { seed_of_the_clock() } else { 0 });
     testing::test(&Options {
         start: args.path,
         files: args.files,
@@ -89,16 +146,25 @@ pub fn main(args: Args) -> i32 {
         list: args.list,
         fail_fast: args.fail_fast,
         shuffle: args.shuffle,
-        seed,
+        seed: args.seed,
         sandbox: !args.no_sandbox,
+        config: !args.no_config,
+        task: args.run,
+        helper: args.helper,
+        places: Places {
+            roots: Vec::new(),
+            patterns: args.pattern,
+            excludes: args.exclude_pattern,
+        },
         lpath: args.lpath.into_iter().flat_map(|lpath| lpath.0).collect(),
         timeout_seconds: args.timeout,
         api_coverage: args.api_coverage,
+        coverage: args.coverage,
+        output: args.output,
+        output_file: args.output_file,
+        slowest: args.slowest,
+        jobs: args.jobs,
+        retry: args.retry,
+        watch: args.watch,
     })
-}
-
-/// Another order in each run; the run says which.
-fn seed_of_the_clock() -> u64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    now.map_or(0, |since| u64::from(since.subsec_micros()))
 }

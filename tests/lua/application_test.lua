@@ -140,6 +140,59 @@ describe("Application's user settings", function()
     assert.equals(1, #heard)
   end)
 
+  it("are the defaults where the player set nothing, in a table too", function()
+    assert.equals(0.25, Application.user_setting("suite", "volume"))
+    Application.set_user_setting("suite", "loud", false)
+    assert.same({ volume = 0.25, loud = false }, Application.user_setting("suite"))
+    Application.set_user_setting("suite", { mute = true })
+    assert.same({ volume = 0.25, mute = true }, Application.user_setting("suite"))
+    Application.set_user_setting("suite", "levels", { 5, 6 })
+    Application.set_user_setting("suite", "levels", { 7 })
+    assert.same({ 7 }, Application.user_setting("suite", "levels"))
+    Application.set_user_setting("suite", "volume", "low", nil)
+    assert.equals(0.25, Application.user_setting("suite", "volume"))
+    Application.set_user_setting("suite", nil)
+    assert.same({ volume = 0.25 }, Application.user_setting("suite"))
+  end)
+
+  it("are copies in both directions", function()
+    local keys = { jump = "space" }
+    Application.set_user_setting("keys", keys)
+    keys.jump = "x"
+    assert.equals("space", Application.user_setting("keys", "jump"))
+    Application.user_setting("keys").jump = "y"
+    assert.equals("space", Application.user_setting("keys", "jump"))
+    Application.user_setting("suite").volume = 1
+    assert.equals(0.25, Application.user_setting("suite", "volume"))
+    local told = 0
+    for _ = 1, 2 do
+      Application.on_user_setting_changed("keys", function(_, value)
+        told = told + (value.jump == "up" and 1 or 0)
+        value.jump = "down"
+      end)
+    end
+    Application.set_user_setting("keys", { jump = "up" })
+    test.frames(1)
+    assert.equals(2, told)
+    assert.equals("up", Application.user_setting("keys", "jump"))
+  end)
+
+  it("tell listeners inside of a table that is set as a whole", function()
+    local heard = {}
+    Application.on_user_setting_changed("suite.volume", function(name, value)
+      heard[#heard + 1] = name .. "=" .. tostring(value)
+    end)
+    for _, value in ipairs({ { volume = 1 }, { loud = true }, false }) do
+      Application.set_user_setting("suite", value or nil)
+      test.frames(1)
+    end
+    assert.same({ "suite.volume=1", "suite.volume=0.25", "suite.volume=0.25" }, heard)
+    Application.set_user_setting("suite", "volumes", 3)
+    Application.set_user_setting("suites", 3)
+    test.frames(1)
+    assert.equals(3, #heard)
+  end)
+
   it("are saved, in memory alone while testing", function()
     assert.is_true(Application.save_user_settings())
     assert.is_nil(Application.user_settings_load_error())

@@ -2,7 +2,8 @@
 
 use super::game::{Answer, Game};
 
-const M: &str = "local M, n = { speed = 1, list = { 1 } }, 0 function M.hit() n = n + 1 return n end \
+const M: &str = "local M, n = { speed = 1, list = { 1 } }, 0 function M.hit() n = n + 1 return n \
+end \
                  function shout() return 'old' end return M";
 
 const STILL: &str = "assert(m.hit() == 3 and m.speed == 7 and shout() == 'old' and #m.list == 1) \
@@ -184,3 +185,45 @@ fn a_file_that_was_not_loaded_is_left_alone() {
     let answer = game.reload(&[("m.lua", "error('never run')")]);
     assert_eq!(answer.number("replaced"), 0.0);
 }
+
+/// The other lines of the table, each with the test that holds it.
+pub const LIMITS: &[(&str, fn())] = &[
+    (
+        "Files that are saved together are taken together, or none of them is.",
+        of_two_files_both_are_reloaded_or_none,
+    ),
+    (
+        "What was saved together with a broken file comes when that is mended; then `on_reload` \
+         names \
+         all of it.",
+        what_was_saved_with_a_broken_file_waits_until_that_is_mended,
+    ),
+    (
+        "A closure made inside a function keeps its old body until it is made again. A reload \
+         counts \
+         those that are alive, by their lines.",
+        closures_that_keep_their_old_bodies_are_told_with_their_lines,
+    ),
+    (
+        "What the top level does to other files by calling their functions is done by the first \
+         load; \
+         a reload takes its own run back.",
+        what_the_top_level_does_to_others_by_calls_is_done_once,
+    ),
+    (
+        "What a file that is new to the game does to others by calls lasts.",
+        what_a_newly_required_file_does_to_others_by_calls_lasts,
+    ),
+    (
+        "Random numbers that the top level takes while it is reloaded are put back.",
+        random_numbers_go_on_as_if_nothing_was_reloaded,
+    ),
+    (
+        "A file that was loaded under two names is reloaded under both.",
+        a_file_that_two_names_loaded_is_reloaded_under_both,
+    ),
+    (
+        "A file that no running code has loaded is not run.",
+        a_file_that_was_not_loaded_is_left_alone,
+    ),
+];

@@ -85,6 +85,7 @@ impl Game {
             forget: true,
             sandbox: true,
             coverage: false,
+            lines: false,
             store: None,
             watch: false,
         })

@@ -133,10 +133,12 @@ pub const KEEPS: &[Row] = &[
     ),
     row(
         "Objects keep their class: a table with `__index`, wherever it is held.",
-        "local Enemy = {} Enemy.__index = Enemy function Enemy.new() return setmetatable({ hp = 1 }, \
+        "local Enemy = {} Enemy.__index = Enemy function Enemy.new() return setmetatable({ hp = \
+         1 }, \
          Enemy) end function Enemy:name() return 'old' end return Enemy",
         "e = m.new() e.hp = 5 mt = getmetatable(e)",
-        "local Enemy = {} Enemy.__index = Enemy function Enemy.new() return setmetatable({ hp = 2 }, \
+        "local Enemy = {} Enemy.__index = Enemy function Enemy.new() return setmetatable({ hp = \
+         2 }, \
          Enemy) end function Enemy:name() return 'new' .. self.hp end return Enemy",
         "assert(e:name() == 'new5' and getmetatable(e) == mt and getmetatable(m.new()) == mt)",
     ),
@@ -185,13 +187,17 @@ pub const KEEPS: &[Row] = &[
         "assert(m.a() == 'a3' and m.b() == 'b12')",
     ),
     beside(
-        "return { counted = function(f) local n = 0 return function() n = n + 1 return n, f() end end }",
+        "return { counted = function(f) local n = 0 return function() n = n + 1 return n, f() \
+         end end }",
         row(
-            "What another file's function made at the top level keeps its state and calls the new code.",
-            "local other = require 'other' local M = { f = other.counted(function() return 'old' end) } \
+            "What another file's function made at the top level keeps its state and calls the \
+             new code.",
+            "local other = require 'other' local M = { f = other.counted(function() return 'old' \
+             end) } \
          return M",
             "m.f() m.f() held = m.f",
-            "local other = require 'other' local M = { f = other.counted(function() return 'new' end) } \
+            "local other = require 'other' local M = { f = other.counted(function() return 'new' \
+             end) } \
          return M",
             "local n, word = held() assert(held == m.f and n == 3 and word == 'new')",
         ),
@@ -236,7 +242,8 @@ pub const CHANGES: &[Row] = &[
          function even(n) return n == 0 or odd(n - 1) end return { even = even, odd = odd }",
         "",
         "local even local function odd(n) return n == 0 and 'no' or even(n - 1) end \
-         function even(n) return n == 0 and 'yes' or odd(n - 1) end return { even = even, odd = odd }",
+         function even(n) return n == 0 and 'yes' or odd(n - 1) end return { even = even, odd = \
+         odd }",
         "assert(m.even(10) == 'yes' and m.odd(10) == 'no')",
     ),
     row(
@@ -256,7 +263,8 @@ pub const CHANGES: &[Row] = &[
     row(
         "A function that is held as a callback, in a registry or as a key is exchanged there.",
         "local M = {} function M.f() return 1 end return M",
-        "list = { { fn = m.f } } keys = { [m.f] = 'k' } up = (function(f) return function() return f() \
+        "list = { { fn = m.f } } keys = { [m.f] = 'k' } up = (function(f) return function() \
+         return f() \
          end end)(m.f) weak = setmetatable({ m.f }, { __mode = 'v' })",
         "local M = {} function M.f() return 2 end return M",
         "assert(list[1].fn() == 2 and up() == 2 and weak[1]() == 2) \
@@ -284,7 +292,8 @@ pub const CHANGES: &[Row] = &[
         "local mt = { __add = function() return 1 end } return { new = function() return \
          setmetatable({}, mt) end }",
         "v = m.new()",
-        "local mt = { __add = function() return 2 end, __len = 1, __call = function() return 3 end } \
+        "local mt = { __add = function() return 2 end, __len = 1, __call = function() return 3 \
+         end } \
          return { new = function() return setmetatable({}, mt) end }",
         "assert(v + v == 2 and v() == 3 and getmetatable(v) == getmetatable(m.new()))",
     ),
@@ -341,11 +350,13 @@ pub const CHANGES: &[Row] = &[
         "A local that is new in the file has its new value.",
         "local M = {} function M.f() return 1 end return M",
         "",
-        "local M, fresh = {}, { 4 } function M.f() fresh[1] = fresh[1] + 1 return fresh[1] end return M",
+        "local M, fresh = {}, { 4 } function M.f() fresh[1] = fresh[1] + 1 return fresh[1] end \
+         return M",
         "assert(m.f() == 5 and m.f() == 6)",
     ),
     row(
-        "A table that becomes something else, or the other way round, does so if it was not replaced.",
+        "A table that becomes something else, or the other way round, does so if it was not \
+         replaced.",
         "local M = { a = 1, b = {}, c = {} } return M",
         "m.c = 'mine'",
         "local M = { a = { 1 }, b = function() return 2 end, c = 3 } return M",
@@ -395,7 +406,8 @@ pub const CHANGES: &[Row] = &[
     beside(
         "return { name = 'other', f = function() return 'theirs' end }",
         row(
-            "Functions that a file puts into another file's table are exchanged, added and removed.",
+            "Functions that a file puts into another file's table are exchanged, added and \
+             removed.",
             "local other = require 'other' function other.a() return 1 end function other.b() end",
             "o = require 'other' o.mine = 5 held = o.a",
             "local other = require 'other' function other.a() return 2 end \
@@ -416,7 +428,8 @@ pub const CHANGES: &[Row] = &[
         "A = class(A) function A:who() return 'a' end B = class(B) function B:who() return 'b' end \
          C = class(C, A)",
         "c = C()",
-        "A = class(A) function A:who() return 'a' end B = class(B) function B:who() return 'b2' end \
+        "A = class(A) function A:who() return 'a' end B = class(B) function B:who() return 'b2' \
+         end \
          C = class(C, B)",
         "assert(c:who() == 'b2' and class.is_a(c, B) and not class.is_a(c, A) and C.super == B)",
     ),
@@ -447,7 +460,8 @@ pub const CHANGES: &[Row] = &[
          coroutine.yield() return 'old', M.f(), held() end return M",
         "co = coroutine.create(m.run) coroutine.resume(co)",
         "local M = {} function M.f() return 2 end function M.run() return 'new' end return M",
-        "local _, body, f, held = coroutine.resume(co) assert(body == 'old' and f == 2 and held == 2) \
+        "local _, body, f, held = coroutine.resume(co) assert(body == 'old' and f == 2 and held \
+         == 2) \
          local _, body = coroutine.resume(coroutine.create(m.run)) assert(body == 'new')",
     ),
     row(

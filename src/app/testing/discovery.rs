@@ -1,5 +1,6 @@
 //! Which files are tests, and in which folders their modules are found. Reads folders, no files.
 
+use super::recording;
 use crate::foundation::Error;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -13,31 +14,63 @@ const FOREIGN: [&str; 3] = ["lua_modules", "node_modules", "target"];
 /// Folders that modules are looked for in beside the root, where they exist.
 const SCRIPT_FOLDERS: [&str; 3] = ["lua", "src", "lib"];
 
+/// Folders of tests, which stand beside what they test.
+const TEST_FOLDERS: [&str; 3] = ["spec", "tests", "test"];
+
 /// What was found.
 #[derive(Debug, PartialEq)]
 pub struct Found {
-    /// The folder of the game or library: paths and modules begin here.
-    pub root: PathBuf,
     /// Paths from the root, sorted, with slashes.
     pub files: Vec<String>,
     /// Where it was looked, for a person who expected more.
     pub looked: String,
 }
 
-/// Finds the test files that `start` (a folder or one file) and `filters` mean. A filter is a part
-/// of a path, or names a file that would not be found by its name.
-pub fn find(start: &Path, filters: &[String]) -> Result<Found, Error> {
-    let shown = start.display();
-    let about = std::fs::metadata(start)
-        .map_err(|reason| crate::error!("'{shown}' cannot be opened: {reason}"))?;
-    let root = root_of(start, about.is_dir());
-    if !about.is_dir() {
-        let path = start.strip_prefix(&root).unwrap_or(start);
-        return Ok(Found { files: vec![slashed(path)], looked: format!("'{shown}'"), root });
+/// Where tests are looked for, where that is not by the usual names in the whole folder.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Places {
+    /// Folders and files, from the root; the whole of what was asked for if empty.
+    pub roots: Vec<String>,
+    /// Lua patterns that a file's name must fit one of; the usual names if empty.
+    pub patterns: Vec<String>,
+    /// Lua patterns that it must not fit.
+    pub excludes: Vec<String>,
+}
+
+/// Finds the test files that `start` (a folder or one file) and `filters` mean, as paths from
+/// `root`. A filter is a part of a path, or names a file that would not be found by its name.
+/// `choose` keeps those that fit the places' patterns.
+pub fn find<E: From<Error>>(
+    (root, start): (&Path, &Path),
+    filters: &[String],
+    places: &Places,
+    choose: impl FnOnce(Vec<String>) -> Result<Vec<String>, E>,
+) -> Result<Found, E> {
+    let inside = start.strip_prefix(root).unwrap_or(Path::new(""));
+    if start.is_file() {
+        let looked = format!("'{}'", start.display());
+        return Ok(Found { files: vec![slashed(inside)], looked });
     }
+    let search = Search { root, any_spec: !inside.as_os_str().is_empty(), places };
     let mut files = Vec::new();
-    let inside = start.strip_prefix(&root).unwrap_or(Path::new(""));
-    collect(&root, inside, 0, &mut files);
+    // What a person asks for on the command line comes before the file's own places.
+    if places.roots.is_empty() || search.any_spec {
+        search.collect(inside, 0, &mut files);
+    } else {
+        for place in places.roots.iter().map(|place| Path::new(place.trim_end_matches('/'))) {
+            match root.join(place) {
+                path if path.is_file() => files.push(slashed(place)),
+                path if path.is_dir() => search.collect(place, 0, &mut files),
+                path => Err(crate::error!(
+                    ".busted: there is no '{}', which ROOT names",
+                    path.display()
+                ))?,
+            }
+        }
+    }
+    if !places.patterns.is_empty() || !places.excludes.is_empty() {
+        files = choose(files)?;
+    }
     if !filters.is_empty() {
         files.retain(|path| filters.iter().any(|filter| path.contains(filter.as_str())));
         let named = filters.iter().filter(|filter| root.join(filter).is_file());
@@ -45,16 +78,14 @@ pub fn find(start: &Path, filters: &[String]) -> Result<Found, Error> {
     }
     files.sort();
     files.dedup();
-    let mut looked = format!("'{shown}' for spec/**/*_spec.lua and **/*_test.lua");
-    if !filters.is_empty() {
-        looked += &format!(" with {} in the path", filters.join(" or "));
-    }
-    Ok(Found { root, files, looked })
+    Ok(Found { files, looked: search.words(start, filters) })
 }
 
-/// A folder is its own root, but for the folder of the tests themselves: what is tested is beside
-/// it.
-fn root_of(start: &Path, is_folder: bool) -> PathBuf {
+/// The folder of the game or library that a folder or file is in. A folder is its own root, but for
+/// that of the tests themselves: what is tested is beside it.
+pub fn root_of(start: &Path) -> Result<PathBuf, Error> {
+    let about = std::fs::metadata(start)
+        .map_err(|reason| crate::error!("'{}' cannot be opened: {reason}", start.display()))?;
     let parent = |path: &Path| match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
         _ => PathBuf::from("."),
@@ -62,34 +93,78 @@ fn root_of(start: &Path, is_folder: bool) -> PathBuf {
     let named = |path: &Path, names: &[&str]| {
         path.file_name().is_some_and(|name| names.iter().any(|known| name == OsStr::new(known)))
     };
-    if is_folder {
-        return if named(start, &["spec"]) { parent(start) } else { start.to_path_buf() };
+    if !about.is_dir() {
+        let tests = start.ancestors().find(|path| named(path, &TEST_FOLDERS));
+        return Ok(parent(tests.unwrap_or(start)));
     }
-    let tests = start.ancestors().find(|path| named(path, &["spec", "tests", "test"]));
-    parent(tests.unwrap_or(start))
+    // A game or library that is only called so.
+    let whole = ["main.lua", "settings.sjson", "spec"].iter().any(|name| start.join(name).exists());
+    let of_tests = named(start, &TEST_FOLDERS) && !whole;
+    Ok(if of_tests { parent(start) } else { start.to_path_buf() })
 }
 
-fn collect(root: &Path, inside: &Path, depth: usize, files: &mut Vec<String>) {
-    // A folder that cannot be read has no tests; what is missing shows in the count.
-    let Ok(entries) = std::fs::read_dir(root.join(inside)) else { return };
-    for entry in entries.filter_map(Result::ok) {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let path = inside.join(entry.file_name());
-        // Links to folders are not followed: they could lead in a circle.
-        let Ok(kind) = entry.file_type() else { continue };
-        if kind.is_dir() {
-            let foreign = name.starts_with('.') || FOREIGN.contains(&name.as_str());
-            if !foreign && depth < DEPTH_MAX {
-                collect(root, &path, depth + 1, files);
+/// One walk through folders.
+struct Search<'a> {
+    root: &'a Path,
+    /// Specs anywhere below were asked for by naming the folder.
+    any_spec: bool,
+    places: &'a Places,
+}
+
+impl Search<'_> {
+    fn collect(&self, inside: &Path, depth: usize, files: &mut Vec<String>) {
+        // A folder that cannot be read has no tests; what is missing shows in the count.
+        let Ok(entries) = std::fs::read_dir(self.root.join(inside)) else { return };
+        for entry in entries.filter_map(Result::ok) {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let path = inside.join(entry.file_name());
+            // Links to folders are not followed: they could lead in a circle.
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() {
+                let foreign = name.starts_with('.') || FOREIGN.contains(&name.as_str());
+                if !foreign && depth < DEPTH_MAX {
+                    self.collect(&path, depth + 1, files);
+                }
+            } else if self.may_be_test(&path, &name) {
+                files.push(slashed(&path));
             }
-        } else if is_test(&path, &name) {
-            files.push(slashed(&path));
         }
     }
+
+    fn may_be_test(&self, path: &Path, name: &str) -> bool {
+        if recording::is_meant(name) {
+            return true;
+        }
+        if !self.places.patterns.is_empty() {
+            return name.ends_with(".lua") && !name.starts_with('.');
+        }
+        let specs = self.any_spec || !self.places.roots.is_empty();
+        let is_spec = || specs || TEST_FOLDERS.iter().any(|folder| path.starts_with(folder));
+        name.ends_with("_test.lua") || (name.ends_with("_spec.lua") && is_spec())
+    }
+
+    fn words(&self, start: &Path, filters: &[String]) -> String {
+        let Places { roots, patterns, .. } = self.places;
+        let mut words = match patterns.as_slice() {
+            [] => format!("'{}' for spec/**/*_spec.lua and **/*_test.lua", start.display()),
+            some => format!("'{}' for names with {}", start.display(), some.join(" or ")),
+        };
+        if !roots.is_empty() && !self.any_spec {
+            words += &format!(" in {}", roots.join(" and "));
+        }
+        if !filters.is_empty() {
+            words += &format!(" with {} in the path", filters.join(" or "));
+        }
+        words
+    }
 }
 
-fn is_test(path: &Path, name: &str) -> bool {
-    name.ends_with("_test.lua") || (name.ends_with("_spec.lua") && path.starts_with("spec"))
+/// Whether a path is that of a test, or of what helps tests, by the usual names.
+pub fn is_usual(path: &str) -> bool {
+    let folder = path.split('/').next().unwrap_or_default();
+    path.ends_with("_test.lua")
+        || path.ends_with("_spec.lua")
+        || (path.contains('/') && TEST_FOLDERS.contains(&folder))
 }
 
 fn slashed(path: &Path) -> String {
@@ -98,11 +173,14 @@ fn slashed(path: &Path) -> String {
 }
 
 /// The folders that a test file's modules are found in, from the root: the root, `lua`, `src` and
-/// `lib` where they exist, those of `lpath`, and the file's own.
+/// `lib` where they exist, those of `lpath`, and the file's own. What has a `?` is a whole path.
 pub fn script_folders(root: &Path, file: &str, lpath: &[String]) -> Vec<String> {
     let mut folders = vec![String::new()];
     let usual = SCRIPT_FOLDERS.iter().filter(|name| root.join(name).is_dir());
     folders.extend(usual.map(|name| name.to_string()));
+    if root.join("src").is_dir() {
+        folders.push("src/?/?.lua".to_string());
+    }
     folders.extend(lpath.iter().cloned());
     if let Some((folder, _)) = file.rsplit_once('/') {
         folders.push(folder.to_string());
@@ -117,18 +195,27 @@ pub fn script_folders(root: &Path, file: &str, lpath: &[String]) -> Vec<String> 
 }
 
 /// The folders of a search path as Lua writes it: `src/?.lua;lib/?/init.lua`, or plain folders.
+/// Other paths with a `?` stay as they are.
 pub fn folders_of_lpath(lpath: &str) -> Result<Vec<String>, String> {
     let mut folders = Vec::new();
     for part in lpath.split(';').filter(|part| !part.is_empty()) {
         let part = part.strip_prefix("./").unwrap_or(part);
         let pattern = ["?.lua", "?/init.lua"].iter().find_map(|end| part.strip_suffix(end));
-        let folder = pattern.unwrap_or(part).trim_end_matches('/');
-        if folder.contains('?') {
-            return Err(format!(
-                "'{part}' must be a folder, or end in ?.lua or ?/init.lua as in src/?.lua"
-            ));
+        let folder = match pattern {
+            Some("/") => "/",
+            Some(folder) if !folder.contains('?') => folder.trim_end_matches('/'),
+            None if !part.contains('?') => part.trim_end_matches('/'),
+            _ if part.ends_with(".lua") => part,
+            _ => {
+                return Err(format!(
+                    "'{part}' must be a folder, or end in .lua with a ? for the module's name, as \
+                     in src/?.lua"
+                ));
+            }
+        };
+        if !folders.iter().any(|known| known == folder) {
+            folders.push(folder.to_string());
         }
-        folders.push(folder.to_string());
     }
     Ok(folders)
 }
@@ -161,36 +248,60 @@ mod tests {
                 ".git/e_test.lua",
             ],
         );
-        let found = find(&root, &[]).unwrap();
-        assert_eq!(found.files, ["a_test.lua", "spec/deep/b_spec.lua"]);
-        let one = find(&root, &["deep".to_string()]).unwrap();
-        assert_eq!(one.files, ["spec/deep/b_spec.lua"]);
-        let named = find(&root, &["spec/helper.lua".to_string()]).unwrap();
-        assert_eq!(named.files, ["spec/helper.lua"]);
+        check(&root, &[], &["a_test.lua", "spec/deep/b_spec.lua"]);
+        check(&root, &["deep"], &["spec/deep/b_spec.lua"]);
+        check(&root, &["spec/helper.lua"], &["spec/helper.lua"]);
+        // A folder that is named has specs of its own.
+        let src = found(&root, &root.join("src"), &[], &Places::default());
+        assert_eq!(src.files, ["src/c_spec.lua"]);
+    }
+
+    fn check(root: &Path, filters: &[&str], files: &[&str]) {
+        assert_eq!(found(root, root, filters, &Places::default()).files, files);
+    }
+
+    fn found(root: &Path, start: &Path, filters: &[&str], places: &Places) -> Found {
+        let filters: Vec<_> = filters.iter().map(|filter| filter.to_string()).collect();
+        find((root, start), &filters, places, Ok::<_, Error>).unwrap()
     }
 
     #[test]
     fn the_root_is_beside_the_folder_of_the_tests() {
-        let root = scratch("root", &["spec/a_spec.lua", "b_test.lua"]);
+        let root = scratch("root", &["spec/a_spec.lua", "b_test.lua", "test/main.lua"]);
         for start in ["spec", "spec/a_spec.lua"] {
-            let found = find(&root.join(start), &[]).unwrap();
-            assert_eq!((&found.root, &found.files[..]), (&root, &["spec/a_spec.lua".into()][..]));
+            let start = root.join(start);
+            assert_eq!(root_of(&start).unwrap(), root);
+            assert_eq!(found(&root, &start, &[], &Places::default()).files, ["spec/a_spec.lua"]);
         }
-        let found = find(&root.join("b_test.lua"), &[]).unwrap();
-        assert_eq!((&found.root, &found.files[..]), (&root, &["b_test.lua".into()][..]));
+        assert_eq!(root_of(&root.join("b_test.lua")).unwrap(), root);
+        // A game that is called so is its own root.
+        assert_eq!(root_of(&root.join("test")).unwrap(), root.join("test"));
+        assert!(root_of(&root.join("nowhere")).is_err());
+    }
+
+    #[test]
+    fn places_of_a_file_take_the_place_of_the_usual_names() {
+        let root = scratch("places", &["spec/a_spec.lua", "t/b_spec.lua", "t/c.lua", "d.lua"]);
+        let in_t = Places { roots: vec!["t/".into()], ..Places::default() };
+        assert_eq!(found(&root, &root, &[], &in_t).files, ["t/b_spec.lua"]);
+        let all = Places { patterns: vec!["lua".into()], ..in_t.clone() };
+        assert_eq!(found(&root, &root, &[], &all).files, ["t/b_spec.lua", "t/c.lua"]);
+        let lost = Places { roots: vec!["u".into()], ..Places::default() };
+        let error = find((&root, &root), &[], &lost, Ok::<_, Error>).unwrap_err();
+        assert!(error.to_string().starts_with(".busted: there is no "), "{error}");
     }
 
     #[test]
     fn modules_are_found_in_the_usual_folders_and_beside_the_test() {
         let root = scratch("folders", &["src/x.lua", "spec/deep/a_spec.lua"]);
         let folders = script_folders(&root, "spec/deep/a_spec.lua", &["src".into(), "ext".into()]);
-        assert_eq!(folders, ["", "src", "ext", "spec/deep"]);
+        assert_eq!(folders, ["", "src", "src/?/?.lua", "ext", "spec/deep"]);
     }
 
     #[test]
     fn a_search_path_names_folders() {
-        let folders = folders_of_lpath("./src/?.lua;lib/?/init.lua;?.lua;vendor").unwrap();
-        assert_eq!(folders, ["src", "lib", "", "vendor"]);
+        let folders = folders_of_lpath("./src/?.lua;lib/?/init.lua;;?.lua;a/?/?.lua;vendor/");
+        assert_eq!(folders.unwrap(), ["src", "lib", "", "a/?/?.lua", "vendor"]);
         let words = folders_of_lpath("a/?.so").unwrap_err();
         assert!(words.starts_with("'a/?.so' must be a folder"), "{words}");
     }

@@ -1,45 +1,37 @@
 //! What a step of a suite says, read from the plain data that lua/test/engine.lua makes.
 
+use super::result::{Failure, Status, TestResult};
 use crate::script::Value;
 
-/// How a test ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Status {
-    Passed,
-    Failed,
-    Skipped,
-}
-
-/// What went wrong, with everything that helps to find it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Failure {
-    /// The test's full name, or what failed in its stead.
-    pub name: String,
-    /// `file:line` where it happened, as far as that is known.
-    pub at: Option<String>,
-    pub message: String,
-    /// `name = value` for each local of the failing function.
-    pub locals: Vec<String>,
-    /// One line for each function, innermost first.
-    pub trace: String,
-    pub hint: Option<String>,
-}
-
 /// What a test asks the driver for.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Request {
     Frames(u64),
     Seconds(f64),
     Boot,
+    /// The player asks the game to end.
+    Close,
+    /// A script has another text from now on.
+    Reload {
+        file: String,
+        text: String,
+    },
+    /// Something of the outside fails from now on; `None` ends all that.
+    Fault(Option<Fault>),
+}
+
+/// What can be made to fail.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Fault {
+    DiskFull,
+    /// The file of this path is as if it were not there.
+    MissingFile(String),
 }
 
 /// One step's news.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    Test {
-        status: Status,
-        failure: Option<Failure>,
-    },
+    Test(TestResult),
     /// What would be run: `file:line` and the full name.
     Listed {
         at: String,
@@ -55,31 +47,25 @@ impl Event {
     /// Reads a step's value. What has another shape is a fault of the test library.
     pub fn read(value: &Value) -> Result<Event, String> {
         if matches!(value, Value::Text(word) if word == "passed") {
-            return Ok(Event::Test { status: Status::Passed, failure: None });
+            return Ok(Event::Test(Fields(value).test(Status::Passed)));
         }
         let fields = Fields(value);
-        let request = |kind: &str| match kind {
-            "frames" => Some(Request::Frames(fields.number("amount") as u64)),
-            "seconds" => Some(Request::Seconds(fields.number("amount"))),
-            "boot" => Some(Request::Boot),
-            _ => None,
-        };
         let event = match fields.text("kind").unwrap_or_default() {
-            "test" => Some(Event::test(&fields)),
+            "test" => {
+                let status = match fields.text("status") {
+                    Some("success") => Status::Passed,
+                    Some("pending") => Status::Skipped,
+                    _ => Status::Failed,
+                };
+                Some(Event::Test(fields.test(status)))
+            }
             "listed" => Some(Event::Listed { at: fields.place(), name: fields.owned("name") }),
             "file_error" | "hook_error" => Some(Event::Error(fields.failure())),
-            "request" => fields.text("request").and_then(request).map(Event::Request),
+            "request" => fields.request().map(Event::Request),
             "done" => Some(Event::Done),
             _ => None,
         };
         event.ok_or_else(|| format!("the test library said something unknown: {value:?}"))
-    }
-
-    fn test(fields: &Fields) -> Event {
-        let skipped = fields.text("status") == Some("pending");
-        let status = if skipped { Status::Skipped } else { Status::Failed };
-        let failure = (status == Status::Failed).then(|| fields.failure());
-        Event::Test { status, failure }
     }
 }
 
@@ -110,27 +96,55 @@ impl<'a> Fields<'a> {
         }
     }
 
+    fn list(&self, key: &str) -> Vec<String> {
+        let Some(Value::List(items)) = self.get(key) else { return Vec::new() };
+        let texts = items.iter().filter_map(|item| match item {
+            Value::Text(text) => Some(text.clone()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
     /// Where the test or hook was written.
     fn place(&self) -> String {
         format!("{}:{}", self.owned("path"), self.number("line"))
     }
 
+    fn test(&self, status: Status) -> TestResult {
+        TestResult {
+            status,
+            name: self.owned("name"),
+            groups: self.list("groups"),
+            at: self.text("path").map(|_| self.place()).unwrap_or_default(),
+            seconds: 0.0,
+            failure: (status == Status::Failed).then(|| self.failure()),
+        }
+    }
+
+    fn request(&self) -> Option<Request> {
+        Some(match self.text("request")? {
+            "frames" => Request::Frames(self.number("amount") as u64),
+            "seconds" => Request::Seconds(self.number("amount")),
+            "boot" => Request::Boot,
+            "close" => Request::Close,
+            "reload" => Request::Reload { file: self.owned("file"), text: self.owned("text") },
+            "fault" => Request::Fault(match self.text("fault")? {
+                "disk full" => Some(Fault::DiskFull),
+                "missing file" => Some(Fault::MissingFile(self.owned("file"))),
+                _ => None,
+            }),
+            _ => return None,
+        })
+    }
+
     fn failure(&self) -> Failure {
-        let locals = match self.get("locals") {
-            Some(Value::List(locals)) => locals.iter(),
-            _ => [].iter(),
-        };
-        let locals = locals.filter_map(|local| match local {
-            Value::Text(local) => Some(local.clone()),
-            _ => None,
-        });
         let written = self.text("path").map(|_| self.place());
         let name = self.text("name").filter(|name| !name.is_empty());
         Failure {
             name: name.or(self.text("path")).unwrap_or("(no name)").to_string(),
             at: self.text("at").map(str::to_string).or(written),
             message: self.owned("message"),
-            locals: locals.collect(),
+            locals: self.list("locals"),
             trace: self.owned("trace"),
             hint: self.text("hint").map(str::to_string),
         }
@@ -149,15 +163,15 @@ mod tests {
     #[test]
     fn a_failed_test_has_its_failure_and_a_skipped_one_has_none() {
         let failed = table(&[("kind", "test"), ("status", "error"), ("name", "a"), ("at", "f:3")]);
-        let Event::Test { status: Status::Failed, failure: Some(failure) } =
+        let Event::Test(TestResult { status: Status::Failed, failure: Some(failure), .. }) =
             Event::read(&failed).unwrap()
         else {
             panic!("{failed:?}");
         };
         assert_eq!((failure.name.as_str(), failure.at.as_deref()), ("a", Some("f:3")));
         let skipped = table(&[("kind", "test"), ("status", "pending")]);
-        let wanted = Event::Test { status: Status::Skipped, failure: None };
-        assert_eq!(Event::read(&skipped), Ok(wanted));
+        let Ok(Event::Test(test)) = Event::read(&skipped) else { panic!("{skipped:?}") };
+        assert_eq!((test.status, test.failure), (Status::Skipped, None));
     }
 
     #[test]

@@ -2,18 +2,19 @@
 //! stopped or broken test leaves behind ends with this engine.
 
 use super::Options;
-use super::event::{Event, Failure, Request, Status};
+use super::event::{Event, Fault, Request};
+use super::result::{Failure, Outcome, TestResult};
 use super::stuck::Watched;
-use super::usage::Usage;
-use super::{Counts, Stop, discovery};
+use super::{Stop, discovery, recording};
 use crate::app::{App, Game, Opening, exit};
 use crate::engine::Build;
-use crate::foundation::{Error, fault};
+use crate::foundation::{Error, fault, log};
 use crate::resource::project::NoScript;
 use crate::resource::store::Store;
 use crate::script::{Report, Value};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::time::Instant;
 
 /// The step of every frame, in seconds.
 pub const FRAME_SECONDS: f64 = 1.0 / 60.0;
@@ -26,63 +27,106 @@ pub struct Plan<'a> {
     pub watched: &'a Watched,
 }
 
-/// What came of a file.
-#[derive(Debug, Default)]
-pub struct Outcome {
-    pub counts: Counts,
-    pub failures: Vec<Failure>,
-    /// What is wrong with the options.
-    refused: Option<String>,
-    /// With `Options::list`: place and full name of each test.
-    pub listed: Vec<(String, String)>,
-}
+/// Hears of every test as it ends.
+pub type Tell<'a> = &'a mut dyn FnMut(TestResult);
 
-impl Outcome {
-    fn fail(&mut self, failure: Failure) {
-        self.counts.failed += 1;
-        self.failures.push(failure);
-    }
-}
-
-/// Runs a file: what came of it, and the engine that it ran in. What stops it is of the game's
-/// folder or the options, and would meet every file.
-pub fn run(plan: &Plan, path: &str, usage: &mut Usage) -> Result<(Outcome, App), Stop> {
-    let Plan { root, options, .. } = *plan;
+/// Runs a file and tells its tests: what else came of it, and the engine that it ran in. What stops
+/// it is of the game's folder or the options, and would meet every file.
+fn run(plan: &Plan, path: &str, tell: Tell) -> Result<(Outcome, App), Stop> {
+    let began = Instant::now();
     plan.watched.enter(path);
+    log::forget_warnings();
+    log::hold_errors();
+    let ran = run_holding(plan, path, tell);
+    // Where a file has come to its end, no errors are left: its last test was asked for them.
+    let left = log::release_errors();
+    match &ran {
+        Ok(_) if !left.is_empty() => tell(unexpected(path, &left)),
+        Ok(_) => {}
+        Err(_) => left.iter().for_each(|words| log::error(words)),
+    }
+    ran.map(|(outcome, app)| (Outcome { seconds: began.elapsed().as_secs_f64(), ..outcome }, app))
+}
+
+/// Runs a file of tests, or a recording.
+pub fn run_any(plan: &Plan, path: &str, tell: Tell) -> Result<(Outcome, Option<App>), Stop> {
+    if recording::is_meant(path) {
+        return recording::run(plan, path, tell);
+    }
+    run(plan, path, tell).map(|(outcome, app)| (outcome, Some(app)))
+}
+
+/// Errors in the log that no test is to blame for.
+fn unexpected(path: &str, errors: &[String]) -> TestResult {
+    let message = format!("an error was logged outside of a test: {}", errors.join("\n"));
+    TestResult::failed(of_file(path, message))
+}
+
+/// Something that went wrong with a whole file.
+pub fn of_file(path: &str, message: String) -> Failure {
+    Failure { name: path.to_string(), at: Some(path.to_string()), message, ..Failure::default() }
+}
+
+fn run_holding(plan: &Plan, path: &str, tell: Tell) -> Result<(Outcome, App), Stop> {
+    let Plan { root, options, .. } = *plan;
     let mut outcome = Outcome::default();
-    let mut app = App::open(Opening {
-        game: Game::Folder(root.to_path_buf()),
-        build: Build::Test,
-        arguments: Vec::new(),
-        seed: options.seed,
-        deterministic: true,
-        boot: None,
-        forget: true,
-        sandbox: options.sandbox,
-        coverage: options.api_coverage.is_some(),
-        store: Some(plan.store.clone()),
-        watch: false,
-    })?;
+    let mut app = open(root, options, plan.store.clone())?;
     let watched = plan.watched;
-    let mut driver = Driver { app: &mut app, options, watched, booted: false };
+    let mut driver = Driver { app: &mut app, options, watched, booted: false, refused: None };
     // A fault of the engine's own outside of a script's call: this file failed, the next may not.
-    let driven = catch_unwind(AssertUnwindSafe(|| driver.run(root, path, &mut outcome)));
+    let driven = catch_unwind(AssertUnwindSafe(|| driver.run(root, path, &mut outcome, tell)));
     let words = match driven {
         Ok(Ok(())) => None,
         Ok(Err(report)) => Some(report_words(&report)),
         Err(_) => Some(fault::take_panic()),
     };
-    if let Some(message) = words {
-        let (name, at) = (path.to_string(), Some(path.to_string()));
-        outcome.fail(Failure { name, at, message, ..Failure::default() });
-    }
-    if let Some(words) = outcome.refused {
+    if let Some(words) = driver.refused {
         return Err(Stop { code: exit::USAGE, words });
     }
+    if let Some(message) = words {
+        tell(TestResult::failed(of_file(path, message)));
+    }
+    let failed = |report: Box<Report>| Error::new(report.to_string());
     if options.api_coverage.is_some() {
-        usage.add(app.vm()).map_err(|report| Error::new(report.to_string()))?;
+        outcome.usage.add(app.vm()).map_err(failed)?;
+    }
+    if options.coverage.is_some() {
+        let counts = |file: &str| file != path && !discovery::is_usual(file);
+        outcome.lines.add(app.vm(), counts).map_err(failed)?;
     }
     Ok((outcome, app))
+}
+
+/// An engine to test in.
+pub fn open(root: &Path, options: &Options, store: Store) -> Result<App, Error> {
+    App::open(Opening {
+        game: Game::Folder(root.to_path_buf()),
+        build: Build::Test,
+        arguments: Vec::new(),
+        seed: options.seed(),
+        deterministic: true,
+        boot: None,
+        forget: true,
+        sandbox: options.sandbox,
+        coverage: options.api_coverage.is_some(),
+        lines: options.coverage.is_some(),
+        store: Some(store),
+        watch: false,
+    })
+}
+
+/// Says where modules are found: to the engine, and to Lua's own `require` outside of the sandbox.
+pub fn set_folders(
+    app: &mut App,
+    options: &Options,
+    folders: Vec<String>,
+) -> Result<(), Box<Report>> {
+    if !options.sandbox {
+        let list = folders.iter().cloned().map(Value::Text).collect();
+        app.vm().call_core("test_folders", &[Value::List(list)], options.timeout_seconds)?;
+    }
+    app.vm().engine().project.script_folders = folders;
+    Ok(())
 }
 
 struct Driver<'a> {
@@ -90,40 +134,61 @@ struct Driver<'a> {
     options: &'a Options,
     watched: &'a Watched,
     booted: bool,
+    /// What is wrong with the options.
+    refused: Option<String>,
 }
 
 impl Driver<'_> {
-    fn run(&mut self, root: &Path, path: &str, out: &mut Outcome) -> Result<(), Box<Report>> {
+    fn run(
+        &mut self,
+        root: &Path,
+        path: &str,
+        out: &mut Outcome,
+        tell: Tell,
+    ) -> Result<(), Box<Report>> {
         let folders = discovery::script_folders(root, path, &self.options.lpath);
-        self.app.vm().engine().project.script_folders = folders;
+        set_folders(self.app, self.options, folders)?;
         if self.options.api_coverage.is_some() {
             self.call("count_calls", &[])?;
         }
-        self.load(path)?;
-        if let Value::Text(words) = self.call("test_begin", &[self.options.to_value()])? {
-            out.refused = Some(words);
+        if let Some(helper) = &self.options.helper
+            && let Some(words) = self.load_helper(helper)?
+        {
+            self.refused = Some(format!("the helper '{helper}' cannot be used: {words}"));
             return Ok(());
         }
-        let mut answer = Value::Nil;
+        self.load(path)?;
+        if let Value::Text(words) = self.call("test_begin", &[self.options.to_value()])? {
+            self.refused = Some(words);
+            return Ok(());
+        }
+        let (mut answer, mut since) = (Value::Nil, Instant::now());
         loop {
             let event = self.step(std::mem::replace(&mut answer, Value::Nil))?;
             match event {
-                Event::Test { status, failure } => {
-                    match status {
-                        Status::Passed => out.counts.passed += 1,
-                        Status::Skipped => out.counts.skipped += 1,
-                        Status::Failed => out.fail(failure.unwrap_or_default()),
-                    }
-                    // What one test had the game do is not the next one's end.
-                    self.app.vm().engine().quit = None;
-                    self.app.vm().collect();
+                Event::Test(test) => {
+                    let now = Instant::now();
+                    let seconds = now.duration_since(since).as_secs_f64();
+                    since = now;
+                    tell(TestResult { seconds, ..test });
+                    self.between_tests();
                 }
-                Event::Error(failure) => out.fail(failure),
+                Event::Error(failure) => tell(TestResult::failed(failure)),
                 Event::Listed { at, name } => out.listed.push((at, name)),
-                Event::Request(request) => answer = self.serve(request),
+                Event::Request(request) => answer = self.serve(root, request),
                 Event::Done => return Ok(()),
             }
         }
+    }
+
+    /// What one test had the game do is not the next one's end.
+    fn between_tests(&mut self) {
+        let engine = self.app.vm().engine();
+        engine.quit = None;
+        if engine.pretends() {
+            engine.end_pretending();
+        }
+        self.app.vm().collect();
     }
 
     fn call(&mut self, name: &str, arguments: &[Value]) -> Result<Value, Box<Report>> {
@@ -131,15 +196,34 @@ impl Driver<'_> {
         self.watched.call(|| self.app.vm().call_core(name, arguments, seconds))
     }
 
-    fn load(&mut self, path: &str) -> Result<(), Box<Report>> {
-        let shown = Value::Text(path.to_string());
-        let read = match self.app.vm().engine().project.read(path) {
+    fn read(&mut self, path: &str) -> Result<String, String> {
+        match self.app.vm().engine().project.read(path) {
             Ok(Some(text)) => Ok(text),
             Ok(None) => Err(format!("{path}: the file is gone, or its name is not UTF-8")),
             Err(NoScript::Unusable(words)) => Err(words),
             Err(NoScript::Missing { tried, .. }) => Err(format!("no file {}", tried.join(", "))),
-        };
-        match read {
+        }
+    }
+
+    /// Gives words where the helper is not there or does not compile. What does not end in `.lua`
+    /// is a module's name.
+    fn load_helper(&mut self, helper: &str) -> Result<Option<String>, Box<Report>> {
+        let mut arguments = vec![Value::Text(helper.to_string())];
+        if helper.ends_with(".lua") {
+            match self.read(helper) {
+                Ok(text) => arguments.push(Value::Text(text)),
+                Err(words) => return Ok(Some(words)),
+            }
+        }
+        match self.call("test_helper", &arguments)? {
+            Value::Text(words) => Ok(Some(words)),
+            _ => Ok(None),
+        }
+    }
+
+    fn load(&mut self, path: &str) -> Result<(), Box<Report>> {
+        let shown = Value::Text(path.to_string());
+        match self.read(path) {
             Ok(text) => self.call("test_load", &[shown, Value::Text(text)])?,
             Err(words) => self.call("test_unreadable", &[shown, Value::Text(words)])?,
         };
@@ -181,18 +265,46 @@ impl Driver<'_> {
         })
     }
 
-    /// Does what a test asked for: the number of frames played, or the words of what went wrong.
-    fn serve(&mut self, request: Request) -> Value {
+    /// Does what a test asked for: the number of frames played, what else there is to answer, or
+    /// the words of what went wrong.
+    fn serve(&mut self, root: &Path, request: Request) -> Value {
+        let number = |played: u64| Value::Number(played as f64);
         let served = match request {
-            Request::Frames(count) => self.play(|played, _| played < count),
+            Request::Frames(count) => self.play(|played, _| played < count).map(number),
             // A step is a sum of roundings: a billionth of a second is not another frame.
-            Request::Seconds(seconds) => self.play(|_, passed| passed < seconds - 1e-9),
-            Request::Boot => self.boot().map(|()| 0),
+            Request::Seconds(seconds) => {
+                self.play(|_, passed| passed < seconds - 1e-9).map(number)
+            }
+            Request::Boot => self.boot().map(|()| Value::Nil),
+            Request::Close => {
+                let closed = self.app.close_requested();
+                closed.map(Value::Boolean).map_err(|report| report_words(&report))
+            }
+            Request::Reload { file, text } => {
+                let arguments = [Value::Text(file), Value::Text(text)];
+                let reloaded = self.call("test_reload", &arguments);
+                reloaded.map_err(|report| report_words(&report))
+            }
+            Request::Fault(fault) => self.pretend(root, fault).map(|()| Value::Nil),
         };
-        match served {
-            Ok(played) => Value::Number(played as f64),
-            Err(words) => Value::Text(words),
+        served.unwrap_or_else(Value::Text)
+    }
+
+    fn pretend(&mut self, root: &Path, fault: Option<Fault>) -> Result<(), String> {
+        let engine = self.app.vm().engine();
+        match fault {
+            None => engine.end_pretending(),
+            Some(Fault::DiskFull) => engine.saves.pretend_full(true),
+            Some(Fault::MissingFile(file)) => {
+                if !root.join(&file).is_file() {
+                    return Err(format!(
+                        "test.fault: there is no file '{file}' in the game's folder to be missing"
+                    ));
+                }
+                engine.pretend_missing(file);
+            }
         }
+        Ok(())
     }
 
     fn play(&mut self, more: impl Fn(u64, f64) -> bool) -> Result<u64, String> {

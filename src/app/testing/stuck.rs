@@ -17,12 +17,15 @@ pub struct Watched {
     /// Counts calls into Lua; odd while one is under way.
     turn: AtomicU64,
     file: Mutex<String>,
+    /// Whether the files that follow have nobody else to run them.
+    alone: bool,
 }
 
 impl Watched {
     /// Watches the calling thread, for as long as the process lives.
-    pub fn start(timeout_seconds: f64) -> Arc<Watched> {
-        let watched = Arc::new(Watched { turn: AtomicU64::new(0), file: Mutex::default() });
+    pub fn start(timeout_seconds: f64, alone: bool) -> Arc<Watched> {
+        let (turn, file) = (AtomicU64::new(0), Mutex::default());
+        let watched = Arc::new(Watched { turn, file, alone });
         let (shared, clock) = (watched.clone(), ThreadClock::of_this_thread());
         let watch = move || {
             let (mut seen, mut since) = (0, clock.seconds());
@@ -38,7 +41,7 @@ impl Watched {
         };
         // Without it tests still run; only one that hangs in C code is then waited for.
         if let Err(reason) = thread::Builder::new().name("test watch".into()).spawn(watch) {
-            crate::foundation::log::warn("", &format!("no watch over hanging tests: {reason}"));
+            crate::foundation::log::warning(&format!("no watch over hanging tests: {reason}"));
         }
         watched
     }
@@ -64,8 +67,9 @@ impl Watched {
         eprintln!(
             "error: {}: a test ran for more than {timeout_seconds} seconds of CPU time and cannot \
              be stopped: it hangs inside of a C function, such as the standard string.find \
-             with a pattern of too many choices. The files after it did not run",
-            self.file()
+             with a pattern of too many choices{}",
+            self.file(),
+            if self.alone { ". The files after it did not run" } else { "" }
         );
         platform::end_now(exit::FAILED)
     }

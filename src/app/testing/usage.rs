@@ -2,6 +2,7 @@
 //! raised. Counting is the dispatcher's, the fast forms' and lua/test/coverage.lua's.
 
 use crate::foundation::Error;
+use crate::foundation::blob::{Reader, Writer};
 use crate::script::{Report, Value, Vm};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -22,7 +23,7 @@ struct Figures {
 }
 
 /// The figures of every function, by its full name.
-#[derive(Default, Debug)]
+#[derive(Clone, Default, Debug, PartialEq)]
 pub struct Usage(BTreeMap<String, Figures>);
 
 impl Usage {
@@ -59,6 +60,40 @@ impl Usage {
         Ok(())
     }
 
+    /// Adds what was counted elsewhere.
+    pub fn merge(&mut self, other: Usage) {
+        for (name, more) in other.0 {
+            let none = Figures { calls: 0, fast_calls: 0, errors: 0, ..more };
+            let figures = self.0.entry(name).or_insert(none);
+            figures.calls += more.calls;
+            figures.fast_calls += more.fast_calls;
+            figures.errors += more.errors;
+        }
+    }
+
+    pub fn write(&self, writer: &mut Writer) {
+        let all: Vec<_> = self.0.iter().collect();
+        writer.list(&all, |writer, (name, figures)| {
+            writer.text(name);
+            writer.u8(figures.row as u8 | (figures.hot as u8) << 1);
+            let Figures { parameters, calls, fast_calls, errors, .. } = figures;
+            for number in [parameters, calls, fast_calls, errors] {
+                writer.u64(*number);
+            }
+        });
+    }
+
+    pub fn read(reader: &mut Reader) -> Result<Usage, Error> {
+        let all = reader.list(|reader| {
+            let (name, flags) = (reader.text()?.to_string(), reader.u8()?);
+            let (row, hot) = (flags & 1 != 0, flags & 2 != 0);
+            let (parameters, calls) = (reader.u64()?, reader.u64()?);
+            let (fast_calls, errors) = (reader.u64()?, reader.u64()?);
+            Ok((name, Figures { row, parameters, hot, calls, fast_calls, errors }))
+        })?;
+        Ok(Usage(all.into_iter().collect()))
+    }
+
     /// The figures as JSON: a list of objects under `functions`, sorted by name.
     pub fn json(&self) -> String {
         let mut text = String::from("{\"functions\": [");
@@ -78,7 +113,7 @@ impl Usage {
     }
 
     /// Writes the JSON to a file.
-    pub fn write(&self, file: &Path) -> Result<(), Error> {
+    pub fn write_json(&self, file: &Path) -> Result<(), Error> {
         std::fs::write(file, self.json()).map_err(|reason| {
             crate::error!("the API's coverage cannot be written to '{}': {reason}", file.display())
         })
@@ -93,8 +128,14 @@ mod tests {
     fn figures_become_a_line_of_json_each() {
         let mut usage = Usage::default();
         let figures =
-            Figures { row: true, parameters: 2, calls: 3, errors: 1, ..Figures::default() };
+            Figures { row: true, parameters: 2, calls: 1, errors: 0, ..Figures::default() };
         usage.0.insert("World.update".into(), figures);
+        let mut more = Usage::default();
+        more.0.insert("World.update".into(), Figures { calls: 2, errors: 1, ..figures });
+        usage.merge(more);
+        let mut writer = Writer::default();
+        usage.write(&mut writer);
+        assert_eq!(Usage::read(&mut Reader::new(&writer.finish())).unwrap(), usage);
         assert_eq!(
             usage.json(),
             "{\"functions\": [\n  {\"name\": \"World.update\", \"kind\": \"row\", \"parameters\": \

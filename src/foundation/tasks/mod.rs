@@ -3,8 +3,7 @@
 //! nothing of what the tasks do; long jobs beside the frame (loading, compiling) are not tasks.
 //!
 //! ```
-//! # use engine::foundation::tasks::Tasks;
-//! let tasks = Tasks::new(1)?;
+//! # let tasks = engine::foundation::tasks::Tasks::new(1)?;
 //! let (mut bones, nodes) = (vec![1.0; 1000], std::sync::Mutex::new(0));
 //! tasks.scope(|scope| {
 //!     let mut graph = scope.graph();
@@ -18,14 +17,13 @@
 //! ```
 //!
 //! After Niklas Frykholm, "Task Management: A Practical Example" (Bitsquid, 2010). The compiler
-//! holds what the articles ask of the programmer: tasks may borrow from around the scope and the
-//! scope waits for them; a graph that runs can no longer be changed.
+//! holds what it asks of the programmer: a graph that runs can no longer be changed; tasks may
+//! borrow from around the scope, which waits for them, and from nowhere else.
 //!
 //! ```compile_fail,E0382
 //! # let tasks = engine::foundation::tasks::Tasks::new(1)?;
 //! tasks.scope(|scope| {
 //!     let mut graph = scope.graph();
-//!     let parent = graph.add("parent", || ());
 //!     let running = graph.run();
 //!     let child = graph.add("child", || ());
 //!     running.finish()
@@ -36,8 +34,7 @@
 //! ```compile_fail,E0373
 //! # let tasks = engine::foundation::tasks::Tasks::new(1)?;
 //! tasks.scope(|scope| {
-//!     let gone_too_early = String::from("bones");
-//!     let mut graph = scope.graph();
+//!     let (gone_too_early, mut graph) = (String::from("bones"), scope.graph());
 //!     graph.add("animation", || println!("{gone_too_early}"));
 //!     graph.run().finish()
 //! })?;
@@ -46,6 +43,7 @@
 
 mod arena;
 mod board;
+mod event;
 mod graph;
 mod queue;
 mod record;
@@ -56,14 +54,15 @@ mod threads;
 #[cfg(test)]
 mod orders;
 #[cfg(test)]
+mod random_graphs;
+#[cfg(test)]
 mod tests;
 
-use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 pub use arena::CLOSURE_BYTES_MAX;
+pub use event::{Event, Registered};
 pub use graph::{Graph, TaskId};
 pub use record::{Affinity, Outcome, Task};
 pub use scope::{Running, Scope};
@@ -76,7 +75,7 @@ use crate::insist;
 pub const TASKS_MAX: usize = 16_384;
 /// Workers. One queue serves about so many.
 pub const WORKERS_MAX: usize = 32;
-/// Workers and waiting threads together.
+/// Sleeping threads.
 pub const SEATS_MAX: usize = 64;
 /// The highest priority of a task.
 pub const PRIORITY_MAX: u8 = 31;
@@ -113,8 +112,7 @@ impl Tasks {
     /// Makes the calling thread the update thread, the render thread or both, until what is
     /// returned is dropped: it alone runs tasks of that affinity, while it waits.
     pub fn register(&self, affinities: &[Affinity]) -> Registered<'_> {
-        self.shared.register(affinities);
-        Registered { tasks: self, thread: PhantomData }
+        Registered::new(self, affinities)
     }
 
     /// Makes graphs whose tasks may borrow what lives around this call, and waits for all of them.
@@ -136,47 +134,17 @@ impl Tasks {
             !threads::Shared::is_inside(),
             "a task waits for an event: let it depend on a task"
         );
-        self.shared.work_until(board::Awaits::Event(&event.set), record::NONE);
+        self.shared.work_until(board::Awaits::Event(event.flag()), record::NONE);
     }
 
     /// Sets the event, and wakes who waits for it.
     pub fn signal(&self, event: &Event) {
-        self.shared.signal(|| event.set.store(true, Ordering::Release));
+        self.shared.signal(|| event.set());
     }
 }
 
 impl Drop for Tasks {
     fn drop(&mut self) {
         self.shared.end(std::mem::take(&mut self.workers));
-    }
-}
-
-/// Something that happens once, on any thread, see [`Tasks::signal`].
-#[derive(Default)]
-pub struct Event {
-    set: AtomicBool,
-}
-
-impl Event {
-    pub fn is_set(&self) -> bool {
-        self.set.load(Ordering::Acquire)
-    }
-
-    /// Makes it ready to be set again.
-    pub fn reset(&mut self) {
-        *self.set.get_mut() = false;
-    }
-}
-
-/// While this lives, its thread is the one for some affinities. See [`Tasks::register`].
-pub struct Registered<'a> {
-    tasks: &'a Tasks,
-    /// It stays on its thread.
-    thread: PhantomData<*const ()>,
-}
-
-impl Drop for Registered<'_> {
-    fn drop(&mut self) {
-        self.tasks.shared.unregister();
     }
 }

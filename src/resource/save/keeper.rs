@@ -8,6 +8,7 @@ use super::place::Place;
 use super::slot::Slot;
 use crate::foundation::{Error, log};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Generations of a save that are kept.
 pub const GENERATIONS_KEPT: usize = 3;
@@ -50,9 +51,15 @@ pub struct Keeper {
     pub place: Place,
     /// The version of the running game.
     pub version: String,
+    /// As if the disk had no room left.
+    pub full: AtomicBool,
 }
 
 impl Keeper {
+    pub fn new(place: Place, version: &str) -> Keeper {
+        Keeper { place, version: version.to_string(), full: AtomicBool::new(false) }
+    }
+
     /// The generations of every save, newest first.
     fn all(&self) -> Result<BTreeMap<Slot, Vec<Generation>>, String> {
         let files = self.place.list();
@@ -103,7 +110,10 @@ impl Keeper {
         let name = slot.file(number);
         let bytes = file::encode(&self.version, time, content);
         let all = bytes.len().max(1) as f64;
-        let written = self.place.write(&name, &bytes, &|done| told(done as f64 / all));
+        let written = match self.full.load(Ordering::Relaxed) {
+            true => Err(std::io::ErrorKind::StorageFull.into()),
+            false => self.place.write(&name, &bytes, &|done| told(done as f64 / all)),
+        };
         written.map_err(|reason| at(reason.to_string()))?;
         // Oldest first, so that there is no moment with a gap.
         while generations.len() >= GENERATIONS_KEPT {

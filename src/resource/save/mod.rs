@@ -21,6 +21,7 @@ use place::Place;
 use queue::{Queue, Task};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Whether a save may be of a newer version of the game than the one that is running.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,8 +43,19 @@ impl Saves {
     /// `version` is that of the running game.
     pub fn new(folder: Option<PathBuf>, version: &str) -> Saves {
         let place = folder.map_or_else(|| Place::Memory(Default::default()), Place::Folder);
-        let keeper = Arc::new(Keeper { place, version: version.to_string() });
+        let keeper = Arc::new(Keeper::new(place, version));
         Saves { queue: Queue::new(keeper.clone()), keeper }
+    }
+
+    /// As if the disk had no room left, from the next write on; or no longer so.
+    pub fn pretend_full(&mut self, full: bool) {
+        self.queue.settle();
+        self.keeper.full.store(full, Ordering::Relaxed);
+    }
+
+    /// Whether the disk is said to be full, and is not.
+    pub fn is_pretending(&self) -> bool {
+        self.keeper.full.load(Ordering::Relaxed)
     }
 
     /// Writes a save. When this returns it is there for good; the words say why it could not be,

@@ -48,6 +48,8 @@ pub static CORE: Module = module(
         .pure(),
         func("log", write_log, &[("level", ""), ("text", "")], "Writes a line to the log.").pure(),
         func("warn", warn, &[("text", "")], "Warns, once for each place.").pure(),
+        func("take_errors", take_errors, &[], "The errors that were logged while a test ran.")
+            .pure(),
         func(
             "match",
             find,
@@ -83,7 +85,12 @@ pub static CORE: Module = module(
             "The saved settings, or nil and why not.",
         )
         .pure(),
-        func("save_user_settings", save_user_settings, &[("tree", "")], "Writes them for good."),
+        func(
+            "save_user_settings",
+            save_user_settings,
+            &[("tree", ""), ("set_aside", "")],
+            "Writes them for good; keeps the file that is there under another name before.",
+        ),
         func(
             "set_collection",
             set_collection,
@@ -164,8 +171,13 @@ fn write_log(_: &mut Engine, level: Text, words: Bytes) {
     log::write(level, &String::from_utf8_lossy(words.as_slice()));
 }
 
+fn take_errors(_: &mut Engine) -> Value {
+    Value::List(log::take_errors().into_iter().map(Value::Text).collect())
+}
+
 fn warn(_: &mut Engine, words: Text) {
-    log::warn(&crate::script::place(), words.as_str());
+    let place = crate::script::place();
+    log::warn(if place.is_empty() { "engine" } else { &place }, words.as_str());
 }
 
 /// What a pattern found in a subject.
@@ -256,6 +268,8 @@ fn clock(engine: &mut Engine) -> f64 {
 
 /// The file of a game's user settings, in its save folder.
 const USER_SETTINGS: &str = "user_settings.sjson";
+/// What a file that could not be read is renamed to, before the first save takes its place.
+const BROKEN_USER_SETTINGS: &str = "user_settings.broken.sjson";
 
 fn load_user_settings(engine: &mut Engine) -> Expected<Value> {
     let Some(folder) = &engine.save_folder else { return Expected(Ok(Value::Nil)) };
@@ -275,10 +289,25 @@ fn load_user_settings(engine: &mut Engine) -> Expected<Value> {
     })
 }
 
-fn save_user_settings(engine: &mut Engine, tree: Value) -> Result<Expected<bool>, Error> {
+fn save_user_settings(
+    engine: &mut Engine,
+    tree: Value,
+    set_aside: bool,
+) -> Result<Expected<bool>, Error> {
     let text = sjson::write(&tree.to_tree()).map_err(|fault| Error::new(fault.to_string()))?;
+    if engine.saves.is_pretending() {
+        let reason = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        return Ok(Expected(Err(format!("{USER_SETTINGS} cannot be written: {reason}"))));
+    }
     let Some(folder) = &engine.save_folder else { return Ok(Expected(Ok(true))) };
     let path = folder.join(USER_SETTINGS);
+    if set_aside
+        && let Err(reason) = std::fs::rename(&path, folder.join(BROKEN_USER_SETTINGS))
+        && reason.kind() != std::io::ErrorKind::NotFound
+    {
+        let words = format!("{} cannot be renamed: {reason}", path.display());
+        return Ok(Expected(Err(words)));
+    }
     let written = crate::foundation::files::write_safely(&path, text.as_bytes());
     let words = |reason| format!("{} cannot be written: {reason}", path.display());
     Ok(Expected(written.map(|()| true).map_err(words)))

@@ -145,7 +145,8 @@ fn block<T>(
     *text += close;
 }
 
-fn quote(text: &mut String, words: &str) {
+/// Adds a text in quotes.
+pub fn quote(text: &mut String, words: &str) {
     text.push('"');
     for c in words.chars() {
         match c {

@@ -6,7 +6,7 @@ mod marks;
 mod walk;
 
 use super::cx::Cx;
-use marks::{CANDIDATE, FLAGS, MAPPED, TARGET};
+use marks::{CANDIDATE, MAPPED, TARGET};
 pub use marks::{Marks, VISITED};
 use mlua::ffi::*;
 use std::collections::HashMap;
@@ -238,7 +238,7 @@ unsafe extern "C-unwind" fn heap_fix(l: *mut lua_State) -> c_int {
             let place = exchange.len() as lua_Integer + 1;
             let old = lua_topointer(l, -2);
             marks.mark(old, MAPPED);
-            exchange.insert(old as usize & !FLAGS, place);
+            exchange.insert(old as usize, place);
             lua_rawseti(l, 5, place);
         }
         let mut joins = HashMap::new();

@@ -1,7 +1,7 @@
 //! The walk itself: over tables, functions, coroutines and userdata, once each. What it records or
 //! exchanges on the way is told by its fields; who starts it is in mod.rs.
 
-use super::marks::{FLAGS, MAPPED, Marks, TARGET, VISITED};
+use super::marks::{MAPPED, Marks, TARGET, VISITED};
 use super::{lua_upvalueid, lua_upvaluejoin};
 use mlua::ffi::*;
 use std::collections::HashMap;
@@ -49,8 +49,8 @@ pub struct Walk<'a> {
     pub waiting: lua_Integer,
     /// How many objects were met.
     pub met: i64,
-    /// The position of the list of tables with weak keys, and its length: what they hold is alive only
-    /// where its key is. 0 where weak tables hold like others.
+    /// The position of the list of tables with weak keys, and its length: what they hold is alive
+    /// only where its key is. 0 where weak tables hold like others.
     pub weak: c_int,
     pub weak_count: lua_Integer,
     /// The position of the string `__mode`.
@@ -95,7 +95,7 @@ impl Walk<'_> {
     unsafe fn exchange(&mut self) {
         // SAFETY: an object with a replacement is on top; the list of replacements is a table.
         unsafe {
-            let place = self.exchange[&(lua_topointer(self.l, -1) as usize & !FLAGS)];
+            let place = self.exchange[&(lua_topointer(self.l, -1) as usize)];
             lua_settop(self.l, -2);
             lua_rawgeti(self.l, self.values, place);
             self.meet();
@@ -163,18 +163,20 @@ impl Walk<'_> {
         }
     }
 
-    unsafe fn metatable(&mut self, at: c_int) {
+    /// Meets a metatable; whether there is one.
+    unsafe fn metatable(&mut self, at: c_int) -> bool {
         // SAFETY: a table or userdata is at `at`.
         unsafe {
             if lua_getmetatable(self.l, at) == 0 {
-                return;
+                return false;
             }
             if self.meet() & MAPPED != 0 {
                 self.exchange();
                 lua_setmetatable(self.l, at);
-                return;
+            } else {
+                lua_settop(self.l, -2);
             }
-            lua_settop(self.l, -2);
+            true
         }
     }
 
@@ -194,8 +196,10 @@ impl Walk<'_> {
     unsafe fn table(&mut self, at: c_int) {
         // SAFETY: as for `entries`.
         unsafe {
-            self.metatable(at);
-            let weak = if self.weak != 0 { self.weakness(at) } else { Weak::Nothing };
+            let weak = match self.metatable(at) {
+                true if self.weak != 0 => self.weakness(at),
+                _ => Weak::Nothing,
+            };
             if weak == Weak::Keys {
                 self.weak_count += 1;
                 lua_pushvalue(self.l, at);
@@ -210,11 +214,9 @@ impl Walk<'_> {
     /// What a table's metatable says of its entries.
     unsafe fn weakness(&mut self, at: c_int) -> Weak {
         let l = self.l;
-        // SAFETY: the metatable is read raw, and a string is not converted.
+        // SAFETY: there is a metatable, which is read raw; a string is not converted.
         unsafe {
-            if lua_getmetatable(l, at) == 0 {
-                return Weak::Nothing;
-            }
+            lua_getmetatable(l, at);
             lua_pushvalue(l, self.mode);
             lua_rawget(l, -2);
             let mut weak = Weak::Nothing;
@@ -281,7 +283,7 @@ impl Walk<'_> {
     }
 
     /// Whether the walk has met the value at `i`; what is no object is always there.
-    unsafe fn is_alive(&self, i: c_int) -> bool {
+    unsafe fn is_alive(&mut self, i: c_int) -> bool {
         // SAFETY: a value is at `i`.
         unsafe {
             let object = is_object(lua_type(self.l, i));

@@ -1,0 +1,148 @@
+-- What a library's `.busted` file says, and which files its patterns mean. Reads no files and runs
+-- no tests: the native driver does, with what comes from here.
+local core = ...
+
+local type, tostring, tonumber, next, pcall = type, tostring, tonumber, next, pcall
+local find, gmatch, format, match, sort =
+  string.find, string.gmatch, string.format, string.match, table.sort
+local native_load = load
+
+core.test.kit.own(core.debug.getinfo(1, "S").source)
+
+-- Keys that hold here, and the kind of their values. A `list` is also one text, `words` may also be
+-- one text with commas.
+local KEYS = {
+  ROOT = "list", pattern = "list", ["exclude-pattern"] = "list", lpath = "text", helper = "text",
+  tags = "words", ["exclude-tags"] = "words", filter = "list", ["filter-out"] = "list",
+  name = "list", shuffle = "flag", ["shuffle-files"] = "flag", ["shuffle-tests"] = "flag",
+  seed = "number", ["keep-going"] = "flag",
+}
+
+-- Keys that are about busted's own output, coverage and loading, and change no test's result.
+local WITHOUT_MEANING = {}
+for _, key in next, { "verbose", "quiet", "output", "Xoutput", "lang", "enable-sound", "coverage",
+  "suppress-pending", "defer-print", "coverage-config-file", "auto-insulate", "loaders", "lua",
+  "ignore-lua", "recursive", "version" } do
+  WITHOUT_MEANING[key] = true
+end
+
+local function texts_of(value, commas)
+  local texts = {}
+  for _, item in next, type(value) == "table" and value or { value } do
+    if type(item) ~= "string" then
+      return nil
+    elseif commas then
+      for word in gmatch(item, "[^,%s]+") do
+        texts[#texts + 1] = word
+      end
+    else
+      texts[#texts + 1] = item
+    end
+  end
+  return texts
+end
+
+-- A value as its key wants it, or nil.
+local function read(kind, value)
+  if kind == "list" or kind == "words" then
+    return texts_of(value, kind == "words")
+  elseif kind == "text" then
+    return type(value) == "string" and value or nil
+  elseif kind == "number" then
+    return type(value) == "number" and value or tonumber(value)
+  elseif type(value) == "boolean" then
+    return value
+  end
+end
+
+-- Puts one profile's keys into the settings. Gives words where a value cannot be used.
+local function add(profile, settings, warnings)
+  local keys = {}
+  for key in next, profile do
+    keys[#keys + 1] = tostring(key)
+  end
+  sort(keys)
+  for _, key in next, keys do
+    local value, kind = profile[key], KEYS[key]
+    if kind then
+      local found = read(kind, value)
+      if found == nil then
+        return format("'%s' must be a %s, got %s", key, kind == "words" and "list" or kind,
+          core.describe(value))
+      end
+      settings[key] = found
+    elseif not WITHOUT_MEANING[key] then
+      local near = core.suggest(key, core.names(KEYS))
+      warnings[#warnings + 1] = format("'%s' is not among the keys that hold here%s", key,
+        near and ", did you mean '" .. near .. "'?" or "")
+    end
+  end
+end
+
+local function profiles_of(text)
+  local chunk, problem = native_load(text, "@.busted", "t")
+  if not chunk then
+    return nil, problem
+  end
+  local ok, profiles = pcall(chunk)
+  if not ok then
+    local more = core.options.sandbox and ": engine test --no-sandbox has the whole library" or ""
+    return nil, tostring(profiles) .. more
+  elseif type(profiles) ~= "table" then
+    return nil, "it must return a table of profiles, got " .. core.describe(profiles)
+  end
+  return profiles
+end
+
+---Reads the text of a `.busted` file: the profile `_all`, and over it `task`, or `default` where
+---that is nil. Gives settings and warnings, or words.
+function core.test_config(text, task)
+  local profiles, problem = profiles_of(text)
+  if not profiles then
+    return problem
+  end
+  local chosen = profiles[task or "default"]
+  if task and type(chosen) ~= "table" then
+    local near = core.suggest(task, core.names(profiles))
+    return format("there is no task '%s'%s", task, near and ", did you mean '" .. near .. "'?" or "")
+  end
+  local settings, warnings = {}, {}
+  for _, profile in next, { profiles._all or {}, chosen or {} } do
+    if type(profile) ~= "table" then
+      return "a profile must be a table, got " .. core.describe(profile)
+    end
+    local words = add(profile, settings, warnings)
+    if words then
+      return words
+    end
+  end
+  return { settings = settings, warnings = warnings }
+end
+
+---Those of the paths whose file name fits one of the patterns and none of `excludes`. Gives words
+---where a pattern is malformed.
+function core.test_chosen(paths, patterns, excludes)
+  local function fits(name, list)
+    for _, pattern in next, list do
+      local fine, found = pcall(find, name, pattern)
+      if not fine then
+        return nil, format("the pattern '%s' is malformed: %s", pattern, found)
+      elseif pattern ~= "" and found then
+        return true
+      end
+    end
+    return false
+  end
+  local chosen = {}
+  for _, path in next, paths do
+    local name = match(path, "[^/]*$")
+    local wanted, problem = fits(name, patterns)
+    local unwanted, other = fits(name, excludes)
+    if problem or other then
+      return problem or other
+    elseif wanted and not unwanted then
+      chosen[#chosen + 1] = path
+    end
+  end
+  return chosen
+end

@@ -1,0 +1,88 @@
+-- Errors in the engine's log while tests run: one that a test does not expect fails it. The native
+-- log holds them back from the terminal until they are asked for here.
+local core = ...
+
+local type, find, pcall, format, concat = type, string.find, pcall, string.format, table.concat
+local error, remove = error, table.remove
+
+local kit = core.test.kit
+local report = kit.report
+kit.own(core.debug.getinfo(1, "S").source)
+
+local expected = {} -- patterns of the running test, in the order of their calls
+local open = false -- whether a test is running
+
+---A test begins: nothing is expected yet.
+function kit.begin_log()
+  expected, open = {}, true
+end
+
+-- The errors that no pattern is for; each pattern takes one.
+local function unexpected(errors)
+  local left = {}
+  for i = 1, #errors do
+    local taken
+    for k = 1, #expected do
+      if find(errors[i], expected[k]) then
+        taken = k
+        break
+      end
+    end
+    if taken then
+      remove(expected, taken)
+    else
+      left[#left + 1] = errors[i]
+    end
+  end
+  return left
+end
+
+local function words_of(errors)
+  return (#errors == 1 and "an error was logged: " or #errors .. " errors were logged:\n")
+    .. concat(errors, "\n")
+end
+
+---A test is over: what is wrong with it, where it was `problem` until now.
+function kit.check_log(problem, element)
+  open = false
+  local left = unexpected(core.take_errors())
+  local words
+  if #left > 0 then
+    words = words_of(left)
+  elseif #expected > 0 and not (problem and problem.status ~= "pending") then
+    words = format("test.expect_error: no error that fits the pattern '%s' was logged",
+      expected[1])
+  else
+    return problem
+  end
+  if problem and problem.status ~= "pending" then
+    problem.message = (problem.message or "") .. "\n" .. words
+    return problem
+  end
+  local found = report.plain("error", words)
+  found.location = { path = element.path, line = element.line }
+  return found
+end
+
+---What is wrong where errors were logged and no test ran; nil where none were.
+function kit.log_outside()
+  local errors = core.take_errors()
+  if #errors > 0 then
+    return report.plain("error", words_of(errors) .. " (only a test can expect errors)")
+  end
+end
+
+---Expects one error in the log that fits a pattern, until the test's end.
+function kit.expect_error(pattern)
+  if type(pattern) ~= "string" then
+    error("test.expect_error: argument #1 'pattern' must be string, got "
+      .. core.describe(pattern), 3)
+  end
+  local fine, problem = pcall(find, "", pattern)
+  if not fine then
+    error("test.expect_error: the pattern '" .. pattern .. "' is malformed: " .. problem, 3)
+  elseif not open then
+    error("test.expect_error: only a test can expect errors, and none is running", 3)
+  end
+  expected[#expected + 1] = pattern
+end

@@ -1,0 +1,133 @@
+//! Which lines of a game's files ran under its tests, as lcov writes it. Counting is the VM's, through
+//! Lua's hook; this adds up what it counted.
+
+use crate::foundation::Error;
+use crate::foundation::blob::{Reader, Writer};
+use crate::script::{Report, Value, Vm};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+/// How often each line ran that has something to run, by the file's path and the line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lines(BTreeMap<String, BTreeMap<u32, u64>>);
+
+impl Lines {
+    /// Adds what one VM counted. `counts` says which files do.
+    pub fn add(&mut self, vm: &mut Vm, counts: impl Fn(&str) -> bool) -> Result<(), Box<Report>> {
+        for (path, hits) in vm.line_hits() {
+            if !counts(&path) {
+                continue;
+            }
+            let name = Value::Text(path.clone());
+            let Value::List(active) = vm.call_core("active_lines", &[name], f64::INFINITY)? else {
+                continue;
+            };
+            let lines = self.0.entry(path).or_default();
+            for line in active {
+                let Value::Number(line) = line else { continue };
+                let count = hits.get(line as usize).copied().unwrap_or(0);
+                *lines.entry(line as u32).or_default() += count;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what was counted elsewhere.
+    pub fn merge(&mut self, other: Lines) {
+        for (path, counts) in other.0 {
+            let lines = self.0.entry(path).or_default();
+            for (line, count) in counts {
+                *lines.entry(line).or_default() += count;
+            }
+        }
+    }
+
+    /// How many lines there are, how many of them ran, and in how many files.
+    fn sums(&self) -> (usize, usize, usize) {
+        let lines = || self.0.values().flat_map(BTreeMap::values);
+        (lines().count(), lines().filter(|count| **count > 0).count(), self.0.len())
+    }
+
+    /// One line for people.
+    pub fn words(&self, file: &Path) -> String {
+        let (all, ran, files) = self.sums();
+        let part = if all == 0 { 0.0 } else { ran as f64 / all as f64 * 100.0 };
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        format!(
+            "coverage: {part:.1} % of {all} line{} in {files} file{}, written to {}",
+            plural(all),
+            plural(files),
+            file.display()
+        )
+    }
+
+    /// The tracefile; paths begin with `root`.
+    fn lcov(&self, root: &Path) -> String {
+        let mut text = String::from("TN:\n");
+        for (path, lines) in &self.0 {
+            let shown: String = root.join(path).display().to_string();
+            // A path is a line of the format.
+            let shown: String = shown.chars().filter(|c| !c.is_control()).collect();
+            let ran = lines.values().filter(|count| **count > 0).count();
+            let all = lines.len();
+            let counts = lines.iter().map(|(line, count)| format!("DA:{line},{count}\n"));
+            let counts: String = counts.collect();
+            write!(text, "SF:{shown}\n{counts}LF:{all}\nLH:{ran}\nend_of_record\n")
+                .expect("a string can be written to");
+        }
+        text
+    }
+
+    /// Writes the tracefile.
+    pub fn write_lcov(&self, root: &Path, file: &Path) -> Result<(), Error> {
+        std::fs::write(file, self.lcov(root)).map_err(|reason| {
+            crate::error!("the coverage cannot be written to '{}': {reason}", file.display())
+        })
+    }
+
+    pub fn write(&self, writer: &mut Writer) {
+        let files: Vec<_> = self.0.iter().collect();
+        writer.list(&files, |writer, (path, lines)| {
+            writer.text(path);
+            let lines: Vec<_> = lines.iter().collect();
+            writer.list(&lines, |writer, (line, count)| {
+                writer.u32(**line);
+                writer.u64(**count);
+            });
+        });
+    }
+
+    pub fn read(reader: &mut Reader) -> Result<Lines, Error> {
+        let files = reader.list(|reader| {
+            let path = reader.text()?.to_string();
+            let lines = reader.list(|reader| Ok((reader.u32()?, reader.u64()?)))?;
+            Ok((path, lines.into_iter().collect()))
+        })?;
+        Ok(Lines(files.into_iter().collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(file: &str, counts: &[(u32, u64)]) -> Lines {
+        Lines(BTreeMap::from([(file.to_string(), counts.iter().copied().collect())]))
+    }
+
+    #[test]
+    fn counts_of_several_runs_add_up_and_are_written_as_lcov() {
+        let mut all = lines("a.lua", &[(1, 2), (3, 0)]);
+        all.merge(lines("a.lua", &[(1, 1), (4, 0)]));
+        all.merge(lines("b\n.lua", &[(9, 1)]));
+        let wanted = "TN:\nSF:game/a.lua\nDA:1,3\nDA:3,0\nDA:4,0\nLF:3\nLH:1\nend_of_record\n\
+                      SF:game/b.lua\nDA:9,1\nLF:1\nLH:1\nend_of_record\n";
+        assert_eq!(all.lcov(Path::new("game")), wanted);
+        let words = "coverage: 50.0 % of 4 lines in 2 files, written to x.info";
+        assert_eq!(all.words(Path::new("x.info")), words);
+        let mut writer = Writer::default();
+        all.write(&mut writer);
+        assert_eq!(Lines::read(&mut Reader::new(&writer.finish())).unwrap(), all);
+    }
+}

@@ -1,0 +1,306 @@
+//! One run from its beginning to its end: the files found, handed to this process or to several, the
+//! outputs told, the exit code.
+
+use super::crew::{self, News};
+use super::file::{self, Plan};
+use super::output::{Output, Paper, Summary, View};
+use super::result::{Counts, Outcome, Status, TestResult};
+use super::retry::with_retries;
+use super::stuck::Watched;
+use super::{Options, Stop, config, discovery};
+use crate::app::{App, exit, resources};
+use crate::foundation::random::Random;
+use crate::foundation::{Error, log};
+use crate::resource::settings;
+use crate::resource::store::{Data, Store};
+use crate::system::platform;
+use std::fs::File;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Runs what the options ask for: the process's exit code.
+pub fn run(options: &Options) -> Result<i32, Stop> {
+    let mut run = Run::new(options)?;
+    run.files(None)
+}
+
+/// What holds for every time that the files are run.
+pub struct Run {
+    pub root: PathBuf,
+    pub options: Options,
+    /// The folder or file as the person wrote it.
+    shown: String,
+    views: Option<Views>,
+}
+
+impl Run {
+    fn new(options: &Options) -> Result<Run, Stop> {
+        let mut options = options.clone();
+        let mut root = discovery::root_of(&options.start)?;
+        let shown = options.start.display().to_string();
+        enter(&mut root, &mut options)?;
+        Ok(Run { root, options, shown, views: None })
+    }
+
+    /// Runs all files, or those that `only` lets through.
+    pub fn files(&mut self, only: Option<&dyn Fn(&str) -> bool>) -> Result<i32, Stop> {
+        let began = Instant::now();
+        let mut options = self.options.clone();
+        let mut found = config::find(&self.root, &mut options)?;
+        let start = options.start.display().to_string();
+        found.looked = found.looked.replacen(&start, &self.shown, 1);
+        if let Some(only) = only {
+            found.files.retain(|file| only(file));
+        }
+        if found.files.is_empty() {
+            log::error(&format!("no tests found: looked in {}", found.looked));
+            return Ok(exit::NOTHING);
+        }
+        if options.shuffle {
+            let seed = *options.seed.get_or_insert_with(seed_of_the_clock);
+            shuffle(&mut found.files, seed);
+        }
+        let views = match self.views.take() {
+            Some(views) => views,
+            None => Views::new(&options)?,
+        };
+        let mut total = Total::new(&options, views);
+        total.run(&self.root, &found.files)?;
+        let code = total.end(&self.root, &found, began)?;
+        self.views = Some(total.views);
+        Ok(code)
+    }
+}
+
+/// Suites of libraries open files by paths from the library's folder: without the sandbox, that is
+/// where the process works. What the options name from elsewhere is made whole.
+fn enter(root: &mut PathBuf, options: &mut Options) -> Result<(), Error> {
+    let whole = |path: &Path| {
+        std::path::absolute(path)
+            .map_err(|reason| crate::error!("'{}' has no full path: {reason}", path.display()))
+    };
+    let helper = options.helper.as_deref().map(Path::new);
+    if let Some(path) = helper.filter(|path| !root.join(path).is_file() && path.is_file()) {
+        options.helper = Some(whole(path)?.to_string_lossy().into_owned());
+    }
+    if options.sandbox {
+        return Ok(());
+    }
+    let Options { api_coverage, coverage, output_file, .. } = options;
+    for file in [api_coverage, coverage, output_file].into_iter().flatten() {
+        *file = whole(file)?;
+    }
+    let inside = options.start.strip_prefix(&*root).unwrap_or(Path::new(""));
+    let start = Path::new(".").join(inside);
+    std::env::set_current_dir(&*root)
+        .map_err(|reason| crate::error!("'{}' cannot be entered: {reason}", root.display()))?;
+    (*root, options.start) = (PathBuf::from("."), start);
+    Ok(())
+}
+
+/// Another order in each run; the run says which.
+fn seed_of_the_clock() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(0, |since| u64::from(since.subsec_micros()))
+}
+
+fn shuffle(files: &mut [String], seed: u64) {
+    let mut random = Random::seed(seed);
+    for i in (1..files.len()).rev() {
+        files.swap(i, random.range_i64(0, i as i64) as usize);
+    }
+}
+
+/// The outputs of a run.
+struct Views(Vec<Box<dyn View>>);
+
+impl Views {
+    fn new(options: &Options) -> Result<Views, Error> {
+        let mut views = Vec::new();
+        let chosen = options.chosen().unwrap_or_else(Output::usual);
+        let on_terminal = match &options.output_file {
+            None => chosen,
+            Some(path) => {
+                let file = File::create(path).map_err(|reason| {
+                    let shown = path.display();
+                    crate::error!("the output cannot be written to '{shown}': {reason}")
+                })?;
+                views.push(chosen.view(Paper::new(Box::new(file), false, false)));
+                Output::usual()
+            }
+        };
+        let out: Box<dyn Write> = match on_terminal.strict && !options.list {
+            true => Box::new(platform::divert_output().map_err(|reason| {
+                crate::error!("what tests print cannot be kept from the output: {reason}")
+            })?),
+            false => Box::new(std::io::stdout()),
+        };
+        let live = std::io::stdout().is_terminal();
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        views.push(on_terminal.view(Paper::new(out, live && !plain, live)));
+        Ok(Views(views))
+    }
+
+    fn each(&mut self, mut tell: impl FnMut(&mut dyn View)) {
+        for view in &mut self.0 {
+            tell(&mut **view);
+        }
+    }
+}
+
+/// What came of all files together.
+struct Total<'a> {
+    options: &'a Options,
+    views: Views,
+    /// The engine of the file that ran last.
+    last: Option<App>,
+    summary: Summary,
+    listed: usize,
+    /// Of the running file.
+    counts: Counts,
+    all: Outcome,
+}
+
+impl Total<'_> {
+    fn new(options: &Options, views: Views) -> Total<'_> {
+        Total {
+            options,
+            views,
+            last: None,
+            summary: Summary::default(),
+            listed: 0,
+            counts: Counts::default(),
+            all: Outcome::default(),
+        }
+    }
+
+    fn run(&mut self, root: &Path, files: &[String]) -> Result<(), Stop> {
+        let options = self.options;
+        // The folder of a game has resources; that of a library has scripts alone, read as they are.
+        let game = ["main.lua", settings::FILE].iter().any(|file| root.join(file).is_file());
+        let store = if game { resources::open(root) } else { Store::default() };
+        if !options.list {
+            self.views.each(|view| view.begin(files.len()));
+        }
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let jobs = options.jobs.unwrap_or(cores).min(files.len());
+        if jobs > 1 {
+            let has_store = matches!(store.data(), Data::Folder(_));
+            let each = |index: usize, news| self.hear(&files[index], news);
+            return crew::run((root, options, has_store), files, jobs, each);
+        }
+        let watched = Watched::start(options.timeout_seconds, true);
+        let plan = Plan { root, options, store: &store, watched: &watched };
+        for file in files {
+            let mut last = self.last.take();
+            let mut tell = |test| self.test(file, test);
+            let outcome = with_retries(options.retry, &mut tell, |tell| {
+                // Before the next one is made: two games' memory need not be there at once.
+                drop(last.take());
+                let (outcome, app) = file::run_any(&plan, file, tell)?;
+                last = app;
+                Ok(outcome)
+            })?;
+            self.last = last;
+            self.file(file, outcome);
+            if !self.goes_on() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn goes_on(&self) -> bool {
+        let failed = self.options.fail_fast && self.summary.counts.failed > 0;
+        !failed && platform::asked_to_end().is_none()
+    }
+
+    /// News of another process.
+    fn hear(&mut self, file: &str, news: News) -> Result<bool, Stop> {
+        match news {
+            // A closed pipe takes the words along.
+            News::Printed(bytes) => drop(std::io::stdout().write_all(&bytes)),
+            News::Complained(bytes) => drop(std::io::stderr().write_all(&bytes)),
+            News::Test(test) => self.test(file, test),
+            News::Done(outcome) => {
+                self.file(file, outcome?);
+                return Ok(self.goes_on());
+            }
+        }
+        Ok(true)
+    }
+
+    fn test(&mut self, file: &str, test: TestResult) {
+        self.counts.add(test.status);
+        self.views.each(|view| view.test(file, &test));
+        let most = self.options.slowest;
+        let slowest = &mut self.summary.slowest;
+        if most > 0 && !test.at.is_empty() {
+            let at = slowest.partition_point(|slower| slower.seconds >= test.seconds);
+            slowest.insert(at, test.clone());
+            slowest.truncate(most);
+        }
+        if matches!(test.status, Status::Failed | Status::Flaky) {
+            self.summary.noted.push(test);
+        }
+    }
+
+    fn file(&mut self, file: &str, outcome: Outcome) {
+        let counts = std::mem::take(&mut self.counts);
+        let Outcome { listed, usage, lines, seconds } = outcome;
+        if !self.options.list {
+            self.views.each(|view| view.file(file, counts, seconds));
+        }
+        for (at, name) in &listed {
+            // A closed pipe takes the words along.
+            let _ = writeln!(std::io::stdout(), "{at}: {name}");
+        }
+        self.listed += listed.len();
+        self.all.usage.merge(usage);
+        self.all.lines.merge(lines);
+        let sums = &mut self.summary;
+        sums.files += 1;
+        sums.counts.passed += counts.passed;
+        sums.counts.failed += counts.failed;
+        sums.counts.skipped += counts.skipped;
+        sums.counts.flaky += counts.flaky;
+    }
+
+    /// The last words, the files that were asked for, the exit code.
+    fn end(
+        &mut self,
+        root: &Path,
+        found: &discovery::Found,
+        began: Instant,
+    ) -> Result<i32, Stop> {
+        let options = self.options;
+        // The process may end now: taking the last engine apart would be work for nothing.
+        if !options.watch {
+            std::mem::forget(self.last.take());
+        }
+        if let Some(file) = &options.api_coverage {
+            self.all.usage.write_json(file)?;
+        }
+        if let Some(file) = options.coverage.as_deref().filter(|_| !options.list) {
+            self.all.lines.write_lcov(root, file)?;
+            self.summary.coverage = Some(self.all.lines.words(file));
+        }
+        let sums = &mut self.summary;
+        if sums.counts == Counts::default() && self.listed == 0 {
+            let selected = if options.selects() { " that the options select" } else { "" };
+            let (count, looked) = (found.files.len(), &found.looked);
+            let plural = if count == 1 { "" } else { "s" };
+            log::error(&format!(
+                "no tests found{selected}: looked in {looked}, and through {count} file{plural}"
+            ));
+            return Ok(exit::NOTHING);
+        }
+        sums.seconds = began.elapsed().as_secs_f64();
+        sums.seed = options.shuffle.then(|| options.seed());
+        if !options.list {
+            self.views.each(|view| view.end(sums));
+        }
+        Ok(if sums.counts.failed > 0 { exit::FAILED } else { exit::SUCCESS })
+    }
+}

@@ -1,0 +1,208 @@
+//! `engine test` on libraries that are not games, as their own tests are laid out: the `.busted`
+//! file, helpers, module search, and Lua's whole library. Which suites of other people were tried is
+//! written down in docs/compatibility.md.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// A library's folder, removed at the test's end.
+struct Library(PathBuf);
+
+impl Library {
+    fn new(name: &str, files: &[(&str, &str)]) -> Library {
+        let folder = std::env::temp_dir().join(format!("engine-lib-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        for (path, text) in files {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        Library(folder)
+    }
+
+    /// Exit code and all output of `engine test` on the folder, from another one.
+    fn test(&self, options: &[&str]) -> (i32, String) {
+        let mut engine = Command::new(env!("CARGO_BIN_EXE_engine"));
+        let run = engine.arg("test").arg(&self.0).args(options).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (run.status.code().unwrap(), text(&run.stderr) + &text(&run.stdout))
+    }
+
+    fn passes(&self, options: &[&str], tests: usize) {
+        let (code, out) = self.test(options);
+        let sums = format!("{tests} passed, 0 failed, 0 skipped");
+        assert_eq!((code, out.lines().last()), (0, Some(sums.as_str())), "{options:?}: {out}");
+    }
+
+    fn stops(&self, options: &[&str], code: i32, words: &str) {
+        let (found, out) = self.test(options);
+        assert_eq!(found, code, "{options:?}: {out}");
+        assert!(out.contains(words), "{options:?}: no '{words}' in: {out}");
+    }
+}
+
+impl Drop for Library {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+const BUSTED: &str = r#"return {
+  _all = {
+    verbose = true, helper = "t/helper.lua", lpath = "ext/?.lua;./ext/?/?.lua",
+    ["exclude-tags"] = "slow",
+  },
+  default = { ROOT = { "t" }, pattern = "_case", ["exclude-pattern"] = "left_out" },
+  quick = { ROOT = "t/a_case.lua", tags = { "quick" }, lazy = true },
+}"#;
+
+const HELPER: &str = r#"
+helped = true
+require("luassert"):register("assertion", "big", function(_, list) return list[1] > 10 end)
+before_each(function() seen = (seen or 0) + 1 end)
+return function(busted, name, options)
+  told = { type(busted), name, #options.arguments }
+end"#;
+
+const CASES: &str = r#"
+it("sees what the helper did", function()
+  assert.is_true(helped)
+  assert.is_true(require("helped_here"))
+  assert.same({ "table", "t/helper.lua", 0 }, told)
+  assert.equal(1, seen)
+  assert.big(11)
+end)
+it("is left out #slow", function() error("it ran") end)
+it("finds modules #quick", function()
+  assert.same({ 1, 2, 3 }, { require("one"), require("two"), require("three") })
+end)"#;
+
+fn with_busted_file(name: &str) -> Library {
+    Library::new(
+        name,
+        &[
+            (".busted", BUSTED),
+            ("t/helper.lua", HELPER),
+            ("t/a_case.lua", CASES),
+            ("t/left_out_case.lua", "error('it ran')"),
+            ("spec/other_spec.lua", "error('it ran')"),
+            ("ext/one.lua", "return 1"),
+            ("ext/two/two.lua", "return 2"),
+            ("src/three/three.lua", "return 3"),
+            ("lua/helped_here.lua", "return helped"),
+        ],
+    )
+}
+
+#[test]
+fn a_busted_file_says_where_tests_are_and_what_they_need() {
+    let library = with_busted_file("busted");
+    library.passes(&[], 2);
+    library.passes(&["--no-sandbox"], 2);
+    library.passes(&["--run", "quick"], 1);
+    library.stops(&["--run", "quick"], 0, "'lazy' is not among the keys that hold here");
+    library.stops(&["--run", "quik"], 2, "there is no task 'quik', did you mean 'quick'?");
+    library.stops(&["--helper", "none.lua"], 2, "the helper 'none.lua' cannot be used");
+    library.stops(&["--no-config"], 1, "spec/other_spec.lua");
+    let by_hand = ["--no-config", "--pattern", "^a_case", "--helper", "t/helper.lua"];
+    library.passes(&[&by_hand[..], &["--lpath", "ext;ext/?/?.lua", "--tags", "quick"]].concat(), 1);
+}
+
+#[test]
+fn a_busted_file_that_cannot_be_used_stops_the_run() {
+    let library = Library::new("bad_busted", &[("spec/a_spec.lua", "it('a', function() end)")]);
+    let check = |text: &str, code: i32, words: &str| {
+        fs::write(library.0.join(".busted"), text).unwrap();
+        library.stops(&[], code, words);
+        library.passes(&["--no-config"], 1);
+    };
+    check("return {", 2, ".busted:1: ");
+    check("return 3", 2, "it must return a table of profiles, got number 3");
+    check("return require 'lfs'", 2, "engine test --no-sandbox has the whole library");
+    check("return { default = { ROOT = 3 } }", 2, "'ROOT' must be a list, got number 3");
+    check("return { default = { ROOT = { 'x' } } }", 1, "which ROOT names");
+    check("return { default = { pattern = '[' } }", 2, "the pattern '[' is malformed");
+    check("while true do end", 1, "stopped: ");
+}
+
+#[test]
+fn outside_of_the_sandbox_lua_is_whole() {
+    const SUITE: &str = r#"
+    it("loads modules anew", function()
+      local first = require "m"
+      assert.equal(first, package.loaded.m)
+      package.loaded.m = nil
+      assert.not_equal(first, require "m")
+      package.loaded.m = false
+      assert.is_table(require "m")
+      package.loaded.m = 3
+      assert.equal(3, require "m")
+    end)
+    it("finds modules by all of Lua's ways", function()
+      package.preload.made = function(name) return name end
+      assert.equal("made", require "made")
+      package.path = "mocks/?.lua;" .. package.path
+      package.loaded.m = nil
+      assert.equal("mock", require "m")
+      table.insert(package.loaders, 2, function(name)
+        return name == "found" and function() return "by a searcher" end or nil
+      end)
+      assert.equal("by a searcher", require "found")
+      assert.equal("mock", require "mocks/m")
+    end)
+    it("works in the library's folder", function()
+      assert.equal("some text", assert(io.open("spec/fixture.txt")):read("*a"))
+      assert.equal("spec/a_spec.lua", arg[0])
+      assert.equal("mock", dofile("mocks/m.lua"))
+    end)
+    it("declares C types twice", function()
+      local ffi = require "ffi"
+      for _ = 1, 2 do
+        ffi.cdef "typedef struct { int x; } a_type_of_the_suite;"
+        ffi.metatype("a_type_of_the_suite", { __index = { y = 2 } })
+      end
+      assert.equal(2, ffi.new("a_type_of_the_suite").y)
+    end)
+    it("changes the libraries", function()
+      string.shout = string.upper
+      assert.equal("A", ("a"):shout())
+      for name in pairs(string) do assert.matches("^%a+$", name) end
+    end)
+    it("has test as a plain function", function()
+      assert.equal("function", type(test))
+      assert.equal(test, require("busted").test)
+    end)"#;
+    let files = [
+        ("spec/a_spec.lua", SUITE),
+        ("spec/fixture.txt", "some text"),
+        ("src/m.lua", "return {}"),
+        ("mocks/m.lua", "return 'mock'"),
+    ];
+    Library::new("whole", &files).passes(&["--no-sandbox"], 6);
+}
+
+#[test]
+fn what_the_sandbox_keeps_away_is_said_with_the_way_out() {
+    for (name, code) in [
+        ("io", "it('a', function() io.open('x') end)"),
+        ("dump", "local dump = string.dump it('a', function() dump(print) end)"),
+        ("path", "package.path = 'x/?.lua'"),
+        ("stop", "it('a', function() collectgarbage('stop') end)"),
+        ("meta", "it('a', function() debug.getmetatable('') end)"),
+        ("ffi", "require 'ffi'"),
+        ("inner", "it('a', function() assert.has_no.errors(function() io.write() end) end)"),
+    ] {
+        let library = Library::new(name, &[("spec/a_spec.lua", code)]);
+        library.stops(&[], 1, "runs with: engine test --no-sandbox");
+        let (_, out) = library.test(&["--no-sandbox"]);
+        assert!(!out.contains("--no-sandbox"), "{name}: {out}");
+    }
+}
+
+#[test]
+fn in_the_sandbox_a_module_set_to_false_is_loaded_anew() {
+    let suite = "it('a', function() local m = require 'm' package.loaded.m = false \
+                 assert.not_equal(m, require 'm') assert.is_table(package.loaded.m) end)";
+    Library::new("false", &[("spec/a_spec.lua", suite), ("m.lua", "return {}")]).passes(&[], 1);
+}

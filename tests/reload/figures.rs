@@ -1,0 +1,53 @@
+//! The figures of hot reload. They mean something in a release build:
+//! `cargo test --release --test reload figures -- --ignored --nocapture`
+
+use super::game::Game;
+use std::time::Instant;
+
+/// Milliseconds of CPU time of this thread, or of the clock where the system does not tell.
+fn milliseconds(start: Instant) -> f64 {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let told = told.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
+    told.map_or_else(|| start.elapsed().as_secs_f64() * 1e3, |nanoseconds| nanoseconds / 1e6)
+}
+
+/// The mean and the worst of 50 reloads of `m` with other numbers, in milliseconds. The garbage is
+/// collected in between, as the frames of a game would.
+fn measured(game: &mut Game, text: &str) -> (f64, f64) {
+    let start = Instant::now();
+    let mut times = Vec::new();
+    for i in 0..50 {
+        let new = text.replace("return 1", &format!("return {i}"));
+        let began = milliseconds(start);
+        game.reload(&[("m.lua", &new)]);
+        times.push(milliseconds(start) - began);
+        game.app().vm().collect_all();
+    }
+    (times.iter().sum::<f64>() / 50.0, times.into_iter().fold(0.0, f64::max))
+}
+
+const M: &str = "local M = {} function M.f() return 1 end return M";
+const CALLING: &str =
+    "local o = require 'other' local M = { o.f() } function M.f() return 1 end return M";
+
+fn game_of(objects: u32, other: &str, text: &str) -> Game {
+    let mut game = Game::start(&[("m.lua", text), ("other.lua", other)]);
+    let step = format!(
+        "require 'm' BIG = {{}} for i = 1, {objects} / 2 do \
+         BIG[i] = {{ x = i, y = 'name', next = {{ i, i }} }} end collectgarbage()"
+    );
+    game.step(&step).unwrap_or_else(|report| panic!("{report}"));
+    game
+}
+
+#[test]
+#[ignore = "a figure of a release build"]
+fn the_walk_of_400000_objects() {
+    let other = "return { f = function() return 1 end }";
+    for (objects, text, limit) in [(400_000, M, 60.0), (50_000, M, 10.0), (50_000, CALLING, 30.0)] {
+        let mut game = game_of(objects, other, text);
+        let (mean, worst) = measured(&mut game, text);
+        println!("{objects} objects: a reload takes {mean:.1} ms, at worst {worst:.1}");
+        assert!(mean <= limit, "{mean} ms");
+    }
+}
