@@ -345,32 +345,32 @@ struct Collected {
     last_mib: f64,
 }
 
-fn collected() -> Collected {
-    const FRAMES: usize = 600;
+fn collected(frames: usize) -> Collected {
     let mut game = Game::open("garbage", &[], true);
     game.call("init");
     game.vm.collect_all();
     let live_mib = game.vm.memory().0 as f64 / MIB;
     let (mut collections, mut held) = (Vec::new(), Vec::new());
-    for _ in 0..FRAMES {
+    for _ in 0..frames {
         game.call("render");
         collections.push(cpu(|| game.vm.collect()) * 1e3);
         held.push(game.vm.memory().0 as f64 / MIB);
     }
     Collected {
         worst_ms: worst(&collections),
-        mean_ms: collections.iter().sum::<f64>() / FRAMES as f64,
+        mean_ms: collections.iter().sum::<f64>() / frames as f64,
         median_ms: median(collections),
         live_mib,
         most_mib: worst(&held),
-        last_mib: held[FRAMES - 1],
+        last_mib: held[frames - 1],
     }
 }
 
 fn garbage() -> Group {
     const RUNS: usize = 5;
-    let runs: Vec<Collected> = (0..RUNS).map(|_| collected()).collect();
+    let runs: Vec<Collected> = (0..RUNS).map(|_| collected(600)).collect();
     let of = |figure: fn(&Collected) -> f64| median(runs.iter().map(figure).collect());
+    let long = collected(3000);
     let live = of(|run| run.live_mib);
     let bound = (live * 2.0 + 64.0) * 1.5;
     Group {
@@ -378,16 +378,20 @@ fn garbage() -> Group {
         title: "10,000 small tables a frame, 130,000 live objects",
         workload: "130,000 live tables of two fields; each frame makes 10,000 more, of which 1,000 \
                    take the place of old ones. 600 frames, the collector's default budget (1 ms); \
-                   the median of 5 such runs. Bounded: never more is held than one and a half \
-                   times the heap above which the collector works harder (twice what is alive, \
-                   plus 64 MiB).",
+                   the median of 5 such runs. The heap still grows then, so memory is judged by \
+                   one run of 3,000 frames. Bounded: never more is held than one and a half times \
+                   the heap above which the collector works harder (twice what is alive, plus 64 \
+                   MiB).",
         rows: vec![
             row("worst frame's collection", of(|run| run.worst_ms), "ms", Some(4.0)),
             row("median frame's collection", of(|run| run.median_ms), "ms", None),
             row("mean frame's collection", of(|run| run.mean_ms), "ms", None),
             row("live at the start", live, "MiB", None),
-            row("most held in all frames", of(|run| run.most_mib), "MiB", Some(bound)),
-            row("held after the last frame", of(|run| run.last_mib), "MiB", None),
+            row("most held in 600 frames", of(|run| run.most_mib), "MiB", None),
+            row("most held in 3,000 frames", long.most_mib, "MiB", Some(bound)),
+            row("held after the last of 3,000", long.last_mib, "MiB", None),
+            row("worst collection of 3,000 frames", long.worst_ms, "ms", None),
+            row("mean collection of 3,000 frames", long.mean_ms, "ms", None),
         ],
     }
 }

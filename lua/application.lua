@@ -9,8 +9,8 @@ local no_reload = core.no_reload
 local Application = core.module("Application")
 
 -- User settings: what the player chose, above the defaults of settings.sjson. Read when first asked
--- for, written only by save_user_settings. Games get copies and give copies, so that what they do to
--- a table changes no setting.
+-- for, written only by save_user_settings. Tables are copied on their way in and out, so that what
+-- a game does to one changes no setting.
 local chosen, problem
 local defaults
 local set_aside = false -- whether the next save keeps a file that could not be read

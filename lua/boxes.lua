@@ -11,12 +11,8 @@ local values = core.values
 local V2, V3, V4 = core.ctypes.Vector2, core.ctypes.Vector3, core.ctypes.Vector4
 local Q, M = core.ctypes.Quaternion, core.ctypes.Matrix4x4
 
-local function is_box(meta, box)
-  return type(box) == "table" and getmetatable(box) == meta
-end
-
 local function check(meta, name, box)
-  if not is_box(meta, box) then
+  if type(box) ~= "table" or getmetatable(box) ~= meta then
     raise(name .. ": argument #1 'box' must be " .. meta.__name .. ", got " .. describe(box)
       .. ": call it as box:" .. name:match("[^.]*$") .. "(...)")
   end
@@ -40,6 +36,50 @@ local function metatable_of(module, name, fields)
   return meta
 end
 
+-- What the boxes share. `argument` is the first argument's name in the words of an error, `kind` is
+-- the value's type, `ctype` the same for the FFI, `fields` its names, `initial` what a box of nothing
+-- holds. `from_numbers` makes a value of `count` numbers; without it, values alone are taken.
+local function make_kind(name, spec)
+  local argument, kind, ctype = spec.argument, spec.kind, spec.ctype
+  local count, from_numbers = spec.count or 0, spec.from_numbers
+  local module, fields = core.module(name), {}
+  for i = 1, #spec.fields do
+    fields[spec.fields[i]] = true
+    fields[i] = i <= count or nil
+  end
+  local meta = metatable_of(module, name, fields)
+  local box_kind, store_name, unbox_name = {}, name .. ".store", name .. ".unbox"
+
+  -- `i` is the number of the first argument, in the words of an error.
+  local function value_of(call, i, x, y, z, w)
+    if istype(ctype, x) then return x end
+    if not from_numbers or type(x) ~= "number" then bad_argument(call, i, argument, kind, x) end
+    if type(y) ~= "number" then bad_argument(call, i + 1, "y", "number", y) end
+    if count > 2 and type(z) ~= "number" then bad_argument(call, i + 2, "z", "number", z) end
+    if count > 3 and type(w) ~= "number" then bad_argument(call, i + 3, "w", "number", w) end
+    return from_numbers(x, y, z, w)
+  end
+
+  values.callable(module, function(_, ...)
+    local value = spec.initial
+    if select("#", ...) > 0 then
+      value = value_of(name, 1, ...)
+    end
+    return setmetatable({ _value = value }, meta)
+  end)
+
+  function box_kind.store(box, x, y, z, w)
+    check(meta, store_name, box)
+    box._value = value_of(store_name, 2, x, y, z, w)
+  end
+
+  function box_kind.unbox(box)
+    check(meta, unbox_name, box)
+    return box._value
+  end
+  return module, box_kind
+end
+
 ---@module Vector2Box
 ---Holds a Vector2 that changes over time. Values can be stored anywhere without a box; a box is
 ---for code that shares one, and for code written for the engine's family.
@@ -53,45 +93,24 @@ end
 ---@field y number the y of the value in the box
 ---@overload fun(v?: Vector2): Vector2Box
 ---@overload fun(x: number, y: number): Vector2Box
-local Vector2Box = core.module("Vector2Box")
-local VECTOR2_META = metatable_of(Vector2Box, "Vector2Box", {
-  x = true, y = true,
-  [1] = true, [2] = true,
+local Vector2Box, vector2 = make_kind("Vector2Box", {
+  argument = "v", kind = "Vector2", ctype = V2, fields = { "x", "y" }, initial = V2(0, 0),
+  count = 2, from_numbers = function(x, y) return V2(x, y) end,
 })
-
--- `i` is the number of the first argument, in the words of an error.
-local function vector2_value(name, i, x, y)
-  if istype(V2, x) then return x end
-  if type(x) ~= "number" then bad_argument(name, i, "v", "Vector2", x) end
-  if type(y) ~= "number" then bad_argument(name, i + 1, "y", "number", y) end
-  return V2(x, y)
-end
-
-values.callable(Vector2Box, function(_, ...)
-  local value
-  if select("#", ...) == 0 then
-    value = V2(0, 0)
-  else
-    value = vector2_value("Vector2Box", 1, ...)
-  end
-  return setmetatable({ _value = value }, VECTOR2_META)
-end)
 
 ---Puts another value into the box.
 ---@param box Vector2Box the box
 ---@param x Vector2|number the value, or its x
 ---@param y? number its y, when x is a number
 function Vector2Box.store(box, x, y)
-  check(VECTOR2_META, "Vector2Box.store", box)
-  box._value = vector2_value("Vector2Box.store", 2, x, y)
+  vector2.store(box, x, y)
 end
 
 ---Returns the value in the box.
 ---@param box Vector2Box the box
 ---@return Vector2 the value
 function Vector2Box.unbox(box)
-  check(VECTOR2_META, "Vector2Box.unbox", box)
-  return box._value
+  return vector2.unbox(box)
 end
 
 ---@module Vector3Box
@@ -108,30 +127,10 @@ end
 ---@field z number the z of the value in the box
 ---@overload fun(v?: Vector3): Vector3Box
 ---@overload fun(x: number, y: number, z: number): Vector3Box
-local Vector3Box = core.module("Vector3Box")
-local VECTOR3_META = metatable_of(Vector3Box, "Vector3Box", {
-  x = true, y = true, z = true,
-  [1] = true, [2] = true, [3] = true,
+local Vector3Box, vector3 = make_kind("Vector3Box", {
+  argument = "v", kind = "Vector3", ctype = V3, fields = { "x", "y", "z" }, initial = V3(0, 0, 0),
+  count = 3, from_numbers = function(x, y, z) return V3(x, y, z) end,
 })
-
--- `i` is the number of the first argument, in the words of an error.
-local function vector3_value(name, i, x, y, z)
-  if istype(V3, x) then return x end
-  if type(x) ~= "number" then bad_argument(name, i, "v", "Vector3", x) end
-  if type(y) ~= "number" then bad_argument(name, i + 1, "y", "number", y) end
-  if type(z) ~= "number" then bad_argument(name, i + 2, "z", "number", z) end
-  return V3(x, y, z)
-end
-
-values.callable(Vector3Box, function(_, ...)
-  local value
-  if select("#", ...) == 0 then
-    value = V3(0, 0, 0)
-  else
-    value = vector3_value("Vector3Box", 1, ...)
-  end
-  return setmetatable({ _value = value }, VECTOR3_META)
-end)
 
 ---Puts another value into the box.
 ---@param box Vector3Box the box
@@ -139,16 +138,14 @@ end)
 ---@param y? number its y, when x is a number
 ---@param z? number its z, when x is a number
 function Vector3Box.store(box, x, y, z)
-  check(VECTOR3_META, "Vector3Box.store", box)
-  box._value = vector3_value("Vector3Box.store", 2, x, y, z)
+  vector3.store(box, x, y, z)
 end
 
 ---Returns the value in the box.
 ---@param box Vector3Box the box
 ---@return Vector3 the value
 function Vector3Box.unbox(box)
-  check(VECTOR3_META, "Vector3Box.unbox", box)
-  return box._value
+  return vector3.unbox(box)
 end
 
 ---@module Vector4Box
@@ -165,31 +162,11 @@ end
 ---@field w number the w of the value in the box
 ---@overload fun(v?: Vector4): Vector4Box
 ---@overload fun(x: number, y: number, z: number, w: number): Vector4Box
-local Vector4Box = core.module("Vector4Box")
-local VECTOR4_META = metatable_of(Vector4Box, "Vector4Box", {
-  x = true, y = true, z = true, w = true,
-  [1] = true, [2] = true, [3] = true, [4] = true,
+local Vector4Box, vector4 = make_kind("Vector4Box", {
+  argument = "v", kind = "Vector4", ctype = V4, fields = { "x", "y", "z", "w" },
+  initial = V4(0, 0, 0, 0),
+  count = 4, from_numbers = function(x, y, z, w) return V4(x, y, z, w) end,
 })
-
--- `i` is the number of the first argument, in the words of an error.
-local function vector4_value(name, i, x, y, z, w)
-  if istype(V4, x) then return x end
-  if type(x) ~= "number" then bad_argument(name, i, "v", "Vector4", x) end
-  if type(y) ~= "number" then bad_argument(name, i + 1, "y", "number", y) end
-  if type(z) ~= "number" then bad_argument(name, i + 2, "z", "number", z) end
-  if type(w) ~= "number" then bad_argument(name, i + 3, "w", "number", w) end
-  return V4(x, y, z, w)
-end
-
-values.callable(Vector4Box, function(_, ...)
-  local value
-  if select("#", ...) == 0 then
-    value = V4(0, 0, 0, 0)
-  else
-    value = vector4_value("Vector4Box", 1, ...)
-  end
-  return setmetatable({ _value = value }, VECTOR4_META)
-end)
 
 ---Puts another value into the box.
 ---@param box Vector4Box the box
@@ -198,16 +175,14 @@ end)
 ---@param z? number its z, when x is a number
 ---@param w? number its w, when x is a number
 function Vector4Box.store(box, x, y, z, w)
-  check(VECTOR4_META, "Vector4Box.store", box)
-  box._value = vector4_value("Vector4Box.store", 2, x, y, z, w)
+  vector4.store(box, x, y, z, w)
 end
 
 ---Returns the value in the box.
 ---@param box Vector4Box the box
 ---@return Vector4 the value
 function Vector4Box.unbox(box)
-  check(VECTOR4_META, "Vector4Box.unbox", box)
-  return box._value
+  return vector4.unbox(box)
 end
 
 ---@module QuaternionBox
@@ -225,31 +200,11 @@ end
 ---@field w number the w of the value in the box
 ---@overload fun(q?: Quaternion): QuaternionBox
 ---@overload fun(x: number, y: number, z: number, w: number): QuaternionBox
-local QuaternionBox = core.module("QuaternionBox")
-local QUATERNION_META = metatable_of(QuaternionBox, "QuaternionBox", {
-  x = true, y = true, z = true, w = true,
-  [1] = true, [2] = true, [3] = true, [4] = true,
+local QuaternionBox, quaternion = make_kind("QuaternionBox", {
+  argument = "q", kind = "Quaternion", ctype = Q, fields = { "x", "y", "z", "w" },
+  initial = Q(0, 0, 0, 1),
+  count = 4, from_numbers = function(x, y, z, w) return Q(x, y, z, w) end,
 })
-
--- `i` is the number of the first argument, in the words of an error.
-local function quaternion_value(name, i, x, y, z, w)
-  if istype(Q, x) then return x end
-  if type(x) ~= "number" then bad_argument(name, i, "q", "Quaternion", x) end
-  if type(y) ~= "number" then bad_argument(name, i + 1, "y", "number", y) end
-  if type(z) ~= "number" then bad_argument(name, i + 2, "z", "number", z) end
-  if type(w) ~= "number" then bad_argument(name, i + 3, "w", "number", w) end
-  return Q(x, y, z, w)
-end
-
-values.callable(QuaternionBox, function(_, ...)
-  local value
-  if select("#", ...) == 0 then
-    value = Q(0, 0, 0, 1)
-  else
-    value = quaternion_value("QuaternionBox", 1, ...)
-  end
-  return setmetatable({ _value = value }, QUATERNION_META)
-end)
 
 ---Puts another value into the box.
 ---@param box QuaternionBox the box
@@ -258,16 +213,14 @@ end)
 ---@param z? number its z, when x is a number
 ---@param w? number its w, when x is a number
 function QuaternionBox.store(box, x, y, z, w)
-  check(QUATERNION_META, "QuaternionBox.store", box)
-  box._value = quaternion_value("QuaternionBox.store", 2, x, y, z, w)
+  quaternion.store(box, x, y, z, w)
 end
 
 ---Returns the value in the box.
 ---@param box QuaternionBox the box
 ---@return Quaternion the value
 function QuaternionBox.unbox(box)
-  check(QUATERNION_META, "QuaternionBox.unbox", box)
-  return box._value
+  return quaternion.unbox(box)
 end
 
 ---@module Matrix4x4Box
@@ -284,31 +237,21 @@ end
 ---@field z Vector3 the z of the value in the box
 ---@field translation Vector3 the translation of the value in the box
 ---@overload fun(m?: Matrix4x4): Matrix4x4Box
-local Matrix4x4Box = core.module("Matrix4x4Box")
-local MATRIX4X4_META = metatable_of(Matrix4x4Box, "Matrix4x4Box", {
-  x = true, y = true, z = true, translation = true
+local Matrix4x4Box, matrix = make_kind("Matrix4x4Box", {
+  argument = "m", kind = "Matrix4x4", ctype = M, fields = { "x", "y", "z", "translation" },
+  initial = M(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1),
 })
-
-values.callable(Matrix4x4Box, function(_, ...)
-  local m = ...
-  if select("#", ...) == 0 then m = M(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1) end
-  if not istype(M, m) then bad_argument("Matrix4x4Box", 1, "m", "Matrix4x4", m) end
-  return setmetatable({ _value = m }, MATRIX4X4_META)
-end)
 
 ---Puts another value into the box.
 ---@param box Matrix4x4Box the box
 ---@param m Matrix4x4 the value
 function Matrix4x4Box.store(box, m)
-  check(MATRIX4X4_META, "Matrix4x4Box.store", box)
-  if not istype(M, m) then bad_argument("Matrix4x4Box.store", 2, "m", "Matrix4x4", m) end
-  box._value = m
+  matrix.store(box, m)
 end
 
 ---Returns the value in the box.
 ---@param box Matrix4x4Box the box
 ---@return Matrix4x4 the value
 function Matrix4x4Box.unbox(box)
-  check(MATRIX4X4_META, "Matrix4x4Box.unbox", box)
-  return box._value
+  return matrix.unbox(box)
 end

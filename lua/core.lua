@@ -121,12 +121,11 @@ function core.layout_check()
   return core.reads_vector(core.make_vector3(1, 2, 3))
 end
 
--- Raises during the trial run of a changed file, in functions of the prelude that have effects. Native
--- functions are marked in their rows.
+-- Raises during the trial run of a changed file, in functions of the prelude that have effects.
+-- Native functions are marked in their rows.
 function core.no_reload(name)
   if core.reloading then
-    core.raise(name .. ": not while reloading: this changes the engine, and a file's top level runs "
-      .. "again at each reload: move it into a function such as init()")
+    core.raise(name .. ": " .. core.no_reload_words())
   end
 end
 

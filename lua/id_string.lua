@@ -19,6 +19,8 @@ local function weak_values()
   return setmetatable({}, { __mode = "v" })
 end
 
+local id_kinds = {}
+
 -- What both kinds share. There is one value for each hash as long as anyone holds it, so that ids
 -- can be keys of tables; `by_text` saves hashing a name again.
 local function make_kind(name, digits, ctype, to_hex, from_hex)
@@ -79,7 +81,19 @@ local function make_kind(name, digits, ctype, to_hex, from_hex)
   end
   ffi.metatype(ctype, meta)
   core.ctypes[name] = ctype
+  id_kinds[#id_kinds + 1] = kind
   return kind
+end
+
+-- The name of an id's type, and its digits, whose order is the same in every run; nil for anything
+-- else.
+function core.id_digits(value)
+  for i = 1, #id_kinds do
+    local kind = id_kinds[i]
+    if istype(kind.ctype, value) then
+      return kind.name, kind.to_hex(value)
+    end
+  end
 end
 
 -- The value of a call such as IdString32("root_point").
@@ -111,7 +125,8 @@ end
 
 ---@module IdString32
 ---A name as its hash of 32 bits, for the ids inside data: nodes, parameters, events. Two ids are
----equal where their names are; an id can be stored anywhere and be the key of a table.
+---equal where their names are; an id can be stored anywhere and be the key of a table. `pairs`
+---walks such keys in another order in each run: `Script.sorted_pairs` has one.
 ---The hash is MurmurHash2 with seed 0, the same on every platform and in every version.
 ---@example
 ---   local id = IdString32("root_point")
@@ -171,7 +186,8 @@ end
 
 ---@module IdString64
 ---A name as its hash of 64 bits, for resources and their types. Two ids are equal where their names
----are; an id can be stored anywhere and be the key of a table.
+---are; an id can be stored anywhere and be the key of a table. `pairs` walks such keys in another
+---order in each run: `Script.sorted_pairs` has one.
 ---The hash is MurmurHash64A with seed 0, the same on every platform and in every version.
 ---@example
 ---   local id = IdString64("content/levels/city/taxi.unit")

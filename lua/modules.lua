@@ -85,15 +85,6 @@ local function run_script(name, script)
   return run(name, chunk, script.chunk, written)
 end
 
--- Why a library that Lua has elsewhere is not here.
-local absent = {
-  ffi = "native code is not reachable from a game",
-  io = "files are read as resources, and written with Save",
-  debug = "Script.callstack and the engine's own reports do this",
-  jit = "the engine sets up the compiler",
-  package = "require finds modules in the game's folder",
-}
-
 local function require(name)
   if type(name) ~= "string" then
     bad_argument("require", 1, "name", "string", name)
@@ -113,8 +104,8 @@ local function require(name)
   if script.text then
     return run_script(name, script)
   end
-  local why = absent[name] and format(": %s", absent[name]) or ""
-  raise("require: " .. (script.problem or script.missing .. why))
+  local why = core.absent(name)
+  raise("require: " .. (script.problem or script.missing .. (why and ": " .. why or "")))
 end
 
 core.require = require

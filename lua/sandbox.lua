@@ -239,6 +239,23 @@ local function game_traceback(thread, message, level)
   return message == nil and gsub(text, "^\n", "") or text
 end
 
+-- Protected libraries are empty tables in front of the real ones: what walks one gets a copy of
+-- what is behind it. (`next` stays Lua's own: a loop over another function is four times slower.)
+local protected = core.protected
+
+local function library_pairs(t)
+  if getmetatable(t) == "protected" and protected[t] then
+    local copy = {}
+    for name, value in pairs(protected[t]) do
+      copy[name] = value
+    end
+    return next, copy, nil
+  elseif type(t) ~= "table" then
+    bad_argument("pairs", 1, "t", "table", t)
+  end
+  return pairs(t)
+end
+
 -- The collector's pace is the engine's.
 local function collectgarbage(option, argument)
   option = option or "collect"
@@ -268,7 +285,7 @@ end
 
 local allowed = {
   assert = assert, error = error, getmetatable = getmetatable, ipairs = ipairs, next = next,
-  pairs = pairs, pcall = pcall, rawequal = rawequal, rawget = rawget, rawset = rawset,
+  pairs = library_pairs, pcall = pcall, rawequal = rawequal, rawget = rawget, rawset = rawset,
   select = select, setmetatable = setmetatable, tonumber = tonumber, tostring = tostring,
   type = type, unpack = unpack, xpcall = bounded_xpcall, _VERSION = _VERSION,
   print = print, require = core.require, load = core.load, loadstring = core.loadstring,

@@ -50,28 +50,46 @@ function Script.type_name(value)
   return type(value)
 end
 
-local function before(a, b)
-  local kind_a, kind_b = type(a), type(b)
-  if kind_a ~= kind_b then
-    return kind_a < kind_b
+-- Keys of each kind stand after those of the kind before.
+local key_ranks = { number = 1, string = 2, IdString32 = 3, IdString64 = 4 }
+
+-- A key's rank and what orders it among its kind; nil where it has no order.
+local function rank_of(key)
+  local kind = type(key)
+  if kind ~= "cdata" then
+    return key_ranks[kind], key
   end
-  return a < b
+  local name, digits = core.id_digits(key)
+  return key_ranks[name or kind], digits
 end
 
----Walks a table in the order of its keys: numbers first, then strings. `pairs` gives one order in
----every run for these keys, too, but not a sorted one; for tables and functions as keys its order
----follows addresses, so this refuses them.
+local function before(a, b)
+  local kind = type(a)
+  if kind == type(b) and kind ~= "cdata" then
+    return a < b
+  end
+  local rank_a, order_a = rank_of(a)
+  local rank_b, order_b = rank_of(b)
+  if rank_a ~= rank_b then
+    return rank_a < rank_b
+  end
+  return order_a < order_b
+end
+
+---Walks a table in the order of its keys: numbers first, then strings, then ids by their digits.
+---`pairs` gives one order in every run for numbers and strings, too, but not a sorted one; for ids,
+---tables and functions as keys its order follows addresses. This refuses what it cannot sort.
 ---@param table table the table to walk; it must not change meanwhile
 ---@return function next gives key and value, then nil
 function Script.sorted_pairs(table)
   if type(table) ~= "table" then
     bad_argument("Script.sorted_pairs", 1, "table", "table", table)
   end
+  table = core.protected[table] or table
   local keys, count = {}, 0
   for key in next, table do
-    local kind = type(key)
-    if kind ~= "string" and kind ~= "number" then
-      raise("Script.sorted_pairs: keys must be strings or numbers, got " .. core.describe(key))
+    if not rank_of(key) then
+      raise("Script.sorted_pairs: keys must be strings, numbers or ids, got " .. core.describe(key))
     end
     count = count + 1
     keys[count] = key

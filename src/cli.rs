@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 
 /// A Lua-first game runtime: a game is a folder with a main.lua.
 #[derive(Parser)]
-#[command(name = "engine", version, disable_help_subcommand = false, max_term_width = 100)]
+#[command(name = "engine", version, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -1,6 +1,19 @@
 //! `engine test`, as someone meets it who writes suites: what is found, what is said of tests that
 //! fail, hang, eat memory or cannot be loaded, and the exit codes.
 
+#[path = "driver/coverage.rs"]
+mod coverage;
+#[path = "driver/jobs.rs"]
+mod jobs;
+#[path = "driver/outputs.rs"]
+mod outputs;
+#[path = "driver/powers.rs"]
+mod powers;
+#[path = "driver/recordings.rs"]
+mod recordings;
+#[path = "driver/watch.rs"]
+mod watch;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::path::PathBuf;
@@ -310,5 +323,5 @@ fn modules_are_found_on_the_lpath_too() {
     assert_eq!(code, 0, "{out}");
     let (code, _, err) = scratch.test(&[".", "--lpath", "?.so"]);
     assert_eq!(code, 2);
-    assert!(err.contains("'?.so' must be a folder, or end in ?.lua or ?/init.lua"), "{err}");
+    assert!(err.contains("'?.so' must be a folder, or end in .lua with a ? for"), "{err}");
 }

@@ -69,9 +69,10 @@ pub fn measure() -> Group {
         title: "engine run game_template --headless --frames 1",
         workload: "The release executable from process start to exit, CPU time of all its threads \
                    in user and system mode, files cached: median of 20 runs after one; peak \
-                   resident memory: the most of the 20. Boots: making a VM, running the prelude and ending \
-                   it again, without a process around it: once for the first, which parses the \
-                   prelude's text, median of 20 for later ones. The executable is stripped.",
+                   resident memory: the most of the 20. Boots: making a VM, running the \
+                   prelude and ending it again, without a process around it: once for the \
+                   first, which parses the prelude's text, median of 20 for later ones. The \
+                   executable is stripped.",
         rows: vec![
             row(
                 "CPU from start to exit",

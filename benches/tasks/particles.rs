@@ -85,7 +85,7 @@ impl<'a> Piece<'a> {
             let cross = move_x * along_y - move_y * along_x;
             let way = (from_x * along_y - from_y * along_x) / cross;
             let place = (from_x * move_y - from_y * move_x) / cross;
-            let hit = (way >= 0.0) & (way <= 1.0) & (place >= 0.0) & (place <= 1.0);
+            let hit = (0.0..=1.0).contains(&way) & (0.0..=1.0).contains(&place);
             // The side from which it came.
             let side = if from_x * normal_x + from_y * normal_y > 0.0 { -0.01 } else { 0.01 };
             let way = if hit { way } else { 1.0 };

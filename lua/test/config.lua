@@ -104,7 +104,8 @@ function core.test_config(text, task)
   local chosen = profiles[task or "default"]
   if task and type(chosen) ~= "table" then
     local near = core.suggest(task, core.names(profiles))
-    return format("there is no task '%s'%s", task, near and ", did you mean '" .. near .. "'?" or "")
+    local hint = near and ", did you mean '" .. near .. "'?" or ""
+    return format("there is no task '%s'%s", task, hint)
   end
   local settings, warnings = {}, {}
   for _, profile in next, { profiles._all or {}, chosen or {} } do

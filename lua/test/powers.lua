@@ -46,7 +46,7 @@ function engine_test.reload(file, text)
   if result.ok then
     return true
   end
-  return nil, result.message
+  return nil, (result.place ~= "" and result.place .. ": " or "") .. result.message
 end
 
 local FAULTS = { ["disk full"] = false, ["missing file"] = true } -- whether it is of a file

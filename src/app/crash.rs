@@ -3,7 +3,7 @@
 use super::exit;
 use crate::engine::{Build, Engine};
 use crate::foundation::{files, log};
-use crate::script::{Report, Vm};
+use crate::script::{Report, Stuck, Vm};
 use crate::system::platform;
 use std::path::{Path, PathBuf};
 
@@ -77,11 +77,15 @@ fn write_in(folder: &Path, text: &str) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Has the watchdog write a report and end the process where a script cannot be stopped.
+/// Has the watchdog write a report and end the process where it does not end by itself.
 pub fn watch(vm: &mut Vm) {
     let folder = vm.engine().save_folder.clone();
-    vm.interrupt().set_last_words(Box::new(move || {
-        let words = "the process was asked to end, and a script did not let it for a second";
+    vm.interrupt().set_last_words(Box::new(move |stuck| {
+        let who = match stuck {
+            Stuck::Script => "a script",
+            Stuck::Engine => "the engine",
+        };
+        let words = format!("the process was asked to end, and {who} did not let it for a second");
         eprintln!("error: {words}");
         let lines: String = log::last_lines().iter().map(|line| format!("  {line}\n")).collect();
         let text = format!(

@@ -59,6 +59,31 @@ impl Watch {
     }
 }
 
+/// A folder in which somebody waits for changes; nothing is compiled.
+pub struct FolderWatch {
+    inbox: Receiver<Notice>,
+    /// Dropping it ends the watching.
+    _watcher: Box<dyn Watcher + Send>,
+}
+
+impl FolderWatch {
+    pub fn start(root: &Path) -> Result<FolderWatch, String> {
+        let (notices, inbox) = channel();
+        Ok(FolderWatch { inbox, _watcher: watcher(root, notices)? })
+    }
+
+    /// Waits for changes at most this long, and, where there are some, for the end of their burst:
+    /// whether there were any.
+    pub fn wait(&self, limit: Duration) -> bool {
+        if self.inbox.recv_timeout(limit).is_err() {
+            return false;
+        }
+        let began = Instant::now();
+        while began.elapsed() < BURST_MAX && self.inbox.recv_timeout(QUIET).is_ok() {}
+        true
+    }
+}
+
 impl Drop for Watch {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {

@@ -283,8 +283,8 @@ impl Arg for Vec3 {
     unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Vec3, Wrong> {
         // SAFETY: a cdata of the type that boot noted holds three floats at its start.
         unsafe {
-            let data = cx.ctypes.payload(l, i, cx.ctypes.vector3).ok_or(Wrong::Type)?;
-            finite_vector(Vec3::from_array(*(data as *const [f32; 3])))
+            let data = cx.ctypes.vector3(l, i).ok_or(Wrong::Type)?;
+            finite_vector(Vec3::from_array(*data))
         }
     }
 }

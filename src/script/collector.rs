@@ -50,7 +50,7 @@ impl Collector {
     /// `l` is the main state of an open VM, with nothing running in it.
     pub unsafe fn frame(&mut self, l: *mut lua_State, budget: Collection) {
         // SAFETY: as the caller promised.
-        let used = unsafe { Cx::of(l).memory.used };
+        let used = unsafe { Cx::of(l).memory.used() };
         self.made += used.saturating_sub(self.left);
         self.left = used;
         if !self.cycling {
@@ -68,7 +68,7 @@ impl Collector {
             while steps > 0 {
                 if lua_gc(l, LUA_GCSTEP, 0) != 0 {
                     self.cycling = false;
-                    self.alive = Cx::of(l).memory.used.saturating_sub(self.made);
+                    self.alive = Cx::of(l).memory.used().saturating_sub(self.made);
                     break;
                 }
                 match self.deterministic {
@@ -79,7 +79,7 @@ impl Collector {
             }
             // A step sets a threshold of its own, at which the collector would start by itself.
             lua_gc(l, LUA_GCSTOP, 0);
-            self.left = Cx::of(l).memory.used;
+            self.left = Cx::of(l).memory.used();
         }
     }
 
@@ -92,7 +92,7 @@ impl Collector {
         unsafe {
             lua_gc(l, LUA_GCCOLLECT, 0);
             lua_gc(l, LUA_GCSTOP, 0);
-            self.left = Cx::of(l).memory.used;
+            self.left = Cx::of(l).memory.used();
         }
         (self.alive, self.cycling) = (self.left, false);
     }

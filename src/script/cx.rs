@@ -1,6 +1,7 @@
 //! The context that every native entry works in, and the dispatcher of calls from Lua. One per VM,
 //! at a fixed address, found from any of its Lua states.
 
+use super::ctypes::Ctypes;
 use super::describe;
 use super::heap::Marks;
 use super::interrupt::Interrupt;
@@ -16,13 +17,13 @@ use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// What the native entries of one VM share.
-#[repr(C)]
 pub struct Cx {
-    /// Lua's memory. First, for `lua_getallocf` leads here.
-    pub memory: Memory,
+    /// Lua's memory, shared with the allocator.
+    pub memory: Rc<Memory>,
     /// Set by a fast form that refuses; the checked form then words the error.
     pub fault: u32,
     /// Where fast forms leave vectors.
@@ -92,10 +93,10 @@ impl Cx {
     /// The state must belong to a VM made by vm.rs.
     pub unsafe fn of<'a>(l: *mut lua_State) -> &'a mut Cx {
         let mut user: *mut c_void = null_mut();
-        // SAFETY: vm.rs gives the allocator the context, whose first field is the memory.
+        // SAFETY: vm.rs gives the allocator the memory, and the memory the context.
         unsafe {
             lua_getallocf(l, &mut user);
-            &mut *(user as *mut Cx)
+            &mut *(*(user as *const Memory)).context.get()
         }
     }
 
@@ -181,7 +182,7 @@ impl Cx {
 }
 
 /// Why the trial run of a changed file cannot call a function; its name stands before this.
-const REFUSED_WHILE_RELOADING: &str = "not while reloading: this changes the engine, and a file's \
+pub const REFUSED_WHILE_RELOADING: &str = "not while reloading: this changes the engine, and a file's \
     top level runs again at each reload: move it into a function such as init()";
 
 /// What an entry returns where the call ends in an error, whose words are in [`Cx::words`].
@@ -201,7 +202,7 @@ unsafe extern "C" fn script_call(l: *mut lua_State) -> c_int {
         let outer = (cx.caller, CURRENT.replace(cx));
         cx.caller = l;
         cx.fault = 0;
-        cx.memory.lenient += 1;
+        cx.memory.be_lenient();
         let row = &mut cx.registered[index];
         row.calls += 1;
         let func = row.func;
@@ -209,101 +210,9 @@ unsafe extern "C" fn script_call(l: *mut lua_State) -> c_int {
         if result == FAILED {
             cx.push_error(l, index);
         }
-        cx.memory.lenient -= 1;
+        cx.memory.be_strict();
         cx.caller = outer.0;
         CURRENT.set(outer.1);
         result
-    }
-}
-
-/// The numbers of the value types that native code reads, noted by the prelude at boot.
-#[derive(Default)]
-pub struct Ctypes {
-    pub vector2: u16,
-    pub vector3: u16,
-    pub vector4: u16,
-    pub quaternion: u16,
-    pub matrix4x4: u16,
-    pub color: u16,
-    pub id_string32: u16,
-    pub id_string64: u16,
-    pub float32_array: u16,
-}
-
-/// LuaJIT's type tag of FFI values, which its public header does not name.
-const LUA_TCDATA: c_int = 10;
-
-impl Ctypes {
-    /// The numbers with their names.
-    fn names(&self) -> [(u16, &'static str); 9] {
-        [
-            (self.vector2, "Vector2"),
-            (self.vector3, "Vector3"),
-            (self.vector4, "Vector4"),
-            (self.quaternion, "Quaternion"),
-            (self.matrix4x4, "Matrix4x4"),
-            (self.color, "Color"),
-            (self.id_string32, "IdString32"),
-            (self.id_string64, "IdString64"),
-            (self.float32_array, "Float32Array"),
-        ]
-    }
-
-    /// Notes the number of a type; whether there is such a type.
-    pub fn note(&mut self, name: &str, number: u16) -> bool {
-        let slot = match name {
-            "Vector2" => &mut self.vector2,
-            "Vector3" => &mut self.vector3,
-            "Vector4" => &mut self.vector4,
-            "Quaternion" => &mut self.quaternion,
-            "Matrix4x4" => &mut self.matrix4x4,
-            "Color" => &mut self.color,
-            "IdString32" => &mut self.id_string32,
-            "IdString64" => &mut self.id_string64,
-            "Float32Array" => &mut self.float32_array,
-            _ => return false,
-        };
-        *slot = number;
-        true
-    }
-
-    /// The bytes of the value at `i`, where it is of the type with this number.
-    ///
-    /// # Safety
-    /// `l` is a live state and `i` a position in it.
-    pub unsafe fn payload(
-        &self,
-        l: *mut lua_State,
-        i: c_int,
-        number: u16,
-    ) -> Option<*const c_void> {
-        // SAFETY: as the caller promised.
-        unsafe { (self.number(l, i)? == number).then(|| lua_topointer(l, i)) }
-    }
-
-    /// The type number of the FFI value at `i`.
-    ///
-    /// # Safety
-    /// As for [`Ctypes::payload`].
-    unsafe fn number(&self, l: *mut lua_State, i: c_int) -> Option<u16> {
-        // SAFETY: LuaJIT's `GCcdata` is a 16-byte header that ends in the type's number (u16) and
-        // four bytes of padding, then the payload, to which lua_topointer leads. The version is
-        // pinned by Cargo.lock, and `vm.rs` checks a known value at every boot.
-        unsafe {
-            if lua_type(l, i) != LUA_TCDATA {
-                return None;
-            }
-            Some((lua_topointer(l, i) as *const u16).byte_sub(6).read())
-        }
-    }
-
-    /// The name of the value's type, where it is one of ours.
-    ///
-    /// # Safety
-    /// As for [`Ctypes::payload`].
-    pub unsafe fn name(&self, l: *mut lua_State, i: c_int) -> Option<&'static str> {
-        // SAFETY: as the caller promised.
-        let number = unsafe { self.number(l, i) }?;
-        self.names().iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
     }
 }

@@ -57,25 +57,11 @@ unsafe fn shallow(l: *mut lua_State, i: c_int, cx: &Cx) -> String {
     }
 }
 
-/// The number of floats in each value type.
-const FLOATS: [(&str, usize); 6] = [
-    ("Vector2", 2),
-    ("Vector3", 3),
-    ("Vector4", 4),
-    ("Quaternion", 4),
-    ("Color", 4),
-    ("Matrix4x4", 16),
-];
-
 unsafe fn vector(l: *mut lua_State, i: c_int, cx: &Cx) -> Option<String> {
-    // SAFETY: a value of that type begins with that many floats.
-    unsafe {
-        let name = cx.ctypes.name(l, i)?;
-        let (_, count) = FLOATS.iter().find(|(known, _)| *known == name)?;
-        let floats = std::slice::from_raw_parts(lua_topointer(l, i) as *const f32, *count);
-        let words: Vec<String> = floats.iter().map(|float| float.to_string()).collect();
-        Some(format!("{name}({})", words.join(", ")))
-    }
+    // SAFETY: as for `literal`; the floats are used here alone.
+    let (name, floats) = unsafe { cx.ctypes.floats(l, i) }?;
+    let words: Vec<String> = floats.iter().map(|float| float.to_string()).collect();
+    Some(format!("{name}({})", words.join(", ")))
 }
 
 unsafe fn table(l: *mut lua_State, i: c_int, cx: &Cx) -> String {

@@ -7,13 +7,15 @@
 
 use super::cx::Cx;
 use super::report::{self, Report};
-use crate::system::platform::{self, ThreadClock};
+use crate::system::platform::{self, Poke, ThreadClock};
 use mlua::ffi::*;
+use std::cell::Cell;
 use std::ffi::{CStr, c_int};
-use std::ptr::null_mut;
+use std::io;
+use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
-use std::thread::{self, Thread};
+use std::thread::{self, Builder, Thread};
 use std::time::Duration;
 
 /// How often the watchdog looks.
@@ -45,17 +47,60 @@ pub struct Interrupt {
     turn: AtomicU64,
     /// The turn that `Time` and `End` were armed for.
     armed_turn: AtomicU64,
+    /// Whether the hook struck since the watchdog looked: it stands.
+    struck: AtomicBool,
+    /// Whether this VM's own thread is changing the hook.
+    hooking: AtomicBool,
     started_micros: AtomicU64,
     budget_micros: AtomicU64,
     /// Whether the process had been asked to end when the callback began.
     late: AtomicBool,
-    clock: Mutex<Option<ThreadClock>>,
+    /// The thread that runs Lua.
+    watched: Mutex<Option<Watched>>,
+    /// The next one in the list of this thread's.
+    next: AtomicPtr<Interrupt>,
     closing: AtomicBool,
     /// Whether the lines that run are counted.
     lines: AtomicBool,
     watcher: Mutex<Option<Thread>>,
     /// Called when the process cannot end by itself.
-    last_words: Mutex<Option<Box<dyn Fn() + Send>>>,
+    last_words: Mutex<Option<LastWords>>,
+}
+
+/// What is called when the process cannot end by itself.
+type LastWords = Box<dyn Fn(Stuck) + Send>;
+
+/// Who does not let the process end.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Stuck {
+    Script,
+    Engine,
+}
+
+#[derive(Clone, Copy)]
+struct Watched {
+    clock: ThreadClock,
+    poke: Poke,
+}
+
+thread_local! {
+    /// The first of the interrupts whose VMs run on this thread. A list that a signal handler can
+    /// walk at any time: every change of it is one store.
+    static FIRST: Cell<*const Interrupt> = const { Cell::new(null()) };
+}
+
+/// What a thread that runs Lua does when its watchdog pokes it. LuaJIT's hook may be set from a
+/// signal handler on the thread that runs the state, and from no other thread.
+fn poked() {
+    let mut at = FIRST.get();
+    // SAFETY: an interrupt is in the list from `watch` to `close`, both called on this thread, and
+    // its VM holds it for longer.
+    while let Some(interrupt) = unsafe { at.as_ref() } {
+        if interrupt.reasons.load(SeqCst) != 0 && !interrupt.hooking.load(SeqCst) {
+            interrupt.hook();
+        }
+        at = interrupt.next.load(SeqCst);
+    }
 }
 
 unsafe extern "C-unwind" {
@@ -69,10 +114,13 @@ impl Interrupt {
             reasons: AtomicU32::new(0),
             turn: AtomicU64::new(0),
             armed_turn: AtomicU64::new(0),
+            struck: AtomicBool::new(false),
+            hooking: AtomicBool::new(false),
             started_micros: AtomicU64::new(0),
             budget_micros: AtomicU64::new(0),
             late: AtomicBool::new(false),
-            clock: Mutex::new(None),
+            watched: Mutex::new(None),
+            next: AtomicPtr::new(null_mut()),
             closing: AtomicBool::new(false),
             lines: AtomicBool::new(false),
             watcher: Mutex::new(None),
@@ -80,45 +128,68 @@ impl Interrupt {
         })
     }
 
-    /// Names the state to stop, and starts watching the calling thread, which is to run it.
-    pub fn watch(self: &Arc<Interrupt>, state: *mut lua_State) {
+    /// Names the state to stop, and starts watching the calling thread, which is to run it and to
+    /// call [`Interrupt::close`]. Fails where the system has no thread left for the watchdog.
+    pub fn watch(self: &Arc<Interrupt>, state: *mut lua_State) -> io::Result<()> {
+        self.watch_by(state, thread::Builder::new())
+    }
+
+    fn watch_by(self: &Arc<Interrupt>, state: *mut lua_State, thread: Builder) -> io::Result<()> {
         self.state.store(state, SeqCst);
-        *self.clock.lock().unwrap() = Some(ThreadClock::of_this_thread());
+        let (clock, poke) = (ThreadClock::of_this_thread(), Poke::this_thread(poked));
+        *self.watched.lock().unwrap() = Some(Watched { clock, poke });
+        self.next.store(FIRST.get().cast_mut(), SeqCst);
+        FIRST.set(Arc::as_ptr(self));
         let shared = self.clone();
         let watch = move || {
             while !shared.closing.load(SeqCst) {
                 thread::park_timeout(WATCH_PERIOD);
-                shared.look();
+                shared.look(platform::asked_to_end());
             }
         };
-        let spawned = thread::Builder::new().name("watchdog".into()).spawn(watch);
-        // Without a watchdog a game still runs; it only cannot be stopped in an endless loop.
-        match spawned {
-            Ok(handle) => *self.watcher.lock().unwrap() = Some(handle.thread().clone()),
-            Err(error) => crate::foundation::log::warning(&format!("no watchdog: {error}")),
-        }
+        let handle = thread.name("watchdog".into()).spawn(watch)?;
+        *self.watcher.lock().unwrap() = Some(handle.thread().clone());
+        Ok(())
     }
 
-    /// What to do when the process was asked to end and a script does not let it.
-    pub fn set_last_words(&self, f: Box<dyn Fn() + Send>) {
+    /// What to do when the process was asked to end and does not.
+    pub fn set_last_words(&self, f: LastWords) {
         *self.last_words.lock().unwrap() = Some(f);
     }
 
     /// Stops watching: the state is about to be closed.
     pub fn close(&self) {
         self.closing.store(true, SeqCst);
-        // Taken under the lock that `arm` holds while it uses the state.
-        let clock = self.clock.lock().unwrap();
+        // Taken under the lock that the watchdog holds while it uses the state and the thread.
+        let watched = self.watched.lock().unwrap();
         self.state.store(null_mut(), SeqCst);
-        drop(clock);
+        self.leave_list();
+        drop(watched);
         if let Some(watcher) = &*self.watcher.lock().unwrap() {
             watcher.unpark();
         }
     }
 
+    /// Takes this one out of its thread's list.
+    fn leave_list(&self) {
+        let next = self.next.load(SeqCst);
+        if std::ptr::eq(FIRST.get(), self) {
+            FIRST.set(next);
+            return;
+        }
+        let mut at = FIRST.get();
+        // SAFETY: as in `poked`.
+        while let Some(other) = unsafe { at.as_ref() } {
+            if std::ptr::eq(other.next.load(SeqCst), self) {
+                other.next.store(next, SeqCst);
+            }
+            at = other.next.load(SeqCst);
+        }
+    }
+
     fn cpu_micros(&self) -> u64 {
-        let clock = *self.clock.lock().unwrap();
-        clock.map_or(0, |clock| (clock.seconds() * 1e6) as u64)
+        let watched = *self.watched.lock().unwrap();
+        watched.map_or(0, |watched| (watched.clock.seconds() * 1e6) as u64)
     }
 
     /// A callback begins; it may use `budget` seconds of CPU time (infinite: as much as it likes).
@@ -134,7 +205,7 @@ impl Interrupt {
     pub fn end(&self, state: *mut lua_State) {
         self.turn.fetch_add(1, SeqCst);
         if self.reasons.load(SeqCst) != 0 {
-            let _lock = self.clock.lock().unwrap();
+            let _lock = self.watched.lock().unwrap();
             self.reasons.fetch_and(Reason::Memory as u32, SeqCst);
             self.unhook_when_done(state);
         }
@@ -142,13 +213,30 @@ impl Interrupt {
 
     fn unhook_when_done(&self, state: *mut lua_State) {
         if self.reasons.load(SeqCst) == 0 {
-            let (hook, mask) = match self.lines.load(SeqCst) {
-                true => (Some(script_hook as unsafe extern "C-unwind" fn(_, _)), LUA_MASKLINE),
-                false => (None, 0),
-            };
+            let lines = self.lines.load(SeqCst);
+            self.hooking.store(true, SeqCst);
             // SAFETY: called on the thread that runs this state.
-            unsafe { lua_sethook(state, hook, mask, 0) };
+            _ = match lines {
+                true => unsafe { lua_sethook(state, Some(script_hook), LUA_MASKLINE, 0) },
+                false => unsafe { lua_sethook(state, None, 0, 0) },
+            };
+            self.hooking.store(false, SeqCst);
         }
+    }
+
+    /// Sets the hook that stops the script, on the thread that runs the state.
+    fn hook(&self) {
+        let state = self.state.load(SeqCst);
+        if state.is_null() {
+            return;
+        }
+        let lines = if self.lines.load(SeqCst) { LUA_MASKLINE } else { 0 };
+        self.hooking.store(true, SeqCst);
+        // SAFETY: the state is open: `close` forgets it first, on this thread. LuaJIT's hook may be
+        // set at any time, by a signal handler too (LUA_MASKCOUNT is checked in compiled loops by
+        // LUAJIT_ENABLE_CHECKHOOK).
+        unsafe { lua_sethook(state, Some(script_hook), LUA_MASKCOUNT | lines, 1) };
+        self.hooking.store(false, SeqCst);
     }
 
     /// Counts the lines that run from now on (lines.rs). Compiled code does not tell: the compiler
@@ -158,8 +246,8 @@ impl Interrupt {
         self.unhook_when_done(state);
     }
 
-    /// One look of the watchdog.
-    fn look(&self) {
+    /// One look of the watchdog, `asked` seconds after the process was asked to end.
+    fn look(&self, asked: Option<f64>) {
         let turn = self.turn.load(SeqCst);
         if turn % 2 == 1 {
             let used = self.cpu_micros().saturating_sub(self.started_micros.load(SeqCst));
@@ -167,7 +255,7 @@ impl Interrupt {
                 self.arm_for(turn, Reason::Time);
             }
         }
-        if let Some(seconds) = platform::asked_to_end() {
+        if let Some(seconds) = asked {
             let late = self.late.load(SeqCst);
             let allowed = if late { FAREWELL_SECONDS } else { GRACE_SECONDS };
             if seconds > allowed && turn % 2 == 1 {
@@ -177,30 +265,40 @@ impl Interrupt {
                 && !self.closing.load(SeqCst)
                 && let Some(last_words) = &*self.last_words.lock().unwrap()
             {
-                last_words();
+                last_words(if turn % 2 == 1 { Stuck::Script } else { Stuck::Engine });
             }
         }
     }
 
+    /// Has the script stopped, where it still runs this turn. Again and again, for the hook can be
+    /// lost to what it met the thread at; but not while it strikes.
     fn arm_for(&self, turn: u64, reason: Reason) {
+        let struck = self.struck.swap(false, SeqCst);
+        if struck && self.armed(reason) && self.armed_turn.load(SeqCst) == turn {
+            return;
+        }
         self.armed_turn.store(turn, SeqCst);
-        let lock = self.clock.lock().unwrap();
-        self.arm(reason);
-        drop(lock);
-    }
-
-    /// Arms the hook: the script is stopped at its next instruction.
-    pub fn arm(&self, reason: Reason) {
-        let state = self.state.load(SeqCst);
-        if state.is_null() || self.closing.load(SeqCst) {
+        let watched = self.watched.lock().unwrap();
+        if self.closing.load(SeqCst) || self.state.load(SeqCst).is_null() {
             return;
         }
         self.reasons.fetch_or(reason as u32, SeqCst);
-        let lines = if self.lines.load(SeqCst) { LUA_MASKLINE } else { 0 };
-        // SAFETY: the state is open (`close` takes the lock first), and LuaJIT's hook may be set at
-        // any time, from a signal handler or another thread (LUA_MASKCOUNT, checked in compiled
-        // loops by LUAJIT_ENABLE_CHECKHOOK).
-        unsafe { lua_sethook(state, Some(script_hook), LUA_MASKCOUNT | lines, 1) };
+        // SAFETY: the thread has not called `close` yet, for that takes the lock.
+        let poked = watched.is_some_and(|watched| unsafe { watched.poke.poke() });
+        if !poked {
+            // Where there are no signals the hook is set from here, though LuaJIT changes the same
+            // words without a lock: what it may lose is this hook, which comes again.
+            self.hook();
+        }
+    }
+
+    /// Arms the hook, on the thread that runs the state: it is stopped at its next instruction.
+    pub fn arm(&self, reason: Reason) {
+        if self.closing.load(SeqCst) {
+            return;
+        }
+        self.reasons.fetch_or(reason as u32, SeqCst);
+        self.hook();
     }
 
     fn armed(&self, reason: Reason) -> bool {
@@ -239,7 +337,8 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
                 return 0;
             }
         }
-        if cx.memory.lenient > 0 {
+        cx.interrupt.struck.store(true, SeqCst);
+        if cx.memory.lenience() > 0 {
             return 0;
         }
         let interrupt = cx.interrupt.clone();
@@ -248,7 +347,7 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
             interrupt.disarm(Reason::Memory, l);
             lua_gc(l, LUA_GCCOLLECT, 0);
             lua_gc(l, LUA_GCSTOP, 0);
-            if cx.memory.used > cx.memory.limit / 100 * 95 {
+            if cx.memory.used() > cx.memory.limit / 100 * 95 {
                 return raise(l, cx, memory_words(cx.memory.limit), false);
             }
         }
@@ -290,7 +389,7 @@ pub fn memory_words(limit: usize) -> String {
 unsafe fn raise(l: *mut lua_State, cx: &mut Cx, words: String, stopped: bool) -> c_int {
     // SAFETY: as the caller promised; lenient, so that pushing cannot fail.
     unsafe {
-        cx.memory.lenient += 1;
+        cx.memory.be_lenient();
         let place = super::describe::place(l).map(|place| place + ": ").unwrap_or_default();
         let text = place + &words;
         if !cx.report.as_ref().is_some_and(|known| known.stopped) {
@@ -299,7 +398,56 @@ unsafe fn raise(l: *mut lua_State, cx: &mut Cx, words: String, stopped: bool) ->
         }
         cx.interrupted = Some(text.clone());
         lua_pushlstring(l, text.as_ptr() as *const _, text.len());
-        cx.memory.lenient -= 1;
+        cx.memory.be_strict();
         1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_thread_for_the_watchdog_there_is_no_vm() {
+        let interrupt = Interrupt::new();
+        let giant = Builder::new().stack_size(1 << 60);
+        assert!(interrupt.watch_by(null_mut(), giant).is_err());
+        interrupt.close();
+    }
+
+    #[test]
+    fn the_last_words_tell_a_script_from_the_engine() {
+        let interrupt = Interrupt::new();
+        let (told, tells) = std::sync::mpsc::channel();
+        interrupt.set_last_words(Box::new(move |stuck| told.send(stuck).unwrap()));
+        interrupt.look(Some(PATIENCE_SECONDS / 2.0));
+        interrupt.look(Some(PATIENCE_SECONDS * 2.0));
+        interrupt.begin(f64::INFINITY);
+        interrupt.look(Some(PATIENCE_SECONDS * 2.0));
+        assert_eq!(tells.try_iter().collect::<Vec<_>>(), [Stuck::Engine, Stuck::Script]);
+    }
+
+    #[test]
+    fn interrupts_leave_their_threads_list_in_any_order() {
+        let all = [Interrupt::new(), Interrupt::new(), Interrupt::new()];
+        for interrupt in &all {
+            interrupt.watch(null_mut()).unwrap();
+        }
+        let listed = || {
+            let first = std::iter::successors(Some(FIRST.get()), |at| {
+                // SAFETY: they are all alive.
+                let next = unsafe { at.as_ref() }?.next.load(SeqCst);
+                Some(next.cast_const())
+            });
+            first.take_while(|at| !at.is_null()).collect::<Vec<_>>()
+        };
+        let [a, b, c] = [0, 1, 2].map(|i| Arc::as_ptr(&all[i]));
+        assert_eq!(listed(), [c, b, a]);
+        all[1].close();
+        assert_eq!(listed(), [c, a]);
+        all[2].close();
+        assert_eq!(listed(), [a]);
+        all[0].close();
+        assert!(listed().is_empty());
     }
 }

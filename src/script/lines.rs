@@ -56,9 +56,13 @@ mod tests {
     #[test]
     fn lines_of_files_are_counted_and_others_are_not() {
         let mut lines = LineHits::default();
-        for (source, line) in
-            [("@b.lua", 2), ("@a.lua", 1), ("=[engine] core", 3), ("@b.lua", 2), ("@b.lua", usize::MAX)]
-        {
+        for (source, line) in [
+            ("@b.lua", 2),
+            ("@a.lua", 1),
+            ("=[engine] core", 3),
+            ("@b.lua", 2),
+            ("@b.lua", usize::MAX),
+        ] {
             lines.note(source.as_bytes(), line);
         }
         let wanted = [("a.lua".to_string(), vec![0, 1]), ("b.lua".to_string(), vec![0, 0, 2])];

@@ -6,32 +6,79 @@
 //! a stack, at the next instruction. Only a request that would lead beyond twice the limit is
 //! refused here: that error has no line, for LuaJIT calls no handler then.
 
+use super::cx::Cx;
 use super::interrupt::{Interrupt, Reason};
 use std::alloc::{Layout, alloc, dealloc, realloc};
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::Arc;
 
 const ALIGN: usize = 16;
 
-/// Counts what Lua holds, in bytes, and keeps it below a limit.
+/// Counts what Lua holds, in bytes, and keeps it below a limit. It lies outside of the context and
+/// is only ever shared: Lua allocates while the context is borrowed.
 pub struct Memory {
+    /// The context of the VM: a Lua state leads here, and here leads there.
+    pub context: Cell<*mut Cx>,
     /// Bytes held now.
-    pub used: usize,
+    used: Cell<usize>,
     /// The most bytes ever held.
-    pub peak: usize,
+    peak: Cell<usize>,
     /// At this many bytes the running script is stopped by an error.
     pub limit: usize,
-    /// Above zero nothing is refused: an engine call, or the handling of an error, is under way.
-    pub lenient: u32,
+    /// Above zero nothing is refused.
+    lenient: Cell<u32>,
     /// Who stops the script at the limit.
-    pub interrupt: Arc<Interrupt>,
+    interrupt: Arc<Interrupt>,
 }
 
 impl Memory {
     /// Nothing held yet, and `limit` bytes allowed.
     pub fn new(limit: usize, interrupt: Arc<Interrupt>) -> Memory {
-        Memory { used: 0, peak: 0, limit, lenient: 0, interrupt }
+        Memory {
+            context: Cell::new(null_mut()),
+            used: Cell::new(0),
+            peak: Cell::new(0),
+            limit,
+            lenient: Cell::new(0),
+            interrupt,
+        }
+    }
+
+    /// Bytes held now.
+    pub fn used(&self) -> usize {
+        self.used.get()
+    }
+
+    /// The most bytes ever held.
+    pub fn peak(&self) -> usize {
+        self.peak.get()
+    }
+
+    /// From here to [`Memory::be_strict`] nothing is refused, and no hook raises: an engine call,
+    /// or the handling of an error, is under way. Such stretches can lie inside each other.
+    #[inline]
+    pub fn be_lenient(&self) {
+        self.lenient.set(self.lenient.get() + 1);
+    }
+
+    /// Ends what [`Memory::be_lenient`] began.
+    #[inline]
+    pub fn be_strict(&self) {
+        self.lenient.set(self.lenient.get() - 1);
+    }
+
+    /// How many stretches of leniency lie inside each other now.
+    #[inline]
+    pub fn lenience(&self) -> u32 {
+        self.lenient.get()
+    }
+
+    /// Goes back to an earlier [`Memory::lenience`]: an error may have passed the ends of some.
+    #[inline]
+    pub fn restore_lenience(&self, before: u32) {
+        self.lenient.set(before);
     }
 
     /// What no request may pass. A table or a string that doubles may do so once, and the error at
@@ -41,22 +88,23 @@ impl Memory {
     }
 
     #[inline]
-    fn allowed(&mut self, more: usize) -> bool {
-        let wanted = self.used.saturating_add(more);
+    fn allowed(&self, more: usize) -> bool {
+        let wanted = self.used.get().saturating_add(more);
         wanted <= self.limit || self.allowed_beyond(wanted)
     }
 
     #[cold]
-    fn allowed_beyond(&mut self, wanted: usize) -> bool {
+    fn allowed_beyond(&self, wanted: usize) -> bool {
         self.interrupt.arm(Reason::Memory);
-        self.lenient > 0 || wanted <= self.refused_above()
+        self.lenient.get() > 0 || wanted <= self.refused_above()
     }
 
     #[inline]
-    fn hold(&mut self, more: usize) {
-        self.used += more;
-        if self.used > self.peak {
-            self.peak = self.used;
+    fn hold(&self, less: usize, more: usize) {
+        let used = self.used.get() - less + more;
+        self.used.set(used);
+        if used > self.peak.get() {
+            self.peak.set(used);
         }
     }
 }
@@ -71,14 +119,14 @@ pub unsafe extern "C" fn allocate(
     old_size: usize,
     size: usize,
 ) -> *mut c_void {
-    // SAFETY: `user` is the Memory that the state was made with, and outlives it; no other
-    // reference to it is alive while Lua allocates. Old pointers and sizes come from here.
+    // SAFETY: `user` is the Memory that the state was made with, which outlives it and is never
+    // borrowed to be changed: what changes in it is in cells. Old pointers and sizes come from here.
     unsafe {
-        let memory = &mut *(user as *mut Memory);
+        let memory = &*(user as *const Memory);
         let layout = |size| Layout::from_size_align_unchecked(size, ALIGN);
         if size == 0 {
             if !old.is_null() && old_size > 0 {
-                memory.used -= old_size;
+                memory.hold(old_size, 0);
                 dealloc(old as *mut u8, layout(old_size));
             }
             return null_mut();
@@ -92,8 +140,7 @@ pub unsafe extern "C" fn allocate(
             _ => realloc(old as *mut u8, layout(old_size), size),
         };
         if !made.is_null() {
-            memory.used -= old_size;
-            memory.hold(size);
+            memory.hold(old_size, size);
         }
         made as *mut c_void
     }

@@ -5,6 +5,7 @@ pub mod api;
 mod arg;
 mod bytecode;
 mod collector;
+mod ctypes;
 mod cx;
 mod describe;
 pub mod emit;
@@ -41,7 +42,7 @@ pub fn pattern_fits(text: &str, pattern: &str) -> Option<bool> {
 const STEPS_MAX: u64 = 1_000_000;
 
 pub use cx::place;
-pub use interrupt::Interrupt;
+pub use interrupt::{Interrupt, Stuck};
 pub use report::{Frame, Place, Report};
 pub use value::Value;
 pub use vm::{Config, Outcome, Vm};

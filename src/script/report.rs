@@ -74,7 +74,7 @@ pub unsafe extern "C-unwind" fn handler(l: *mut lua_State) -> c_int {
     unsafe {
         let own = own_words(l);
         let cx = Cx::of(l);
-        cx.memory.lenient += 1;
+        cx.memory.be_lenient();
         let words = own.unwrap_or_else(|| error_words(l, 1, cx));
         let known = cx.report.as_ref().is_some_and(|it| it.stopped || words.ends_with(&it.raised));
         if !known {
@@ -82,7 +82,7 @@ pub unsafe extern "C-unwind" fn handler(l: *mut lua_State) -> c_int {
             let report = capture(l, cx, &words, 1);
             cx.report = Some(Box::new(report));
         }
-        cx.memory.lenient -= 1;
+        cx.memory.be_strict();
         1
     }
 }
@@ -98,9 +98,9 @@ unsafe fn own_words(l: *mut lua_State) -> Option<String> {
         {
             return None;
         }
-        Cx::of(l).memory.lenient += 1;
+        Cx::of(l).memory.be_lenient();
         lua_pushlstring(l, c"__tostring".as_ptr(), 10);
-        Cx::of(l).memory.lenient -= 1;
+        Cx::of(l).memory.be_strict();
         lua_rawget(l, -2);
         let mut words = None;
         if lua_type(l, -1) == LUA_TFUNCTION {

@@ -29,16 +29,16 @@ unsafe extern "C-unwind" fn trial(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes a function. What raises in it ends at lua_pcall.
     unsafe {
         let cx = Cx::of(l);
-        cx.memory.lenient += 1;
+        cx.memory.be_lenient();
         let random = (*cx.engine).random.clone();
         set_reloading(l, cx, true);
         lua_settop(l, 1);
         lua_pushcclosure(l, handler, 0);
         lua_insert(l, 1);
-        cx.memory.lenient -= 1;
+        cx.memory.be_strict();
         let status = lua_pcall(l, 0, 1, 1);
         let cx = Cx::of(l);
-        cx.memory.lenient += 1;
+        cx.memory.be_lenient();
         set_reloading(l, cx, false);
         (*cx.engine).random = random;
         let report = cx.report.take();
@@ -63,7 +63,7 @@ unsafe extern "C-unwind" fn trial(l: *mut lua_State) -> c_int {
 /// `settle()`: what follows can be interrupted again.
 unsafe extern "C-unwind" fn settle(l: *mut lua_State) -> c_int {
     // SAFETY: called once after every `trial`.
-    unsafe { Cx::of(l).memory.lenient -= 1 };
+    unsafe { Cx::of(l).memory.be_strict() };
     0
 }
 
@@ -73,14 +73,14 @@ unsafe extern "C-unwind" fn source(l: *mut lua_State) -> c_int {
     unsafe {
         let cx = Cx::of(l);
         let words = super::report::error_words(l, 1, cx);
-        cx.memory.lenient += 1;
+        cx.memory.be_lenient();
         match cx.sources.get(&words) {
             Some(text) => {
                 lua_pushlstring(l, text.as_ptr().cast(), text.len());
             }
             None => lua_pushnil(l),
         }
-        cx.memory.lenient -= 1;
+        cx.memory.be_strict();
         1
     }
 }

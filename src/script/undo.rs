@@ -142,14 +142,14 @@ unsafe extern "C-unwind" fn heap_save(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes two lists.
     unsafe {
         let cx = Cx::of(l);
-        cx.memory.lenient += 1;
+        cx.memory.be_lenient();
         lua_checkstack(l, 40);
         lua_settop(l, 2);
         let mut marks = Marks::new();
         each_item(l, 1, |_| _ = marks.mark(lua_topointer(l, -1), VISITED));
         lua_createtable(l, 1 << 12, 0); // 3: work
         // About as long as it will be: growing costs as much as filling.
-        let length = (cx.memory.used / BYTES_PER_ITEM).clamp(1 << 12, 1 << 24);
+        let length = (cx.memory.used() / BYTES_PER_ITEM).clamp(1 << 12, 1 << 24);
         lua_createtable(l, length as c_int, 0); // 4: log
         let mut log = Log { l, marks, work: 3, waiting: 0, log: 4, length: 0 };
         each_item(l, 2, |_| log.meet());
@@ -162,7 +162,7 @@ unsafe extern "C-unwind" fn heap_save(l: *mut lua_State) -> c_int {
             }
             lua_settop(l, 4);
         }
-        cx.memory.lenient -= 1;
+        cx.memory.be_strict();
         1
     }
 }
@@ -206,7 +206,7 @@ unsafe extern "C-unwind" fn heap_restore(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes what `heap_save` gave.
     unsafe {
         let cx = Cx::of(l);
-        cx.memory.lenient += 1;
+        cx.memory.be_lenient();
         lua_checkstack(l, 40);
         lua_settop(l, 1);
         lua_createtable(l, 0, 0); // 2: changes
@@ -222,7 +222,7 @@ unsafe extern "C-unwind" fn heap_restore(l: *mut lua_State) -> c_int {
             };
             lua_settop(l, 2);
         }
-        cx.memory.lenient -= 1;
+        cx.memory.be_strict();
         1
     }
 }

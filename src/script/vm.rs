@@ -2,7 +2,8 @@
 //! engine's own Lua does is in the prelude (lua/).
 
 use super::collector::Collector;
-use super::cx::{Ctypes, Cx, Registered};
+use super::ctypes::Ctypes;
+use super::cx::{Cx, Registered};
 use super::interrupt::{Interrupt, memory_words};
 use super::memory::{self, Memory};
 use super::native::NATIVES;
@@ -15,6 +16,7 @@ use mlua::ffi::*;
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// How a VM is made.
@@ -75,8 +77,9 @@ impl Vm {
     pub fn new(engine: Engine, config: Config) -> Result<Vm, Box<Report>> {
         let config = Config { jit: config.jit && !config.lines, ..config };
         let interrupt = Interrupt::new();
+        let memory = Rc::new(Memory::new(config.memory_limit, interrupt.clone()));
         let cx = Box::into_raw(Box::new(Cx {
-            memory: Memory::new(config.memory_limit, interrupt.clone()),
+            memory: memory.clone(),
             fault: 0,
             scratch: [0.0; 16],
             engine: Box::into_raw(Box::new(engine)),
@@ -97,14 +100,19 @@ impl Vm {
             words: String::new(),
             lines: config.lines.then(Default::default),
         }));
-        // SAFETY: the context outlives the state; `Drop` closes the state first.
-        let l = unsafe { lua_newstate(memory::allocate, cx as *mut c_void) };
+        memory.context.set(cx);
+        let user = Rc::as_ptr(&memory).cast_mut().cast::<c_void>();
+        // SAFETY: the memory, which the context holds, outlives the state: `Drop` closes that first.
+        let l = unsafe { lua_newstate(memory::allocate, user) };
         assert!(!l.is_null(), "there is no memory for a Lua state");
         // SAFETY: just made, and nothing runs yet.
         unsafe { (*cx).main = l };
         let collector = Collector::new(config.deterministic);
         let mut vm = Vm { l, cx, collector, config };
-        interrupt.watch(l);
+        if let Err(error) = interrupt.watch(l) {
+            let words = format!("no thread is left to watch the scripts: {error}");
+            return Err(Box::new(Report::of_words(words)));
+        }
         vm.boot()?;
         if config.lines {
             interrupt.count_lines(l);
@@ -130,7 +138,7 @@ impl Vm {
 
     /// Bytes that Lua holds now, and the most that it ever held.
     pub fn memory(&mut self) -> (usize, usize) {
-        (self.cx().memory.used, self.cx().memory.peak)
+        (self.cx().memory.used(), self.cx().memory.peak())
     }
 
     fn boot(&mut self) -> Result<(), Box<Report>> {
@@ -146,7 +154,8 @@ impl Vm {
             #[cfg(test)]
             self.register(&tests::BROKEN, false);
             self.register(&api::core::CORE, true);
-            for (name, function) in [NATIVES, heap::NATIVES, trial::NATIVES, undo::NATIVES].concat() {
+            for (name, function) in [NATIVES, heap::NATIVES, trial::NATIVES, undo::NATIVES].concat()
+            {
                 lua_pushcclosure(self.l, function, 0);
                 lua_setfield(self.l, -2, name.as_ptr());
             }
@@ -281,11 +290,11 @@ impl Vm {
         // cannot fail around it.
         unsafe {
             let top = lua_gettop(l);
-            cx.memory.lenient += 1;
+            cx.memory.be_lenient();
             lua_checkstack(l, 20);
             lua_pushcclosure(l, handler, 0);
             let prepared = prepare(l, cx);
-            cx.memory.lenient -= 1;
+            cx.memory.be_strict();
             let outcome = match prepared {
                 Err(words) => Err(Box::new(Report::of_words(words))),
                 Ok(count) => {
@@ -304,7 +313,7 @@ impl Vm {
     unsafe fn outcome(&mut self, status: c_int) -> Outcome {
         let l = self.l;
         let cx = self.cx();
-        cx.memory.lenient += 1;
+        cx.memory.be_lenient();
         let report = cx.report.take();
         // SAFETY: one value is on the stack.
         let outcome = unsafe {
@@ -327,7 +336,7 @@ impl Vm {
                 }
             }
         };
-        self.cx().memory.lenient -= 1;
+        self.cx().memory.be_strict();
         outcome
     }
 
@@ -381,7 +390,7 @@ impl Drop for Vm {
         // context and the engine that its functions use.
         unsafe {
             self.cx().interrupt.close();
-            (*self.cx).memory.lenient += 1;
+            (*self.cx).memory.be_lenient();
             lua_close(self.l);
             drop(Box::from_raw((*self.cx).engine));
             drop(Box::from_raw(self.cx));

@@ -1,6 +1,7 @@
 //! What the operating system gives: its name, a thread's CPU time, signals, folders by convention.
 //! The one place that speaks to libc.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -44,6 +45,68 @@ impl ThreadClock {
         }
         #[cfg(not(unix))]
         return seconds_since_start();
+    }
+}
+
+thread_local! {
+    /// What this thread runs when it is poked.
+    static POKED: Cell<Option<fn()>> = const { Cell::new(None) };
+}
+
+#[cfg(unix)]
+extern "C" fn on_poke(_: libc::c_int) {
+    if let Some(run) = POKED.get() {
+        run();
+    }
+}
+
+/// A way to have one thread run a function of its own at once, whatever it is doing.
+#[derive(Clone, Copy)]
+pub struct Poke {
+    #[cfg(unix)]
+    thread: libc::pthread_t,
+}
+
+impl Poke {
+    /// Lets other threads poke the calling one: it then runs `run` inside a signal handler, so `run`
+    /// may touch nothing that it could find half changed. A later call replaces the function.
+    ///
+    /// The signal is SIGURG: what else sends it is rare, and nobody minds one too many.
+    pub fn this_thread(run: fn()) -> Poke {
+        POKED.set(Some(run));
+        #[cfg(unix)]
+        // SAFETY: the records are filled before they are used, and the handler does nothing but
+        // read a cell that is there as long as its thread, and run what `run` promises.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = on_poke as extern "C" fn(libc::c_int) as libc::sighandler_t;
+            // System calls that it interrupts go on.
+            action.sa_flags = libc::SA_RESTART;
+            let failed = libc::sigaction(libc::SIGURG, &action, std::ptr::null_mut());
+            crate::insist!(failed == 0, "SIGURG cannot be handled");
+            // Whoever started the process may have blocked it.
+            let mut signals = std::mem::zeroed();
+            libc::sigemptyset(&mut signals);
+            libc::sigaddset(&mut signals, libc::SIGURG);
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &signals, std::ptr::null_mut());
+            Poke { thread: libc::pthread_self() }
+        }
+        #[cfg(not(unix))]
+        return Poke {};
+    }
+
+    /// Has the thread run its function; false where the system cannot.
+    ///
+    /// # Safety
+    /// The thread has not ended.
+    pub unsafe fn poke(self) -> bool {
+        #[cfg(unix)]
+        // SAFETY: as the caller promised; the handler stands.
+        unsafe {
+            libc::pthread_kill(self.thread, libc::SIGURG) == 0
+        }
+        #[cfg(not(unix))]
+        return false;
     }
 }
 
@@ -157,6 +220,8 @@ pub fn save_folder(game: &str) -> Result<PathBuf, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(unix)]
+    use std::io::Write;
 
     #[test]
     fn a_threads_clock_counts_its_own_work_and_can_be_read_from_another() {
@@ -168,5 +233,28 @@ mod tests {
         }
         let seen = std::thread::spawn(move || clock.seconds()).join().unwrap();
         assert!(seen - before >= 0.002, "{sum}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_poked_thread_runs_its_function_itself_even_in_a_system_call() {
+        thread_local! {
+            static POKES: Cell<u32> = const { Cell::new(0) };
+        }
+        let poke = Poke::this_thread(|| POKES.set(POKES.get() + 1));
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        let other = std::thread::spawn(move || {
+            // SAFETY: this thread is waited for by the one that it pokes.
+            assert!(unsafe { poke.poke() });
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            // SAFETY: as above; that one is reading now.
+            assert!(unsafe { poke.poke() });
+            writer.write_all(b"x").unwrap();
+            POKES.get()
+        });
+        let mut byte = [0];
+        std::io::Read::read_exact(&mut { reader }, &mut byte).unwrap();
+        assert_eq!((other.join().unwrap(), byte), (0, *b"x"));
+        assert!(POKES.get() > 0, "two pokes that come together count once");
     }
 }

@@ -29,26 +29,34 @@ pub struct Args {
 pub fn main(args: Args) -> i32 {
     match run(&args) {
         Ok(()) => exit::SUCCESS,
-        Err(error) => {
+        Err((error, code)) => {
             log::error(&error.to_string());
-            exit::FAILED
+            code
         }
     }
 }
 
-fn run(args: &Args) -> Result<(), Error> {
+/// An error with the exit code that tells of it.
+fn run(args: &Args) -> Result<(), (Error, i32)> {
     let api = Api::new();
     if let Some(name) = &args.name {
-        print(&text::help(&api, name)?);
-    } else if args.json {
-        let file = File { name: "api.json".to_string(), text: json::text(&api) };
+        let help = text::help(&api, name).map_err(|error| (error, exit::USAGE))?;
+        print(&help);
+        return Ok(());
+    }
+    write(args, &api).map_err(|error| (error, exit::FAILED))
+}
+
+fn write(args: &Args, api: &Api) -> Result<(), Error> {
+    if args.json {
+        let file = File { name: "api.json".to_string(), text: json::text(api) };
         put(&[file], args.out.as_deref())?;
     } else if args.luacats {
-        put(&luacats::files(&api), args.out.as_deref())?;
+        put(&luacats::files(api), args.out.as_deref())?;
     } else if args.markdown {
-        put(&markdown::files(&api), args.out.as_deref())?;
+        put(&markdown::files(api), args.out.as_deref())?;
     } else {
-        print(&text::index(&api));
+        print(&text::index(api));
     }
     Ok(())
 }

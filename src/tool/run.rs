@@ -59,7 +59,7 @@ pub fn main(args: Args) -> i32 {
     }
     let pace = match args.realtime {
         true => Pace::RealTime,
-        false => Pace::Fixed(args.fixed_step.unwrap_or(1.0 / 60.0)),
+        false => Pace::Fixed(args.fixed_step.unwrap_or(HEADLESS_STEP)),
     };
     let game = match Game::at(&args.game) {
         Ok(game) => game,

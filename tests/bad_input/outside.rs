@@ -163,9 +163,15 @@ print(Application.user_setting(\"volume\"))";
 }
 
 #[test]
-fn broken_user_settings_leave_the_defaults_and_are_told_to_the_game() {
+fn broken_user_settings_leave_the_defaults_and_are_kept_beside_those_that_are_saved_then() {
     let main = "print(Application.user_setting(\"volume\"))
-print((Application.user_settings_load_error():gsub(\"^.*/\", \"\")))";
+print((Application.user_settings_load_error():gsub(\"^.*/\", \"\")))
+if Application.argv() == \"save\" then
+  Application.set_user_setting(\"volume\", 5)
+  Application.save_user_settings()
+  Application.set_user_setting(\"volume\", 6)
+  Application.save_user_settings()
+end";
     let game = Game::new("broken_saves", main)
         .with("settings.sjson", "id = \"yard\"\nuser_settings = { volume = 3 }");
     let saves = game.saves.join("yard");
@@ -176,6 +182,42 @@ print((Application.user_settings_load_error():gsub(\"^.*/\", \"\")))";
     assert_eq!((ended.code, ended.out.as_str()), (Some(0), wanted), "{}", ended.err);
     let kept = std::fs::read_to_string(saves.join("user_settings.sjson")).unwrap();
     assert_eq!(kept, "volume = ", "nothing is lost until the game saves");
+    let told = "user_settings.sjson:1: key 'volume' has no value: write one behind it (the next save \
+                keeps that file as user_settings.broken.sjson)\n";
+    in_order(&ended.err, &["warning: the saved user settings are not used: ", told]);
+    let ended = game.play(&["--", "save"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let kept = std::fs::read_to_string(saves.join("user_settings.broken.sjson")).unwrap();
+    assert_eq!(kept, "volume = ", "the first save alone puts it aside");
+    let saved = std::fs::read_to_string(saves.join("user_settings.sjson")).unwrap();
+    assert_eq!(saved.trim(), "volume = 6");
+}
+
+#[test]
+fn every_place_that_warned_is_counted_at_the_end() {
+    let main = "function update()
+  Script.warn(\"slow\")
+  Script.warn(\"late\")
+end";
+    let ended = Game::new("warned", main).play(&[]);
+    let wanted = [
+        "warning: main.lua:2: slow\nwarning: main.lua:3: late\n",
+        "warning: main.lua:2: warned 2 times\nwarning: main.lua:3: warned 2 times\n",
+    ];
+    assert_eq!(ended.err, wanted.concat());
+}
+
+#[test]
+fn a_name_that_the_api_lacks_is_a_wrong_command_line() {
+    let docs = |name: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_engine"));
+        crate::ended(command.args(["docs", name]).output().unwrap())
+    };
+    let ended = docs("Vector3.lenght");
+    assert_eq!(ended.code, Some(2));
+    in_order(&ended.err, &["error: there is no 'Vector3.lenght'", "'Vector3.length'"]);
+    assert_eq!(docs("io").code, Some(2));
+    assert_eq!(docs("Vector3.length").code, Some(0));
 }
 
 #[test]

@@ -27,8 +27,8 @@ true\tprotected\tprotected\tffi",
 #[test]
 fn a_library_that_is_not_for_games_says_why() {
     let rows = [
-        ("ffi", "native code is not reachable from a game"),
-        ("io", "files are read as resources, and written with Save"),
+        ("ffi", "native code is out of reach; vectors are values without it"),
+        ("io", "files of the game are resources, and what it keeps is written with Save"),
         ("jit", "the engine sets up the compiler"),
     ];
     for (name, why) in rows {

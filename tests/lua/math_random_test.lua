@@ -53,6 +53,8 @@ describe("Math.random", function()
     assert.equals(first, Math.random())
     assert.is_true(math.random(6) <= 6)
     assert.equals(4, math.random(4, 4))
+    assert.equals("math.random: argument #1 'm' must be number, got nil",
+      words_of(math.random, nil, 5))
   end)
 
   it("begins at a whole seed, zero or more", function()
@@ -95,6 +97,17 @@ describe("random vectors", function()
       local p = Math.random_in_box(low, high)
       assert.is_true(p.x >= -1 and p.x <= 1 and p.y == 0 and p.z >= 2 and p.z <= 4)
     end
+  end)
+
+  it("are even in a box that is wider than the largest float", function()
+    local most = 3.4e38
+    local below = 0
+    for _ = 1, 200 do
+      local p = Math.random_in_box(Vector3(-most, 0, 0), Vector3(most, 0, 0))
+      assert.is_true(p.x > -most and p.x < most)
+      below = below + (p.x < 0 and 1 or 0)
+    end
+    assert.is_true(below > 50 and below < 150)
   end)
 
   it("need the corners in order", function()

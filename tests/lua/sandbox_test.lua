@@ -25,7 +25,7 @@ describe("the sandbox", function()
   end)
 
   it("says of a missing library what to use in its place", function()
-    assert.matches("there is no module 'io'.*files are read as resources", words_of(require, "io"))
+    assert.matches("there is no module 'io'.*files of the game are resources", words_of(require, "io"))
     assert.matches("there is no module 'ffi'.*native code", words_of(require, "ffi"))
   end)
 
@@ -81,6 +81,36 @@ describe("load", function()
   end)
 end)
 
+describe("pairs", function()
+  it("walks the libraries, in copies that lead to nothing of theirs", function()
+    local functions = 0
+    for name, value in pairs(math) do
+      assert.equals(math[name], value)
+      functions = functions + (type(value) == "function" and 1 or 0)
+    end
+    assert.is_true(functions > 20)
+    local _, copy = pairs(string)
+    copy.format = nil
+    assert.equals("1", string.format("%d", 1))
+    for _, library in ipairs({ string, table, coroutine, bit, os }) do
+      local count = 0
+      for _ in pairs(library) do
+        count = count + 1
+      end
+      assert.is_true(count > 3)
+    end
+  end)
+
+  it("walks everything else as Lua does", function()
+    local protected = setmetatable({ a = 1 }, { __metatable = "protected" })
+    local next_of, walked, start = pairs(protected)
+    assert.equals(next, next_of)
+    assert.equals(protected, walked)
+    assert.is_nil(start)
+    assert.equals("pairs: argument #1 't' must be table, got nil", words_of(pairs))
+  end)
+end)
+
 describe("the clock", function()
   it("is the game's own in a run that repeats", function()
     local before, time = os.clock(), os.time()
@@ -94,6 +124,44 @@ describe("the clock", function()
   it("takes a date apart from a table alone", function()
     assert.equals("os.time: argument #1 'date' must be table or nil, got number 1",
       words_of(os.time, 1))
+    assert.equals("os.time: argument #1 'date': its 'day' must be a whole number, got nil",
+      words_of(os.time, { year = 2000, month = 1 }))
+    assert.equals("os.time: argument #1 'date': its 'sec' must be a whole number, got number inf",
+      words_of(os.time, { year = 2000, month = 1, day = 1, sec = math.huge }))
+  end)
+
+  it("counts dates in UTC in a run that repeats", function()
+    local rows = {
+      { 0, 1970, 1, 1, 0, 0, 0 },
+      { 951825600, 2000, 2, 29 },
+      { 946684799, 1999, 12, 31, 23, 59, 59 },
+      { 4107542400, 2100, 3, 1, 0 },
+      { -1, 1969, 12, 31, 23, 59, 59 },
+      -- Fields beyond their range carry over.
+      { 946684800, 1999, 13, 1, 0 },
+      { 946684800, 2000, 1, 1, 24, -1440, 0 },
+      { 951782400, 2001, -9, -1, 24 },
+    }
+    for i, row in ipairs(rows) do
+      local date = { year = row[2], month = row[3], day = row[4], hour = row[5], min = row[6],
+        sec = row[7] }
+      assert.equals(row[1], os.time(date), "row " .. i)
+    end
+    for time = 0, 4e9, 86400 * 97 + 12345 do
+      assert.equals(time, os.time(os.date("*t", time)))
+    end
+  end)
+
+  it("writes dates of the years 1 to 9999, and refuses what is no time", function()
+    assert.equals("9999-12-31", os.date("%Y-%m-%d", 253402300799))
+    assert.equals("1900-01-01", os.date("%Y-%m-%d", -2208988800))
+    assert.equals("os.date: argument #2 'time' must be number or nil, got table",
+      words_of(os.date, "%c", {}))
+    assert.equals("os.date: argument #1 'format' must be string or nil, got number 5",
+      words_of(os.date, 5, {}))
+    assert.equals("os.date: argument #2 'time' must be in the years 1 to 9999, got 1e+300 seconds "
+      .. "from 1970", words_of(os.date, "*t", 1e300))
+    assert.matches("years 1 to 9999, got nan", words_of(os.date, "*t", 0 / 0))
   end)
 end)
 

@@ -32,9 +32,40 @@ describe("Script", function()
     assert.equals("2=4 10=3 a=2 b=1", table.concat(keys, " "))
   end)
 
+  it("walks ids by their digits, after numbers and strings", function()
+    local mixed = { z = 1, [7] = 2 }
+    for _, name in ipairs({ "root_point", "camera", "hand" }) do
+      mixed[IdString64(name)], mixed[IdString32(name)] = 3, 4
+    end
+    local seen = {}
+    for key, value in Script.sorted_pairs(mixed) do
+      seen[#seen + 1] = value .. tostring(key)
+    end
+    assert.same({ "27", "1z" }, { seen[1], seen[2] })
+    assert.equals(8, #seen)
+    for i = 4, 8 do
+      if i ~= 6 then
+        assert.is_true(seen[i - 1] < seen[i])
+      end
+    end
+    assert.equals("4#ID[5e43bd96]", seen[4])
+    assert.matches("^3#ID", seen[6])
+  end)
+
+  it("walks the libraries, too", function()
+    for key in Script.sorted_pairs(bit) do
+      return assert.equals("arshift", key)
+    end
+    error("there is nothing in it")
+  end)
+
   it("refuses to sort what has no order", function()
-    assert.equals("Script.sorted_pairs: keys must be strings or numbers, got table",
+    assert.equals("Script.sorted_pairs: keys must be strings, numbers or ids, got table",
       words_of(Script.sorted_pairs, { [{}] = 1 }))
+    assert.equals("Script.sorted_pairs: keys must be strings, numbers or ids, got Vector3",
+      words_of(Script.sorted_pairs, { [Vector3(1, 2, 3)] = 1 }))
+    assert.matches("strings, numbers or ids, got boolean",
+      words_of(Script.sorted_pairs, { [true] = 1 }))
     assert.equals("Script.sorted_pairs: argument #1 'table' must be table, got nil",
       words_of(Script.sorted_pairs))
   end)

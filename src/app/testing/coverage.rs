@@ -66,7 +66,8 @@ impl Lines {
     fn lcov(&self, root: &Path) -> String {
         let mut text = String::from("TN:\n");
         for (path, lines) in &self.0 {
-            let shown: String = root.join(path).display().to_string();
+            let shown = root.join(path);
+            let shown = shown.strip_prefix(".").unwrap_or(&shown).display().to_string();
             // A path is a line of the format.
             let shown: String = shown.chars().filter(|c| !c.is_control()).collect();
             let ran = lines.values().filter(|count| **count > 0).count();

@@ -114,11 +114,10 @@ impl Crew<'_> {
             let Some(file) = self.files.get(index) else { break };
             // Where nobody listens any more, the run has ended.
             let send = |news: News| drop(outbox.send((index, news)));
-            let done = with_retries(
-                self.options.retry,
-                &mut |test| send(News::Test(test)),
-                |tell| self.run_file(job, &mut hand, file, &send, tell),
-            );
+            let done =
+                with_retries(self.options.retry, &mut |test| send(News::Test(test)), |tell| {
+                    self.run_file(job, &mut hand, file, &send, tell)
+                });
             send(News::Done(done));
         }
         // A process whose input ends, ends.

@@ -46,7 +46,7 @@ pub fn find<E: From<Error>>(
     places: &Places,
     choose: impl FnOnce(Vec<String>) -> Result<Vec<String>, E>,
 ) -> Result<Found, E> {
-    let inside = start.strip_prefix(root).unwrap_or(Path::new(""));
+    let inside = inside(root, start);
     if start.is_file() {
         let looked = format!("'{}'", start.display());
         return Ok(Found { files: vec![slashed(inside)], looked });
@@ -79,6 +79,11 @@ pub fn find<E: From<Error>>(
     files.sort();
     files.dedup();
     Ok(Found { files, looked: search.words(start, filters) })
+}
+
+/// The path of what was asked for from its root, which stands before it or is the working folder.
+pub fn inside<'a>(root: &Path, start: &'a Path) -> &'a Path {
+    start.strip_prefix(root).unwrap_or(start)
 }
 
 /// The folder of the game or library that a folder or file is in. A folder is its own root, but for
@@ -121,8 +126,7 @@ impl Search<'_> {
             // Links to folders are not followed: they could lead in a circle.
             let Ok(kind) = entry.file_type() else { continue };
             if kind.is_dir() {
-                let foreign = name.starts_with('.') || FOREIGN.contains(&name.as_str());
-                if !foreign && depth < DEPTH_MAX {
+                if !is_foreign(&name) && depth < DEPTH_MAX {
                     self.collect(&path, depth + 1, files);
                 }
             } else if self.may_be_test(&path, &name) {
@@ -157,6 +161,11 @@ impl Search<'_> {
         }
         words
     }
+}
+
+/// Whether a folder's or file's name says that it is hidden, or other people's.
+pub fn is_foreign(name: &str) -> bool {
+    name.starts_with('.') || FOREIGN.contains(&name)
 }
 
 /// Whether a path is that of a test, or of what helps tests, by the usual names.

@@ -6,7 +6,7 @@ use super::event::{Event, Fault, Request};
 use super::result::{Failure, Outcome, TestResult};
 use super::stuck::Watched;
 use super::{Stop, discovery, recording};
-use crate::app::{App, Game, Opening, exit};
+use crate::app::{App, Game, HEADLESS_STEP, Opening, exit};
 use crate::engine::Build;
 use crate::foundation::{Error, fault, log};
 use crate::resource::project::NoScript;
@@ -17,7 +17,7 @@ use std::path::Path;
 use std::time::Instant;
 
 /// The step of every frame, in seconds.
-pub const FRAME_SECONDS: f64 = 1.0 / 60.0;
+pub const FRAME_SECONDS: f64 = HEADLESS_STEP;
 
 /// What all files share.
 pub struct Plan<'a> {
@@ -272,9 +272,7 @@ impl Driver<'_> {
         let served = match request {
             Request::Frames(count) => self.play(|played, _| played < count).map(number),
             // A step is a sum of roundings: a billionth of a second is not another frame.
-            Request::Seconds(seconds) => {
-                self.play(|_, passed| passed < seconds - 1e-9).map(number)
-            }
+            Request::Seconds(seconds) => self.play(|_, passed| passed < seconds - 1e-9).map(number),
             Request::Boot => self.boot().map(|()| Value::Nil),
             Request::Close => {
                 let closed = self.app.close_requested();

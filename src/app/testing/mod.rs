@@ -1,6 +1,7 @@
 //! Test runs: which files, each in an engine of its own, what is said, the exit code. The suite
 //! language is Lua's (lua/test); flags are the command's (tool/test.rs).
 
+mod changed;
 mod config;
 mod coverage;
 mod crew;

@@ -90,12 +90,11 @@ fn replay(plan: &Plan, path: &str) -> Result<(App, Option<String>), Error> {
     let version = engine.settings.text("version").to_string();
     recording.fits(&game, &version)?;
     let content = engine.store.content_hash();
-    let problem = play(plan, &mut app, &recording).err().map(|words| {
-        match content == origin.content {
+    let problem =
+        play(plan, &mut app, &recording).err().map(|words| match content == origin.content {
             true => words,
             false => format!("{words} (the game's files changed since the recording)"),
-        }
-    });
+        });
     Ok((app, problem))
 }
 

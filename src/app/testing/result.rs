@@ -228,7 +228,8 @@ mod tests {
     use super::*;
 
     fn test(name: &str, status: Status) -> TestResult {
-        let failure = Failure { name: name.into(), at: Some("a.lua:3".into()), ..Failure::default() };
+        let failure =
+            Failure { name: name.into(), at: Some("a.lua:3".into()), ..Failure::default() };
         let failure = (status == Status::Failed).then_some(failure);
         let (at, groups) = ("a.lua:3".to_string(), vec!["g".to_string()]);
         TestResult { status, name: format!("g {name}"), groups, at, seconds: 0.5, failure }
@@ -258,9 +259,10 @@ mod tests {
             let merged = merge(list(before), list(now));
             merged.iter().map(|test| test.status).collect::<Vec<Status>>()
         };
-        assert_eq!(words(&[("a", Failed), ("b", Passed)], &[("a", Passed), ("b", Passed)]), [
-            Flaky, Passed
-        ]);
+        assert_eq!(
+            words(&[("a", Failed), ("b", Passed)], &[("a", Passed), ("b", Passed)]),
+            [Flaky, Passed]
+        );
         assert_eq!(words(&[("a", Failed)], &[("a", Failed)]), [Failed]);
         assert_eq!(words(&[("a", Passed)], &[("a", Failed)]), [Flaky]);
         assert_eq!(words(&[("a", Flaky)], &[("a", Failed)]), [Flaky]);

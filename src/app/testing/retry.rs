@@ -1,8 +1,8 @@
 //! Running a file again where it failed: what passes then is flaky.
 
+use super::Stop;
 use super::file::Tell;
 use super::result::{Outcome, Status, TestResult, merge};
-use super::Stop;
 
 /// Runs a file up to `more` times again, for as long as something in it fails, each time in a fresh
 /// engine. Tests are told once, after the last time.

@@ -7,7 +7,7 @@ use super::output::{Output, Paper, Summary, View};
 use super::result::{Counts, Outcome, Status, TestResult};
 use super::retry::with_retries;
 use super::stuck::Watched;
-use super::{Options, Stop, config, discovery};
+use super::{Options, Stop, changed, config, discovery};
 use crate::app::{App, exit, resources};
 use crate::foundation::random::Random;
 use crate::foundation::{Error, log};
@@ -17,12 +17,16 @@ use crate::system::platform;
 use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Runs what the options ask for: the process's exit code.
 pub fn run(options: &Options) -> Result<i32, Stop> {
     let mut run = Run::new(options)?;
-    run.files(None)
+    match options.watch {
+        true => changed::watch(&mut run),
+        false => run.files(None),
+    }
 }
 
 /// What holds for every time that the files are run.
@@ -32,15 +36,17 @@ pub struct Run {
     /// The folder or file as the person wrote it.
     shown: String,
     views: Option<Views>,
+    /// Over this thread, once it runs tests itself.
+    watched: Option<Arc<Watched>>,
 }
 
 impl Run {
-    fn new(options: &Options) -> Result<Run, Stop> {
+    pub fn new(options: &Options) -> Result<Run, Stop> {
         let mut options = options.clone();
         let mut root = discovery::root_of(&options.start)?;
         let shown = options.start.display().to_string();
         enter(&mut root, &mut options)?;
-        Ok(Run { root, options, shown, views: None })
+        Ok(Run { root, options, shown, views: None, watched: None })
     }
 
     /// Runs all files, or those that `only` lets through.
@@ -66,7 +72,7 @@ impl Run {
             None => Views::new(&options)?,
         };
         let mut total = Total::new(&options, views);
-        total.run(&self.root, &found.files)?;
+        total.run(&self.root, &found.files, &mut self.watched)?;
         let code = total.end(&self.root, &found, began)?;
         self.views = Some(total.views);
         Ok(code)
@@ -91,8 +97,7 @@ fn enter(root: &mut PathBuf, options: &mut Options) -> Result<(), Error> {
     for file in [api_coverage, coverage, output_file].into_iter().flatten() {
         *file = whole(file)?;
     }
-    let inside = options.start.strip_prefix(&*root).unwrap_or(Path::new(""));
-    let start = Path::new(".").join(inside);
+    let start = Path::new(".").join(discovery::inside(root, &options.start));
     std::env::set_current_dir(&*root)
         .map_err(|reason| crate::error!("'{}' cannot be entered: {reason}", root.display()))?;
     (*root, options.start) = (PathBuf::from("."), start);
@@ -175,7 +180,12 @@ impl Total<'_> {
         }
     }
 
-    fn run(&mut self, root: &Path, files: &[String]) -> Result<(), Stop> {
+    fn run(
+        &mut self,
+        root: &Path,
+        files: &[String],
+        watched: &mut Option<Arc<Watched>>,
+    ) -> Result<(), Stop> {
         let options = self.options;
         // The folder of a game has resources; that of a library has scripts alone, read as they are.
         let game = ["main.lua", settings::FILE].iter().any(|file| root.join(file).is_file());
@@ -190,8 +200,8 @@ impl Total<'_> {
             let each = |index: usize, news| self.hear(&files[index], news);
             return crew::run((root, options, has_store), files, jobs, each);
         }
-        let watched = Watched::start(options.timeout_seconds, true);
-        let plan = Plan { root, options, store: &store, watched: &watched };
+        let watched = watched.get_or_insert_with(|| Watched::start(options.timeout_seconds, true));
+        let plan = Plan { root, options, store: &store, watched };
         for file in files {
             let mut last = self.last.take();
             let mut tell = |test| self.test(file, test);
@@ -218,6 +228,10 @@ impl Total<'_> {
 
     /// News of another process.
     fn hear(&mut self, file: &str, news: News) -> Result<bool, Stop> {
+        // The other processes were asked, too, and die of it.
+        if platform::asked_to_end().is_some() {
+            return Ok(false);
+        }
         match news {
             // A closed pipe takes the words along.
             News::Printed(bytes) => drop(std::io::stdout().write_all(&bytes)),
@@ -268,12 +282,7 @@ impl Total<'_> {
     }
 
     /// The last words, the files that were asked for, the exit code.
-    fn end(
-        &mut self,
-        root: &Path,
-        found: &discovery::Found,
-        began: Instant,
-    ) -> Result<i32, Stop> {
+    fn end(&mut self, root: &Path, found: &discovery::Found, began: Instant) -> Result<i32, Stop> {
         let options = self.options;
         // The process may end now: taking the last engine apart would be work for nothing.
         if !options.watch {

@@ -219,15 +219,14 @@ fn run(job: Job) -> Finished {
     let before = HERE.replace(Here { inside: true, ..HERE.get() });
     let work = || {
         doing!("When running task:", job.name);
+        if job.skip {
+            // SAFETY: as below.
+            unsafe { job.work.discard() };
+            return Ok(());
+        }
         // SAFETY: the scope that made the work waits for this task before anything that it borrows
         // can go, and the board hands out each job once.
-        match job.skip {
-            false => unsafe { job.work.run() },
-            true => {
-                unsafe { job.work.discard() };
-                Ok(())
-            }
-        }
+        unsafe { job.work.run() }
     };
     let result = catch_unwind(AssertUnwindSafe(work));
     HERE.set(before);

@@ -5,7 +5,8 @@ use crate::engine::Engine;
 use crate::foundation::{Error, hash, log, sjson, suggest};
 use crate::resource::project::NoScript;
 use crate::script::arg::{Bytes, Integer, Text};
-use crate::script::cx::Cx;
+use crate::script::cx::{Cx, REFUSED_WHILE_RELOADING};
+use crate::script::emit::standard;
 use crate::script::modules;
 use crate::script::outline;
 use crate::script::pattern::{self, Capture, Fault};
@@ -15,6 +16,7 @@ use crate::script::types::{Shape, Type};
 use crate::script::value::Value;
 use mlua::ffi::*;
 use std::ffi::c_int;
+use std::io::ErrorKind;
 
 pub static CORE: Module = module(
     "core",
@@ -30,6 +32,9 @@ pub static CORE: Module = module(
             "The name that was meant, or nil.",
         )
         .pure(),
+        func("absent", absent, &[("name", "")], "Why games lack a library of Lua's, or nil.").pure(),
+        func("no_reload_words", no_reload_words, &[], "Why something is not done while reloading.")
+            .pure(),
         func("read_script", read_script, &[("module", "")], "Text and chunk name of a module.")
             .pure(),
         func(
@@ -114,6 +119,14 @@ fn nearest(_: &mut Engine, word: Text, names: Value) -> Value {
         _ => None,
     });
     suggest::nearest(word.as_str(), names).map_or(Value::Nil, |name| Value::Text(name.to_string()))
+}
+
+fn absent(_: &mut Engine, name: Text) -> Value {
+    standard::absence(name.as_str()).map_or(Value::Nil, text)
+}
+
+fn no_reload_words(_: &mut Engine) -> String {
+    REFUSED_WHILE_RELOADING.to_string()
 }
 
 fn text(text: impl Into<String>) -> Value {
@@ -276,7 +289,7 @@ fn load_user_settings(engine: &mut Engine) -> Expected<Value> {
     let path = folder.join(USER_SETTINGS);
     let bytes = match std::fs::read(&path) {
         Ok(bytes) => bytes,
-        Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => {
+        Err(reason) if reason.kind() == ErrorKind::NotFound => {
             return Expected(Ok(Value::Nil));
         }
         Err(reason) => {
@@ -296,14 +309,14 @@ fn save_user_settings(
 ) -> Result<Expected<bool>, Error> {
     let text = sjson::write(&tree.to_tree()).map_err(|fault| Error::new(fault.to_string()))?;
     if engine.saves.is_pretending() {
-        let reason = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        let reason = std::io::Error::from(ErrorKind::StorageFull);
         return Ok(Expected(Err(format!("{USER_SETTINGS} cannot be written: {reason}"))));
     }
     let Some(folder) = &engine.save_folder else { return Ok(Expected(Ok(true))) };
     let path = folder.join(USER_SETTINGS);
     if set_aside
         && let Err(reason) = std::fs::rename(&path, folder.join(BROKEN_USER_SETTINGS))
-        && reason.kind() != std::io::ErrorKind::NotFound
+        && !matches!(reason.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
     {
         let words = format!("{} cannot be renamed: {reason}", path.display());
         return Ok(Expected(Err(words)));

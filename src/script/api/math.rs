@@ -147,8 +147,13 @@ fn random_in_box(engine: &mut Engine, min: Vec3, max: Vec3) -> Result<Vec3, Erro
     if min.cmpgt(max).any() {
         return Err(crate::error!("'min' {min} must not be above 'max' {max} in any coordinate"));
     }
-    let mut part = || engine.random.next_f64() as f32;
-    Ok((min + (max - min) * Vec3::new(part(), part(), part())).clamp(min, max))
+    // The width of a box can be more than a float of 32 bits holds.
+    let mut within = |min: f32, max: f32| {
+        let (min, max) = (f64::from(min), f64::from(max));
+        (min + (max - min) * engine.random.next_f64()) as f32
+    };
+    let point = Vec3::new(within(min.x, max.x), within(min.y, max.y), within(min.z, max.z));
+    Ok(point.clamp(min, max))
 }
 
 fn noise(

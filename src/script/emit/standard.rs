@@ -126,13 +126,21 @@ pub const LIBRARIES: &[Library] = &[
             ("loadstring", "Takes text only, no compiled chunks."),
             (
                 "pairs",
-                "Gives the same order in every run for keys that are strings and numbers. For a \
-                 sorted one there is `Script.sorted_pairs`.",
+                "Gives the same order in every run for keys that are strings, numbers and \
+                 booleans; ids and other objects are walked as their addresses have it. \
+                 `Script.sorted_pairs` sorts numbers, strings and ids.",
+            ),
+            ("next", "Finds nothing in Lua's own libraries (`math`, `string`); `pairs` walks them."),
+            (
+                "tostring",
+                "The address in the words for a table, function or coroutine differs from run to \
+                 run: keep it out of what a replay must repeat.",
             ),
             (
                 "collectgarbage",
                 "Takes \"count\", \"collect\" and \"step\". The pace is the engine's: see \
-                 `Script.configure_garbage_collection`.",
+                 `Script.configure_garbage_collection`. What \"count\" gives, and when a weak \
+                 table loses what nothing else holds, can differ from run to run.",
             ),
         ],
     },
@@ -144,6 +152,11 @@ pub const LIBRARIES: &[Library] = &[
         ],
         differs: &[
             ("find", "Stops with an error where a pattern takes more than 100,000,000 steps."),
+            (
+                "format",
+                "`%p`, and `%s` of a table or function, give addresses, which differ from run to \
+                 run.",
+            ),
             ("gmatch", "Stops as `string.find` does."),
             ("gsub", "Stops as `string.find` does."),
             ("match", "Stops as `string.find` does."),
@@ -219,7 +232,11 @@ pub const LIBRARIES: &[Library] = &[
         differs: &[
             ("clock", "Where every frame has the same step (headless, tests): the game's time."),
             ("date", "Where every frame has the same step: the game's time, in UTC."),
-            ("time", "Where every frame has the same step: the game's time, from the year 2000."),
+            (
+                "time",
+                "Where every frame has the same step: the game's time, from the year 2000; the \
+                 fields of a date are in UTC then.",
+            ),
         ],
     },
     Library { name: "debug", names: &["traceback"], differs: &[] },
@@ -232,7 +249,7 @@ pub const LIBRARIES: &[Library] = &[
 
 /// Globals of Lua's that games do not have, and what to use instead.
 pub const ABSENT: &[(&str, &str)] = &[
-    ("io", "files of the game are resources; what a game keeps goes to the user settings"),
+    ("io", "files of the game are resources, and what it keeps is written with Save"),
     (
         "os.execute",
         "a game starts no programs, nor do os.exit, getenv, remove, rename, tmpname work",
@@ -248,6 +265,14 @@ pub const ABSENT: &[(&str, &str)] = &[
     ("gcinfo", "use collectgarbage(\"count\") or Script.memory"),
     ("string.dump", "only text can be loaded"),
 ];
+
+/// Why `require` does not find a library that Lua has elsewhere.
+pub fn absence(name: &str) -> Option<String> {
+    let absent = ABSENT.iter().find(|(absent, _)| *absent == name);
+    let words = absent.map(|(_, words)| words.to_string());
+    let is_library = LIBRARIES.iter().any(|known| known.name == name && !name.is_empty());
+    words.or_else(|| is_library.then(|| format!("'{name}' is a global, and there without require")))
+}
 
 /// What is known of a name of Lua's own, if games have it.
 pub fn about(path: &str) -> Option<String> {

@@ -47,7 +47,7 @@ unsafe extern "C-unwind" fn heap_scan(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes four lists.
     unsafe {
         let cx = Cx::of(l);
-        cx.memory.lenient += 1;
+        cx.memory.be_lenient();
         lua_checkstack(l, 40);
         let mut marks = Marks::new();
         each_item(l, 1, |_| _ = marks.mark(lua_topointer(l, -1), VISITED));
@@ -110,7 +110,7 @@ unsafe extern "C-unwind" fn heap_scan(l: *mut lua_State) -> c_int {
         }
         lua_remove(l, 6);
         cx.marks = Some(marks);
-        cx.memory.lenient -= 1;
+        cx.memory.be_strict();
         3
     }
 }
@@ -121,7 +121,7 @@ unsafe extern "C-unwind" fn heap_apply(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes the list of hits, and a table of functions by functions.
     unsafe {
         let cx = Cx::of(l);
-        cx.memory.lenient += 1;
+        cx.memory.be_lenient();
         lua_checkstack(l, 20);
         lua_settop(l, 2);
         let mut count = 0;
@@ -137,7 +137,7 @@ unsafe extern "C-unwind" fn heap_apply(l: *mut lua_State) -> c_int {
             }
         }
         lua_pushnumber(l, count.into());
-        cx.memory.lenient -= 1;
+        cx.memory.be_strict();
         1
     }
 }
@@ -227,7 +227,7 @@ unsafe extern "C-unwind" fn heap_fix(l: *mut lua_State) -> c_int {
     unsafe {
         let cx = Cx::of(l);
         let Some(mut marks) = cx.marks.take() else { return 0 };
-        cx.memory.lenient += 1;
+        cx.memory.be_lenient();
         lua_checkstack(l, 40);
         lua_settop(l, 3);
         lua_createtable(l, 0, 0); // 4: work
@@ -267,7 +267,7 @@ unsafe extern "C-unwind" fn heap_fix(l: *mut lua_State) -> c_int {
         };
         each_item(l, 1, |_| _ = walk.meet());
         walk.run();
-        cx.memory.lenient -= 1;
+        cx.memory.be_strict();
         0
     }
 }

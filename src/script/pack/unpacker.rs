@@ -80,7 +80,7 @@ impl Unpacker<'_> {
             if lua_checkstack(l, 12) == 0 {
                 return Err("the Lua stack is full".into());
             }
-            if self.cx.memory.used > self.cx.memory.limit.saturating_mul(2) {
+            if self.cx.memory.used() > self.cx.memory.limit.saturating_mul(2) {
                 return Err("there is not enough memory for the data".into());
             }
             let room = |count: usize| count.min(1 << 20) as c_int;

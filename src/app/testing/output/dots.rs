@@ -51,7 +51,8 @@ impl View for Dots {
             Status::Flaky => (YELLOW, "~"),
         };
         if self.column == WIDTH {
-            let end = if self.paper.live { format!("\r\x1b[2K{}\n", self.row) } else { "\n".into() };
+            let end =
+                if self.paper.live { format!("\r\x1b[2K{}\n", self.row) } else { "\n".into() };
             self.paper.text(&end);
             self.row.clear();
             self.column = 0;

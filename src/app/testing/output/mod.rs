@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn dots_show_a_character_for_each_test_and_progress_where_someone_watches() {
         let text = hostile("dots", false, false);
-        assert!(text.starts_with("F.s~\n\nFAILED a \"b\""), "{text}");
+        assert!(text.starts_with("F.s~\n\nFLAKY a \"b\""), "{text}");
         let live = hostile("dots", false, true);
         assert!(live.contains("1 of 2 files, 1 failed"), "{live}");
     }
@@ -244,14 +244,18 @@ mod tests {
     #[test]
     fn spec_shows_groups_once_and_tests_under_them() {
         let text = hostile("spec", false, false);
-        let wanted = "b.lua\n  group\n    ok      adds (0.125 s)\n    skipped waits\n    flaky   jumps";
+        let wanted =
+            "b.lua\n  group\n    ok      adds (0.125 s)\n    skipped waits\n    flaky   jumps";
         assert!(text.contains(wanted), "{text}");
     }
 
     #[test]
     fn tap_has_a_line_for_each_test_and_the_plan() {
         let text = hostile("tap", false, false);
-        assert!(text.starts_with("TAP version 13\nnot ok 1 - spec/x y%.lua: a \"b\" <c>"), "{text}");
+        assert!(
+            text.starts_with("TAP version 13\nnot ok 1 - spec/x y%.lua: a \"b\" <c>"),
+            "{text}"
+        );
         assert!(text.contains("\nok 2 - b.lua: group adds\nok 3 - b.lua: group waits # SKIP\n"));
         assert!(text.contains("& ]]> \\# \\\\ d\\n"), "{text}");
         assert!(text.ends_with("\n1..4\n"), "{text}");
@@ -266,17 +270,23 @@ mod tests {
         let wanted = "::error file=spec/x y%25.lua,line=7,title=a \"b\" <c> & ]]> # \\ d";
         assert!(text.contains(wanted), "{text}");
         assert!(text.contains("::ex\"pected%0Anot ok 1%0A...%0A]]>"), "{text}");
-        assert!(text.contains("::warning file=spec/x y%25.lua,line=7,title=flaky%3A a"), "{text}");
+        assert!(
+            text.contains("::warning file=spec/x y%25.lua,line=7,title=flaky%3A group"),
+            "{text}"
+        );
     }
 
     #[test]
     fn junit_escapes_and_counts() {
         let text = hostile("junit", false, false);
-        assert!(text.contains("<testsuites tests=\"4\" failures=\"1\" skipped=\"1\" time=\"0.750\">"));
+        assert!(
+            text.contains("<testsuites tests=\"4\" failures=\"1\" skipped=\"1\" time=\"0.750\">")
+        );
         assert!(text.contains("name=\"a &quot;b&quot; &lt;c&gt; &amp; ]]&gt; # \\ d\\n\\u{1}"));
         assert!(text.contains("ex&quot;pected\\nnot ok 1"), "{text}");
         assert!(!text.contains('\u{fffe}') && !text.contains("]]>"), "{text}");
-        let (opened, closed) = (text.matches("<testcase").count(), text.matches("</testcase>").count());
+        let (opened, closed) =
+            (text.matches("<testcase").count(), text.matches("</testcase>").count());
         assert_eq!((opened, closed), (4, 4));
     }
 

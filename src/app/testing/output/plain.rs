@@ -32,8 +32,7 @@ pub fn file_line(paper: &mut Paper, path: &str, counts: Counts, seconds: f64) {
         _ => paper.paint(RED, "FAILED"),
     };
     let mut parts = vec![format!("{} passed", counts.passed)];
-    let others =
-        [(counts.failed, "failed"), (counts.skipped, "skipped"), (counts.flaky, "flaky")];
+    let others = [(counts.failed, "failed"), (counts.skipped, "skipped"), (counts.flaky, "flaky")];
     for (count, name) in others.into_iter().filter(|(count, _)| *count > 0) {
         parts.push(format!("{count} {name}"));
     }

@@ -1,0 +1,214 @@
+//! `--watch`: which files changed since the last run, and which tests they touch, by the names in the
+//! scripts that may be those of modules. Runs them again until the process is asked to end.
+
+use super::run::Run;
+use super::{Stop, discovery};
+use crate::app::exit;
+use crate::foundation::hash::murmur64a;
+use crate::foundation::log;
+use crate::resource::project::Project;
+use crate::resource::settings;
+use crate::resource::watch::FolderWatch;
+use crate::script::lua_kind::string_literals;
+use crate::system::platform;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+
+/// How often the process looks whether it was asked to end.
+const LOOK: Duration = Duration::from_millis(50);
+/// Folders deep that are looked into, as for tests.
+const DEPTH_MAX: usize = discovery::DEPTH_MAX;
+
+/// Runs all tests, then those that a change touches, until the process is asked to end: the exit
+/// code of the last run.
+pub fn watch(run: &mut Run) -> Result<i32, Stop> {
+    platform::note_signals();
+    let watch = FolderWatch::start(&run.root).map_err(|reason| Stop {
+        code: exit::FAILED,
+        words: format!("'{}' cannot be watched: {reason}", run.root.display()),
+    })?;
+    let mut known = Contents::of(&run.root);
+    let mut code = exit::SUCCESS;
+    let mut files = |run: &mut Run, only: Option<&dyn Fn(&str) -> bool>| {
+        let now = run.files(only)?;
+        // A run that was broken off says nothing.
+        if platform::asked_to_end().is_none() {
+            code = now;
+        }
+        Ok::<(), Stop>(())
+    };
+    files(run, None)?;
+    while platform::asked_to_end().is_none() {
+        if !watch.wait(LOOK) {
+            continue;
+        }
+        let now = Contents::of(&run.root);
+        let changed = now.changed_since(&known);
+        known = now;
+        if changed.is_empty() {
+            continue;
+        }
+        let names: Vec<&str> = changed.iter().map(String::as_str).collect();
+        log::info(&format!("\nchanged: {}", names.join(", ")));
+        let touched = Touched::by(run, &changed);
+        if touched.all || known.files.keys().any(|file| touched.files.contains(file)) {
+            let only = |file: &str| touched.all || touched.files.contains(file);
+            files(run, Some(&only))?;
+        } else {
+            log::info("no test depends on it");
+        }
+    }
+    Ok(code)
+}
+
+/// A hash of every file in a folder; hidden ones and other people's are left out.
+struct Contents {
+    files: BTreeMap<String, u64>,
+}
+
+impl Contents {
+    fn of(root: &Path) -> Contents {
+        let mut contents = Contents { files: BTreeMap::new() };
+        contents.add(root, "", 0);
+        contents
+    }
+
+    fn add(&mut self, root: &Path, inside: &str, depth: usize) {
+        // What cannot be read is as if it were not there, until it can be.
+        let Ok(entries) = std::fs::read_dir(root.join(inside)) else { return };
+        for entry in entries.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let path = if inside.is_empty() { name.clone() } else { format!("{inside}/{name}") };
+            let Ok(kind) = entry.file_type() else { continue };
+            if discovery::is_foreign(&name) {
+                continue;
+            } else if kind.is_dir() && depth < DEPTH_MAX {
+                self.add(root, &path, depth + 1);
+            } else if let Ok(bytes) = std::fs::read(entry.path()) {
+                self.files.insert(path, murmur64a(&bytes, 0));
+            }
+        }
+    }
+
+    /// The files that are new, gone, or have another content.
+    fn changed_since(&self, before: &Contents) -> BTreeSet<String> {
+        let differs = |a: &Contents, b: &Contents| -> Vec<String> {
+            let changed = a.files.iter().filter(|(path, hash)| b.files.get(*path) != Some(hash));
+            changed.map(|(path, _)| path.clone()).collect()
+        };
+        differs(self, before).into_iter().chain(differs(before, self)).collect()
+    }
+}
+
+/// The tests that changes touch.
+struct Touched {
+    /// Something changed that is no script: any test may read it.
+    all: bool,
+    files: BTreeSet<String>,
+}
+
+impl Touched {
+    fn by(run: &Run, changed: &BTreeSet<String>) -> Touched {
+        let script = |path: &String| path.ends_with(".lua");
+        let own = |path: &&String| {
+            let written = [&run.options.coverage, &run.options.output_file];
+            let mut written = written.into_iter().flatten();
+            !written.any(|file| file.ends_with(path))
+        };
+        let others = changed.iter().filter(own).any(|path| !script(path));
+        let helped = run.options.helper.as_ref().is_some_and(|helper| changed.contains(helper));
+        let mut touched = Touched { all: others || helped, files: BTreeSet::new() };
+        let Ok(project) = Project::open(&run.root) else { return touched };
+        let mut graph = Graph { project, boot: boot_of(&run.root), seen: BTreeSet::new() };
+        for file in Contents::of(&run.root).files.keys().filter(|path| script(path)) {
+            graph.seen.clear();
+            graph.project.script_folders =
+                discovery::script_folders(&run.root, file, &run.options.lpath);
+            graph.visit(file);
+            if graph.seen.iter().any(|path| changed.contains(path)) {
+                touched.files.insert(file.clone());
+            }
+        }
+        touched
+    }
+}
+
+/// The script that `test.boot` starts.
+fn boot_of(root: &Path) -> String {
+    let settings = settings::Settings::read(root, platform::NAME);
+    settings.map_or("main".to_string(), |settings| settings.text("boot_script").to_string())
+}
+
+/// What a script needs: the modules that its strings name, and theirs.
+struct Graph {
+    project: Project,
+    boot: String,
+    seen: BTreeSet<String>,
+}
+
+impl Graph {
+    fn visit(&mut self, path: &str) {
+        let mut waiting = vec![path.to_string()];
+        while let Some(path) = waiting.pop() {
+            if !self.seen.insert(path.clone()) {
+                continue;
+            }
+            let Ok(Some(text)) = self.project.read(&path) else { continue };
+            let mut names: Vec<&str> = string_literals(&text);
+            if text.contains("test.boot") {
+                names.push(&self.boot);
+            }
+            for name in names {
+                if let Ok(script) = self.project.script(name) {
+                    waiting.push(script.chunk);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Options;
+    use super::*;
+
+    #[test]
+    fn a_change_touches_the_tests_that_need_it_through_others() {
+        let root = std::env::temp_dir().join(format!("engine-{}-changed", std::process::id()));
+        let _ = std::fs::remove_dir_all(&root);
+        let files = [
+            ("main.lua", "require 'enemy'"),
+            ("enemy.lua", "local deep = require('src.deep')"),
+            ("src/deep.lua", "return require \"enemy\""),
+            ("other.lua", "return 1"),
+            ("a_test.lua", "test.boot()"),
+            ("b_test.lua", "require 'src.deep'"),
+            ("c_test.lua", "require 'other'"),
+        ];
+        for (path, text) in files {
+            let path = root.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let before = Contents::of(&root);
+        assert!(Contents::of(&root).changed_since(&before).is_empty());
+        let run = Run::new(&Options::new(root.clone())).unwrap();
+        let tests = |path: &str, text: &str| {
+            let before = Contents::of(&root);
+            std::fs::write(root.join(path), text).unwrap();
+            let changed = Contents::of(&root).changed_since(&before);
+            assert_eq!(changed.iter().map(String::as_str).collect::<Vec<_>>(), [path]);
+            let touched = Touched::by(&run, &changed);
+            let files = touched.files.into_iter().filter(|file| file.ends_with("_test.lua"));
+            (touched.all, files.collect::<Vec<_>>())
+        };
+        let list = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+        let deep = "return require \"enemy\" -- new";
+        assert_eq!(tests("src/deep.lua", deep), (false, list(&["a_test.lua", "b_test.lua"])));
+        assert_eq!(tests("other.lua", "return 2"), (false, list(&["c_test.lua"])));
+        assert_eq!(tests("b_test.lua", "x"), (false, list(&["b_test.lua"])));
+        assert!(tests("words.txt", "x").0);
+        std::fs::remove_dir_all(root).unwrap();
+    }
+}

@@ -1,0 +1,118 @@
+//! Runs in several processes: the same results as in one, and none of them taken along by a process
+//! that dies.
+
+use super::Scratch;
+use std::process::Command;
+
+fn many() -> Scratch {
+    let mut files = Vec::new();
+    for i in 0..20 {
+        let suite = format!(
+            "describe('file {i}', function()\n  it('adds', function()\n    print('printed {i}')\n    \
+             Script.warn('warned')\n    test.frames({})\n    \
+             assert.equals(Math.random(), Math.random() + {})\n  end)\n  \
+             it('passes', function() end)\n  pending('later')\nend)\n",
+            (20 - i) * 50,
+            i % 3,
+        );
+        files.push((format!("f{i:02}_test.lua"), suite));
+    }
+    files.push(("broken_test.lua".into(), "x x".into()));
+    let files: Vec<(&str, &str)> = files.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    Scratch::new("many", &files)
+}
+
+/// Without what differs from run to run: times.
+fn timeless(text: &str) -> String {
+    let lines = text.lines().map(|line| match line.rfind(", ").filter(|_| line.ends_with(" s")) {
+        Some(at) => line[..at].to_string(),
+        None => line.split(" in 0.").next().unwrap_or(line).to_string(),
+    });
+    lines.collect::<Vec<String>>().join("\n")
+}
+
+#[test]
+fn results_are_the_same_in_one_process_and_in_many() {
+    let scratch = many();
+    for form in ["plain", "json", "github"] {
+        let run = |jobs: &str| {
+            let (code, out, err) = scratch.test(&[".", "-j", jobs, "-o", form]);
+            let cut = |line: &str| line.split("\"seconds\":").next().unwrap().to_string();
+            let out = timeless(&out).lines().map(cut).collect::<Vec<String>>().join("\n");
+            (code, out, timeless(&err))
+        };
+        let one = run("1");
+        assert_eq!(one.0, 1);
+        assert!(form != "plain" || one.1.contains("printed 7\n"), "{}", one.1);
+        assert!(one.2.matches("warned").count() == 20, "{}", one.2);
+        for jobs in ["2", "8"] {
+            assert_eq!(run(jobs), one, "{jobs} jobs, {form}");
+        }
+    }
+    let shuffled = |jobs: &str| {
+        let arguments = [".", "-j", jobs, "--shuffle", "--seed", "5", "--fail-fast"];
+        timeless(&scratch.test(&arguments).1)
+    };
+    assert_eq!(shuffled("1"), shuffled("8"));
+    assert!(shuffled("2").contains("1 failed"));
+    let listed = |jobs: &str| scratch.test(&[".", "-j", jobs, "--list"]).1;
+    assert_eq!(listed("1"), listed("3"));
+}
+
+const CRASH: &str = "it('passes', function() end)\nit('crashes', function()\n  \
+    print('last words')\n  local ffi = require('ffi')\n  ffi.cast('int *', 0)[0] = 1\nend)\n";
+
+#[test]
+fn a_process_that_dies_fails_its_file_and_the_rest_goes_on() {
+    let fine = "it('is fine', function() end)";
+    let files = [("a_test.lua", fine), ("b_test.lua", CRASH), ("c_test.lua", fine), ("d_test.lua", fine)];
+    let scratch = Scratch::new("dies", &files);
+    let (code, out, err) = scratch.test(&[".", "--no-sandbox", "-j", "2"]);
+    assert_eq!(code, 1, "{out}{err}");
+    assert_eq!(out.lines().last(), Some("4 passed, 1 failed, 0 skipped"), "{out}");
+    assert!(out.contains("last words\n"), "{out}");
+    let words = "FAILED b_test.lua\n  b_test.lua\n  the process that ran this file ended before its tests did (signal: ";
+    assert!(out.contains(words), "{out}");
+}
+
+#[test]
+fn a_process_that_cannot_be_stopped_fails_its_file_and_the_rest_goes_on() {
+    let stuck = "it('hangs in C', function() (('a'):rep(99)):find(('a*'):rep(40) .. 'b') end)";
+    let fine = "it('is fine', function() end)";
+    let scratch = Scratch::new("stuck-job", &[("a_test.lua", stuck), ("b_test.lua", fine)]);
+    let (code, out, _) = scratch.test(&[".", "--no-sandbox", "--timeout", "0.1", "-j", "2"]);
+    assert_eq!(code, 1);
+    assert_eq!(out.lines().last(), Some("1 passed, 1 failed, 0 skipped"), "{out}");
+    assert!(out.contains("a_test.lua: a test ran for more than 0.1 seconds of CPU time"), "{out}");
+    assert!(!out.contains("did not run"), "{out}");
+}
+
+#[test]
+fn what_is_printed_past_the_engine_stays_in_its_order() {
+    let suite = "it('prints', function() io.write('one\\n') print('two') io.write('three\\n') end)";
+    let scratch = Scratch::new("io", &[("a_test.lua", suite), ("b_test.lua", suite)]);
+    for jobs in ["1", "2"] {
+        let (_, out, _) = scratch.test(&[".", "--no-sandbox", "-j", jobs]);
+        let lines: Vec<&str> = out.lines().filter(|line| !line.starts_with("ok")).collect();
+        assert_eq!(lines[..6], ["one", "two", "three", "one", "two", "three"], "{jobs}: {out}");
+    }
+}
+
+#[test]
+fn the_protocol_is_not_for_people() {
+    let scratch = Scratch::new("worker", &[("a_test.lua", "it('x', function() end)")]);
+    let output = Command::new(env!("CARGO_BIN_EXE_engine"))
+        .args(["test", ".", "--worker"])
+        .current_dir(&scratch.0)
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(err, "error: --worker is for `engine test` itself: use --jobs\n");
+    for jobs in ["0", "257", "x"] {
+        let (code, _, err) = scratch.test(&[".", "--jobs", jobs]);
+        assert_eq!(code, 2);
+        assert!(err.contains("must be a number of processes, from 1 to 256"), "{err}");
+    }
+}

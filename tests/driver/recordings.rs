@@ -1,0 +1,96 @@
+//! Recordings as tests: the same run from another folder and process, one that differs, and files that
+//! are none.
+
+use super::Scratch;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const MAIN: &str = "local n = 0\nfunction update()\n  n = n + Math.random()\n  \
+                    if Application.frame_index() > 7 then STEP() end\n  Application.hash(n)\nend\n\
+                    function STEP() end\n";
+const SETTINGS: &str = "id = \"yard\"\nversion = \"1.0\"\n";
+
+fn record(folder: &Path, file: &str, frames: &str) {
+    let run = Command::new(env!("CARGO_BIN_EXE_engine"))
+        .args(["run", ".", "--headless", "--frames", frames, "--seed", "9", "--record", file])
+        .current_dir(folder)
+        .env("ENGINE_SAVE_DIR", folder.join("saves"))
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+}
+
+fn game(name: &str, main: &str, settings: &str) -> Scratch {
+    Scratch::new(name, &[("main.lua", main), ("settings.sjson", settings)])
+}
+
+#[test]
+fn a_recording_replays_equal_from_another_folder_and_in_several_processes() {
+    let first = game("recorded", MAIN, SETTINGS);
+    fs::create_dir_all(first.0.join("runs")).unwrap();
+    record(&first.0, "runs/a.recording", "30");
+    let second = game("replayed", MAIN, SETTINGS);
+    for name in ["a", "b", "c"] {
+        let to = second.0.join(format!("{name}.recording"));
+        fs::copy(first.0.join("runs/a.recording"), to).unwrap();
+    }
+    for scratch in [&first, &second] {
+        for jobs in ["1", "2"] {
+            let (code, out, err) = scratch.test(&[".", "-j", jobs]);
+            assert_eq!(code, 0, "{out}{err}");
+        }
+    }
+    let (_, out, _) = second.test(&[".", "-j", "2", "-o", "tap"]);
+    assert!(out.contains("ok 2 - b.recording: b.recording replays as it was recorded\n"), "{out}");
+    let (_, out, _) = second.test(&[".", "--list"]);
+    assert!(out.starts_with("a.recording:1: a.recording replays as it was recorded\n"), "{out}");
+    let (_, out, _) = second.test(&[".", "--filter", "^b"]);
+    assert_eq!(out.lines().last(), Some("1 passed, 0 failed, 0 skipped"), "{out}");
+    assert_eq!(second.test(&[".", "--tags", "x"]).0, 3);
+}
+
+#[test]
+fn a_run_that_differs_fails_with_its_frame_and_what_differs() {
+    let scratch = game("differs", MAIN, SETTINGS);
+    record(&scratch.0, "a.recording", "20");
+    fs::write(scratch.0.join("main.lua"), MAIN.replace("STEP() end\n", "STEP() Math.random() end\n"))
+        .unwrap();
+    let (code, out, _) = scratch.test(&["."]);
+    assert_eq!(code, 1);
+    let words = "FAILED a.recording replays as it was recorded\n  a.recording\n  the replay differs \
+                 from the recording in frame 8: random numbers";
+    assert!(out.contains(words), "{out}");
+    assert!(out.contains("(the game's files changed since the recording)"), "{out}");
+    fs::write(scratch.0.join("main.lua"), "function update() error('ouch') end").unwrap();
+    let (_, out, _) = scratch.test(&["."]);
+    assert!(out.contains("in frame 1: ") && out.contains("ouch"), "{out}");
+    fs::write(scratch.0.join("main.lua"), "function update() Application.quit() end").unwrap();
+    let (_, out, _) = scratch.test(&["."]);
+    assert!(out.contains("differs") || out.contains("the game quit after 1 frames"), "{out}");
+}
+
+#[test]
+fn what_is_no_recording_of_this_game_fails_with_words() {
+    let scratch = game("refused", MAIN, SETTINGS);
+    record(&scratch.0, "a.recording", "5");
+    let bytes = fs::read(scratch.0.join("a.recording")).unwrap();
+    let words = |wanted: &str| {
+        let (code, out, err) = scratch.test(&["."]);
+        assert_eq!((code, out.lines().last()), (1, Some("0 passed, 1 failed, 0 skipped")), "{err}");
+        assert!(out.contains(wanted), "no '{wanted}' in:\n{out}");
+    };
+    let mut damaged = bytes.clone();
+    damaged[60] ^= 4;
+    fs::write(scratch.0.join("a.recording"), damaged).unwrap();
+    words("cannot be used: it is damaged: its checksum does not fit its content");
+    fs::write(scratch.0.join("a.recording"), &bytes[..40]).unwrap();
+    words("cannot be used: it is cut short");
+    fs::write(scratch.0.join("a.recording"), "").unwrap();
+    words("cannot be used: it is cut short: 0 bytes");
+    fs::write(scratch.0.join("a.recording"), &bytes).unwrap();
+    fs::write(scratch.0.join("settings.sjson"), SETTINGS.replace("1.0", "2.0")).unwrap();
+    words("the recording is of version 1.0 of the game, and this one is version 2.0");
+    fs::write(scratch.0.join("settings.sjson"), SETTINGS.replace("yard", "cave")).unwrap();
+    words("the recording is of the game 'yard', and this one is 'cave'");
+}
