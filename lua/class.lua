@@ -288,4 +288,4 @@ end
 base_methods.extend = class.extend
 base_methods.is_a = class.is_a
 
-setmetatable(class, { __call = call_class })
+setmetatable(class, { __call = call_class, __metatable = "module" })

@@ -4,6 +4,7 @@ local core = ...
 local type, tostring, setmetatable, rawget, next = type, tostring, setmetatable, rawget, next
 local gsub, concat, sort, tonumber = string.gsub, table.concat, table.sort, tonumber
 local bad_argument, raise, suggest = core.bad_argument, core.raise, core.suggest
+local has_native_stack = core.has_native_stack
 local Application = core.module("Application")
 
 ---@class Localizer
@@ -12,8 +13,9 @@ local Application = core.module("Application")
 ---@module Localizer
 ---Texts in the player's language. A resource of type `strings` has for each key a text, or a text
 ---for each language: `play = { en = "Play", sv = "Spela" }`. The languages are the properties that
----`Application.set_property_preference_order` prefers, so one call chooses files (`menu.sv.strings`)
----and texts alike; where none of them is there, "en" serves, or any other, with a warning.
+---`Application.set_property_preference_order` prefers, so one call chooses files
+---(`menu.sv.strings`) and texts alike; where none of them is there, "en" serves, or any other, with
+---a warning.
 ---@example
 ---   assert(Localizer.fill("{n} of {all}", { n = 2, all = 3 }) == "2 of 3")
 local Localizer = core.module("Localizer")
@@ -41,7 +43,8 @@ end
 
 local meta = {
   __index = function(_, key)
-    raise("a Localizer has no field '" .. tostring(key) .. "': use Localizer.lookup(localizer, key)")
+    raise("a Localizer has no field '" .. tostring(key)
+      .. "': use Localizer.lookup(localizer, key)")
   end,
   __newindex = function()
     raise("a Localizer has no fields: its texts are in its resource")
@@ -63,6 +66,7 @@ setmetatable(Localizer, {
     names[self] = name
     return self
   end,
+  __metatable = "module",
 })
 
 local function check(fn, value)
@@ -148,6 +152,9 @@ function Localizer.fill(text, values)
     bad_argument("Localizer.fill", 1, "text", "string", text)
   elseif type(values) ~= "table" then
     bad_argument("Localizer.fill", 2, "values", "table", values)
+  end
+  if not has_native_stack() then
+    raise("Localizer.fill: a value calls Localizer.fill again, too deep: without an end?")
   end
   return (gsub(text, "{([%w_]+)}", function(name)
     local value = values[name]

@@ -11,8 +11,6 @@ local bad_argument, raise = core.bad_argument, core.raise
 
 -- Bytes of text that `load` takes: it cannot be stopped, and 16 MiB take about half a second.
 local LOAD_BYTES_MAX = 16 * 1024 * 1024
--- Loaded texts with a file's name that are kept for the source lines in reports.
-local LOADED_KEPT_MAX = 1000
 
 -- What modules returned, by name: `package.loaded` of games.
 local loaded = {}
@@ -67,8 +65,17 @@ local function check_circle(name)
   end
 end
 
+-- Reports leave out what has such a name: it is the engine's own.
+local function check_chunk(name, what, chunk)
+  if chunk:sub(1, 8) == "[engine]" then
+    raise(format("%s: %s begins with \"[engine]\", which marks the engine's own code: use another "
+      .. "name", name, what))
+  end
+end
+
 -- A chunk of a file of the game's. Syntax errors carry their own file and line.
 local function compile(script)
+  check_chunk("require", "a file's path", script.chunk)
   core.note_source(script.chunk, script.text)
   if reload.recording then
     return reload.compile(script)
@@ -139,8 +146,6 @@ local function pieces(reader)
   end
 end
 
-local kept = 0
-
 -- `load(text or function, name?, mode?, env?)`: text only, whatever the mode says.
 local function load_text(text, name, _, env)
   if type(text) == "function" then
@@ -159,9 +164,9 @@ local function load_text(text, name, _, env)
     bad_argument("load", 2, "name", "string", name)
   end
   local first = name:byte()
-  if (first == 64 or first == 61) and kept < LOADED_KEPT_MAX then
-    kept = kept + 1
-    core.note_source(name:sub(2), text)
+  if first == 64 or first == 61 then
+    check_chunk("load", "argument #2 'name'", name:sub(2))
+    core.note_loaded(name:sub(2), text)
   end
   if env ~= nil then
     return native_load(text, name, "t", env)

@@ -102,13 +102,15 @@ local os = {
     elseif type(date) ~= "table" then
       bad_argument("os.time", 1, "date", "table or nil", date)
     end
+    -- A plain copy: C would call the metamethods of the game's table.
+    local copy = { isdst = date.isdst }
     for i = 1, #date_needs do
-      date_field(date, date_needs[i])
+      copy[date_needs[i]] = date_field(date, date_needs[i])
     end
     for name in next, date_defaults do
-      date_field(date, name)
+      copy[name] = date_field(date, name)
     end
-    return options.deterministic and utc_time(date) or real_time(date)
+    return options.deterministic and utc_time(copy) or real_time(copy)
   end,
   date = function(form, time)
     if form == nil then
@@ -140,10 +142,10 @@ local os = {
 -- Coroutines: the death of one is noted for the reports. Coroutines inside each other share the
 -- native stack, which LuaJIT does not watch.
 local note_death, has_native_stack = core.note_death, core.has_native_stack
--- How many coroutines are inside each other now. (One that is stopped from outside while it is being
--- resumed may be counted for ever: that costs time, and is not wrong.)
+-- How many coroutines are inside each other now. (One that is stopped from outside while it is
+-- being resumed may be counted for ever: that costs time, and is not wrong.)
 local depth = 0
--- So many are sure to find room.
+-- So many are sure to find room, for everything else that leads from C into Lua looks for itself.
 local DEPTH_UNCHECKED = 16
 
 local function check_depth(name)
@@ -249,6 +251,7 @@ local function library_pairs(t)
     for name, value in pairs(protected[t]) do
       copy[name] = value
     end
+    -- Hot reload's, no game's.
     return next, copy, nil
   elseif type(t) ~= "table" then
     bad_argument("pairs", 1, "t", "table", t)
@@ -344,8 +347,8 @@ else
   end
   modules = core.loaded
   core.modules, core.preload = modules, globals.package.preload
-  -- Libraries are not reloaded, and need not meet what reloading left in `string`.
-  core.reloader.recording, string["\27capture"] = false, nil
+  -- Libraries are not reloaded.
+  core.reloader.recording = false
 end
 modules._G = globals
 core.note_ctypes()

@@ -19,7 +19,8 @@
 --   string.gsub            the same, and text length x replacement length; above it, a Lua loop
 --   string.find, plain     text x needle; above it, core.find_plain, which is linear
 --   string.rep             refused above STRING_BYTES_MAX (an empty string costs nothing)
---   string.format          widths and precisions are two digits, the stack bounds the arguments
+--   string.format          widths and precisions are two digits, the stack bounds the arguments;
+--                          `__tostring` may call it again: the native stack is watched
 --   string.byte char       at most 8,000 results; arguments are bounded by the stack
 --   string.len sub upper lower reverse, tostring, tonumber, .. and <
 --                          linear in strings that exist: 64 MiB take 0.03 to 0.1 s
@@ -29,7 +30,8 @@
 --                          and huge negative ones shift 2^31); else it moves what exists
 --   table.move             refused above ITEMS_MAX; it is bytecode, so the watchdog reaches it too
 --   table.sort             quicksort can take n^2/4 comparisons: 10,000 items in 0.2 s. Longer ones
---                          merge-sort in Lua, or compare through a Lua function
+--                          merge-sort in Lua, or compare through a Lua function; the comparison
+--                          may sort again: the native stack is watched
 --   table.remove foreach foreachi
 --                          bytecode, the watchdog reaches them
 --   table.maxn getn, next, pairs, ipairs, #, rawget, rawset
@@ -46,8 +48,6 @@ local core = ...
 
 -- Bytes of one string that rep, concat and the slow gsub may build.
 local STRING_BYTES_MAX = 64 * 1024 * 1024
--- Items that one table.move or table.insert may shift.
-local ITEMS_MAX = 2 ^ 26
 -- Steps that a pattern may need in LuaJIT's own matcher, which cannot be stopped: about 0.2 s.
 local DIRECT_STEPS_MAX = 5e7
 -- Steps after which the native matcher gives up: 0.3 to 0.6 s.
@@ -62,22 +62,19 @@ local GSUB_WORK_DIRECT = 2e6
 local CONCAT_ITEMS_DIRECT = 256
 -- Items joined at a time where there are more.
 local CONCAT_ITEMS_CHUNK = 65536
--- Items that quicksort may order in C.
-local SORT_ITEMS_DIRECT = 10000
 -- Patterns whose estimate is kept, and the longest that is.
 local PATTERNS_CACHED_MAX = 1024
 local PATTERN_BYTES_CACHED = 1024
 
 local string, table = core.string, core.table
-local getinfo, raise, has_native_stack = core.debug.getinfo, core.raise, core.has_native_stack
+local raise, has_native_stack = core.raise, core.has_native_stack
 local core_match, core_find_plain, core_limit = core.match, core.find_plain, core.match_limit
 local type, tostring, tonumber, next, select = type, tostring, tonumber, next, select
 local rawget, floor, ceil, min, huge = rawget, math.floor, math.ceil, math.min, math.huge
 local string_find, string_match, string_rep = string.find, string.match, string.rep
 local string_gmatch, string_gsub, string_sub = string.gmatch, string.gsub, string.sub
 local byte, format = string.byte, string.format
-local table_concat, table_insert, table_move = table.concat, table.insert, table.move
-local table_sort = table.sort
+local table_concat = table.concat
 
 local CARET = byte("^")
 
@@ -414,6 +411,58 @@ function string.gsub(s, pattern, repl, max)
   return gsub_slow(s, pattern, repl, max)
 end
 
+-- Formatting
+
+-- For each format how many arguments, counted from the first, `__tostring` can be asked of: those
+-- up to the last %s or %q.
+local spoken = {}
+local formats = 0
+
+local function spoken_of(form)
+  local count, last = 0, 0
+  if type(form) == "string" then
+    for letter in string_gmatch(form, "%%[-+ #0-9.]*(.)") do
+      if letter ~= "%" then
+        count = count + 1
+        last = (letter == "s" or letter == "q") and count or last
+      end
+    end
+    if #form <= PATTERN_BYTES_CACHED then
+      if formats == PATTERNS_CACHED_MAX then
+        for key in next, spoken do
+          spoken[key] = nil
+        end
+        formats = 0
+      end
+      spoken[form], formats = last, formats + 1
+    end
+  end
+  return last
+end
+
+local function any_table(a, b, c, ...)
+  return type(a) == "table" or type(b) == "table" or type(c) == "table"
+    or (select("#", ...) > 0 and any_table(...))
+end
+
+local function check_format()
+  if not has_native_stack() then
+    raise("string.format: a __tostring calls string.format again, too deep: without an end?")
+  end
+end
+
+function string.format(form, ...)
+  local count = spoken[form] or spoken_of(form)
+  if count > 0 then
+    local a, b = ...
+    if type(a) == "table" or (count > 1 and type(b) == "table")
+        or (count > 2 and any_table(...)) then
+      check_format()
+    end
+  end
+  return format(form, ...)
+end
+
 -- Repeating and joining
 
 local function rep_slow(subject, n, separator)
@@ -488,99 +537,5 @@ function table.concat(t, sep, i, j)
   return concat_slow(t, sep, i, j)
 end
 
--- Moving and sorting
-
-function table.insert(t, ...)
-  if select("#", ...) == 2 and type(t) == "table" then
-    local position = tonumber((...))
-    -- The comparison is false for NaN, which LuaJIT would take for -2^31.
-    if position and not (#t - position <= ITEMS_MAX) then
-      raise(format("table.insert: position %s is not in a table of %s items", tostring(position),
-        with_commas(#t)))
-    end
-  end
-  return table_insert(t, ...)
-end
-
-function table.move(source, first, last, to, target)
-  if type(first) == "number" and type(last) == "number" and last - first >= ITEMS_MAX then
-    raise(format("table.move: %s items are more than %s at once", with_commas(last - first + 1),
-      with_commas(ITEMS_MAX)))
-  end
-  return table_move(source, first, last, to, target)
-end
-
-local function less(a, b)
-  local kind, other = type(a), type(b)
-  if kind ~= other then
-    raise(format("attempt to compare %s with %s", kind, other))
-  end
-  return a < b
-end
-
--- A copy of the items 1..n if they all have the type `kind`.
-local function copy_of(t, n, kind)
-  local copy = {}
-  for i = 1, n do
-    local item = rawget(t, i)
-    if type(item) ~= kind then
-      return nil
-    end
-    copy[i] = item
-  end
-  return copy
-end
-
--- Merges the sorted runs from..middle-1 and middle..to-1 of `source` into `target`.
-local function merge(source, target, from, middle, to)
-  local left, right = from, middle
-  for i = from, to - 1 do
-    if left < middle and (right >= to or not (source[right] < source[left])) then
-      target[i], left = source[left], left + 1
-    else
-      target[i], right = source[right], right + 1
-    end
-  end
-end
-
--- Numbers, or strings, in at most n log n steps whatever their order. Equal ones are the same
--- value, so that no one can tell a stable sort from quicksort. Works on copies: `t` holds all its
--- items if the watchdog strikes.
-local function merge_sort(t, n, source)
-  local target = {}
-  local width = 1
-  while width < n do
-    for from = 1, n, 2 * width do
-      merge(source, target, from, min(from + width, n + 1), min(from + 2 * width, n + 1))
-    end
-    source, target, width = target, source, 2 * width
-  end
-  for i = 1, n do
-    t[i] = source[i]
-  end
-end
-
-local function sort_long(t, n, before)
-  if before ~= nil then
-    -- A comparison in C would let no hook in; one in Lua around it does.
-    return table_sort(t, getinfo(before, "S").what == "C" and function(a, b)
-      return before(a, b)
-    end or before)
-  end
-  local kind = type(rawget(t, 1))
-  local copy = (kind == "number" or kind == "string") and copy_of(t, n, kind)
-  if copy then
-    return merge_sort(t, n, copy)
-  end
-  return table_sort(t, less)
-end
-
-function table.sort(t, before)
-  if type(t) == "table" and (before == nil or type(before) == "function") then
-    local n = #t
-    if n > SORT_ITEMS_DIRECT then
-      return sort_long(t, n, before)
-    end
-  end
-  return table_sort(t, before)
-end
+-- For tables.lua.
+core.with_commas = with_commas

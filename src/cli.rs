@@ -20,7 +20,7 @@ enum Command {
     Explain(tool::explain::Args),
     New(tool::new::Args),
     Run(tool::run::Args),
-    Test(tool::test::Args),
+    Test(Box<tool::test::Args>),
 }
 
 /// Plays the game that was appended to the executable, or runs the command that the process was
@@ -49,6 +49,6 @@ fn command() -> i32 {
         Command::Explain(args) => tool::explain::main(args),
         Command::New(args) => tool::new::main(args),
         Command::Run(args) => tool::run::main(args),
-        Command::Test(args) => tool::test::main(args),
+        Command::Test(args) => tool::test::main(*args),
     }
 }

@@ -205,7 +205,7 @@ impl Engine {
     }
 
     /// A living world. Handles are checked where they come in, so it is there.
-    #[inline]
+    #[inline(always)]
     pub fn world(&mut self, world: WorldId) -> &mut World {
         self.worlds.get_mut(world.0).expect("the handle was checked where it came in")
     }

@@ -10,7 +10,7 @@ local type, next, rawget, rawequal, pcall = type, next, rawget, rawequal, pcall
 local setmetatable, tostring, error = setmetatable, tostring, error
 local getinfo, getmetatable = core.debug.getinfo, core.debug.getmetatable
 local getupvalue, upvalueid = core.debug.getupvalue, core.debug.upvalueid
-local native_load = load
+local native_load, sub = load, string.sub
 local globals = core.globals
 
 -- Entries of one file's tables that are recorded; deeper ones keep their values.
@@ -115,21 +115,34 @@ function reload.begin(chunk, written, world)
   return mark
 end
 
--- Called by every chunk that outline.rs has added to, at its end. It is a field of the strings'
--- metatable (strings.lua has the table), so it takes no name of the game's.
-local function capture(fn)
-  local chunk = getinfo(fn, "S").source:sub(2)
+-- The load under way of a function's file.
+local function mark_of(fn)
+  local chunk = sub(getinfo(fn, "S").source, 2)
   local mark = state.innermost
   while mark and mark.chunk ~= chunk do
     mark = mark.outer
   end
+  return mark
+end
+
+-- Called by every chunk that outline.rs has added to, at its end.
+local function capture(fn)
+  local mark = type(fn) == "function" and mark_of(fn)
   if mark then
     mark.captures[#mark.captures + 1] = fn
   end
 end
 
-core.string["\27capture"] = capture
-string["\27capture"] = capture
+-- Such a chunk finds it as a field of the strings, so it takes no name of the game's. It is there
+-- for the top level of a file that is being loaded, and for nothing else.
+setmetatable(core.string, {
+  __index = function(_, key)
+    if key == "\27capture" then
+      local caller = getinfo(2, "Sf")
+      return caller and caller.what == "main" and mark_of(caller.func) and capture or nil
+    end
+  end,
+})
 
 local function own(record, fn)
   return getinfo(fn, "S").source == record.source

@@ -101,6 +101,33 @@ function test.until_(predicate, limit) end
 ---Starts the game as `engine run` does: its boot script, then `init`. Once in each file.
 function test.boot() end
 
+---Expects one error in the engine's log, which would fail the test otherwise. The test fails where
+---no such error comes before its end.
+---@param pattern string a Lua pattern that the error's text fits
+function test.expect_error(pattern) end
+
+---Gives a script another text, as if it were saved while the game runs: its functions are replaced
+---and state is kept. No file is written, and only this file of tests sees it.
+---@param file string the script's path from the game's folder
+---@param text string its new text
+---@return boolean|nil # true, or nil where the new text cannot be taken
+---@return string|nil # why: then everything is as it was
+function test.reload(file, text) end
+
+---Has something of the outside fail until the test ends: "disk full" (saves and user settings cannot
+---be written) or "missing file" (a file of the game's folder is as if it were not there; what was
+---loaded before stays).
+---@param kind "disk full"|"missing file" which fault
+---@param file? string of "missing file": its path from the game's folder
+function test.fault(kind, file) end
+
+---Ends every fault that this test began.
+function test.mend() end
+
+---Asks the game to end, as the player does who closes its window: `on_close` may refuse.
+---@return boolean # whether the game ends; it plays no more frames in this test then
+function test.close() end
+
 ---Checks a value, and in suites much more: `assert.equals(3, #list)`. Words can be joined by dots
 ---or underscores: `assert.is_not_nil`, `assert.is_not.equal`.
 ---@class luassert

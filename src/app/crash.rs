@@ -15,7 +15,7 @@ pub fn tell(vm: &mut Vm, report: &Report) -> i32 {
     let engine = vm.engine();
     if engine.build != Build::Release {
         log::error(&format!("{}\n{report}", headline(engine)));
-        return exit::FAILED;
+        return exit_code(report);
     }
     match write(engine, &report.to_string()) {
         Ok(path) => {
@@ -27,7 +27,12 @@ pub fn tell(vm: &mut Vm, report: &Report) -> i32 {
             log::error(&format!("the report could not be written: {words}"));
         }
     }
-    exit::FAILED
+    exit_code(report)
+}
+
+/// How a process ends that an error ended.
+fn exit_code(report: &Report) -> i32 {
+    if report.engine_fault { exit::ENGINE } else { exit::FAILED }
 }
 
 /// A report in one line: where, and what.
@@ -100,4 +105,16 @@ pub fn watch(vm: &mut Vm) {
         }
         platform::end_now(exit::ENGINE);
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_of_the_engines_own_has_an_exit_code_of_its_own() {
+        let report = Report::of_words("boom");
+        assert_eq!(exit_code(&report), exit::FAILED);
+        assert_eq!(exit_code(&Report { engine_fault: true, ..report }), exit::ENGINE);
+    }
 }

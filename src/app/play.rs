@@ -42,7 +42,6 @@ pub struct Options {
 
 /// Plays a game: the process's exit code.
 pub fn play(options: Options) -> i32 {
-    platform::note_signals();
     let mut options = options;
     let mut tape = match Tape::open(&mut options) {
         Ok(tape) => tape,
@@ -78,11 +77,14 @@ pub fn play(options: Options) -> i32 {
         log::error(&error.to_string());
         return exit::FAILED;
     }
+    // Until now nothing of the game ran: a signal has ended the process at once, also while it
+    // compiled for seconds.
+    platform::note_signals();
     crash::watch(app.vm());
     // A fault of the engine's own outside of a script's call ends here, as a report too.
     let played = catch_unwind(AssertUnwindSafe(|| run(&mut app, &options, &mut tape)));
     played.unwrap_or_else(|_| {
-        let report = Report::of_words(fault::take_panic());
+        let report = Report { engine_fault: true, ..Report::of_words(fault::take_panic()) };
         crash::tell(app.vm(), &report);
         exit::ENGINE
     })
@@ -103,7 +105,7 @@ fn run(app: &mut App, options: &Options, tape: &mut Tape) -> i32 {
     for (place, count) in log::counted_warnings() {
         log::warning(&format!("{place}: warned {count} times"));
     }
-    if !tape.end(options) {
+    if !tape.end(options) && code == exit::SUCCESS {
         code = exit::FAILED;
     }
     match code {

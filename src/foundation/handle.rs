@@ -62,7 +62,7 @@ impl Handle {
     }
 
     /// Reads a handle from a script's number; `None` where the number cannot be one.
-    #[inline]
+    #[inline(always)]
     pub fn from_number(number: f64) -> Option<Handle> {
         // Not by `fract`, which is a call into the C library on plain x86-64. NaN is not in range.
         if number >= 0.0 && number < (1u64 << 46) as f64 {
@@ -78,14 +78,17 @@ impl Handle {
         self.0 as f64
     }
 
+    #[inline(always)]
     fn is_of(self, kind: Kind) -> bool {
         self.0 >> (INDEX_BITS + GENERATION_BITS) == kind as u64
     }
 
+    #[inline(always)]
     fn index(self) -> usize {
         (self.0 & INDEX_MASK) as usize
     }
 
+    #[inline(always)]
     fn generation(self) -> u32 {
         (self.0 >> INDEX_BITS) as u32 & GENERATION_MAX
     }
@@ -153,6 +156,7 @@ impl<T> Slots<T> {
         Some(Handle::new(self.kind, slot.generation, index))
     }
 
+    #[inline(always)]
     fn slot(&self, handle: Handle) -> Option<&Slot<T>> {
         let slot = self.slots.get(handle.index())?;
         let same = handle.is_of(self.kind) && slot.generation == handle.generation();
@@ -160,13 +164,13 @@ impl<T> Slots<T> {
     }
 
     /// The living value of a handle.
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, handle: Handle) -> Option<&T> {
         self.slot(handle)?.value.as_ref()
     }
 
     /// The living value of a handle, to change.
-    #[inline]
+    #[inline(always)]
     pub fn get_mut(&mut self, handle: Handle) -> Option<&mut T> {
         let slot = self.slots.get_mut(handle.index())?;
         let same = handle.is_of(self.kind) && slot.generation == handle.generation();
@@ -194,7 +198,11 @@ impl<T> Slots<T> {
         if !handle.is_of(self.kind) || handle.generation() == 0 {
             return Stale::Never;
         }
-        let retired = slot.value.is_none() && slot.generation == handle.generation();
+        // The slot waits for its next value under this generation, which no handle has had yet;
+        // only one that has run out keeps its last.
+        let retired = slot.value.is_none()
+            && slot.generation == handle.generation()
+            && slot.generation == GENERATION_MAX;
         let ended = handle.generation() + 1 == slot.generation || retired;
         match &slot.grave {
             Some(grave) if ended => (**grave).clone(),
@@ -240,9 +248,12 @@ mod tests {
         assert_eq!((slots.get(first), slots.stale(first)), (None, gone.clone()));
         let second = slots.add("cave").unwrap();
         assert_ne!(first, second);
+        let next = Handle::new(Kind::World, second.generation() + 1, second.index());
+        assert_eq!(slots.stale(next), Stale::Never, "a slot that lives has no next handle yet");
         assert_eq!(slots.stale(first), gone, "the slot lives again, its last death is known");
         slots.remove(second, "cave", 900, "main.lua:1").unwrap();
         assert_eq!(slots.stale(first), Stale::Reused);
+        assert_eq!(slots.stale(next), Stale::Never, "nor does one that waits");
     }
 
     #[test]

@@ -133,6 +133,11 @@ pub fn hold_errors() {
     with(|log| log.held = Some(Vec::new()));
 }
 
+/// Whether there is something for [`take_errors`].
+pub fn holds_errors() -> bool {
+    with(|log| log.held.as_ref().is_some_and(|held| !held.is_empty()))
+}
+
 /// The errors that were held since the last time, at most [`ERRORS_HELD_MAX`].
 pub fn take_errors() -> Vec<String> {
     with(|log| log.held.as_mut().map(std::mem::take).unwrap_or_default())

@@ -2,10 +2,10 @@
 //! never raises a Lua error; it uses only calls that cannot.
 
 use super::cx::Cx;
-use super::describe::describe;
+use super::describe::{self, describe};
 use super::row::Func;
 use super::types::{Shape, Type};
-use super::value::{Value, read_value};
+use super::value::{Reader, Value, read_value};
 use crate::engine::Engine;
 use crate::foundation::handle::Stale;
 use crate::foundation::{Handle, Kind, Vec3};
@@ -20,6 +20,8 @@ pub enum Wrong {
     Type,
     /// It is of the right type, and still cannot be: `must be …` is said by these words instead.
     Words(String),
+    /// The same of one of the arguments that are left: which, and the words.
+    Later(c_int, String),
 }
 
 /// A Rust type that an engine function can take.
@@ -79,6 +81,7 @@ pub unsafe fn mismatch(
             )
         },
         Wrong::Words(words) => format!("argument #{i} '{name}': {words}"),
+        Wrong::Later(i, words) => format!("argument #{i} '{name}': {words}"),
     }
 }
 
@@ -298,10 +301,12 @@ impl Plain for Vec3 {
 }
 
 /// The words for a handle that leads nowhere.
-fn stale_words(kind: Kind, stale: Stale) -> Wrong {
+fn stale_words(kind: Kind, stale: Stale, number: f64) -> Wrong {
     let name = kind.name();
     Wrong::Words(match stale {
-        Stale::Never => format!("must be a {name}, and this number never was one"),
+        Stale::Never => {
+            format!("must be a {name}, and the number {} never was one", describe::number(number))
+        }
         Stale::Reused => format!("this {name} was destroyed long ago, and its slot used again"),
         Stale::Gone { name, frame, place } => {
             let name = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };
@@ -329,7 +334,7 @@ macro_rules! handle {
                 // SAFETY: as above.
                 let slots = $slots(unsafe { &*cx.engine });
                 let stale = Handle::from_number(number).map(|handle| slots.stale(handle));
-                stale_words($kind, stale.unwrap_or(Stale::Never))
+                stale_words($kind, stale.unwrap_or(Stale::Never), number)
             }
         }
 
@@ -399,8 +404,9 @@ impl Arg for Rest {
     unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Rest, Wrong> {
         // SAFETY: as the caller promised.
         unsafe {
-            let values = (i..=lua_gettop(l)).map(|i| read_value(l, i, cx));
-            values.collect::<Result<_, _>>().map(Rest).map_err(Wrong::Words)
+            let mut reader = Reader::new(l, cx);
+            let values = (i..=lua_gettop(l)).map(|i| reader.value(i).map_err(|words| (i, words)));
+            values.collect::<Result<_, _>>().map(Rest).map_err(|(i, words)| Wrong::Later(i, words))
         }
     }
 }

@@ -44,12 +44,16 @@ pub struct Cx {
     pub error_contexts: Option<(String, Vec<String>)>,
     /// The report of the error being handled, made where it was raised.
     pub report: Option<Box<Report>>,
+    /// The words of the last fault of the engine's own in a call.
+    pub engine_fault: Option<String>,
     /// The words of the error that the hook raised last.
     pub interrupted: Option<String>,
     /// Where the native stack is nearly full: the least address that scripts may lead to.
     pub stack_floor: usize,
-    /// The text of every chunk, by its name, for the source lines in stacks.
+    /// The text of every file's chunk, by its name, for the source lines in stacks.
     pub sources: HashMap<String, Arc<str>>,
+    /// The same of strings that were loaded; where a name is in both, it is the file's.
+    pub loaded: LoadedTexts,
     /// The state of the running call.
     pub caller: *mut lua_State,
     /// The VM's first state.
@@ -62,6 +66,44 @@ pub struct Cx {
     pub words: String,
     /// How often each line ran, where that is counted.
     pub lines: Option<Box<LineHits>>,
+}
+
+/// How many bytes of loaded strings are kept.
+pub const LOADED_BYTES_MAX: usize = 8 << 20;
+/// What a kept string costs beside its bytes, at least.
+const LOADED_ENTRY_BYTES: usize = 64;
+
+/// The texts of the strings that a game loaded under names of their own.
+#[derive(Default)]
+pub struct LoadedTexts {
+    texts: HashMap<String, String>,
+    bytes: usize,
+}
+
+impl LoadedTexts {
+    /// Keeps a text in place of the one before, where there is room.
+    pub fn note(&mut self, chunk: String, text: String) {
+        let cost = |text: &str| chunk.len() + text.len() + LOADED_ENTRY_BYTES;
+        // Also where the new one cannot be kept: its lines are not those of the old one.
+        if let Some(before) = self.texts.remove(&chunk) {
+            self.bytes -= cost(&before);
+        }
+        let bytes = self.bytes.saturating_add(cost(&text));
+        if bytes <= LOADED_BYTES_MAX {
+            self.bytes = bytes;
+            self.texts.insert(chunk, text);
+        }
+    }
+
+    /// The text of a chunk, where it is kept.
+    pub fn get(&self, chunk: &str) -> Option<&str> {
+        self.texts.get(chunk).map(String::as_str)
+    }
+
+    /// What they take together.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
 }
 
 /// One function that was given to Lua.
@@ -135,12 +177,18 @@ impl Cx {
         FAILED
     }
 
+    /// The same of a fault of the engine's own.
+    #[cold]
+    fn failed_itself(&mut self, words: String) -> c_int {
+        self.engine_fault = Some(words.clone());
+        self.failed(words)
+    }
+
     /// Serves one call: the number of results, or [`FAILED`].
     #[inline]
     unsafe fn serve(&mut self, l: *mut lua_State, func: &'static Func) -> c_int {
-        if self.panic.is_some() {
-            let words = self.panic.take().unwrap_or_default();
-            return self.failed(words);
+        if let Some(words) = self.panic.take() {
+            return self.failed_itself(words);
         }
         if self.reloading && !func.pure {
             return self.failed(REFUSED_WHILE_RELOADING.to_string());
@@ -161,7 +209,7 @@ impl Cx {
             }
             match catch_unwind(AssertUnwindSafe(|| (func.call)(l, self, func))) {
                 Ok(count) => count,
-                Err(_) => self.failed(crate::foundation::fault::take_panic()),
+                Err(_) => self.failed_itself(crate::foundation::fault::take_panic()),
             }
         }
     }
@@ -182,8 +230,8 @@ impl Cx {
 }
 
 /// Why the trial run of a changed file cannot call a function; its name stands before this.
-pub const REFUSED_WHILE_RELOADING: &str = "not while reloading: this changes the engine, and a file's \
-    top level runs again at each reload: move it into a function such as init()";
+pub const REFUSED_WHILE_RELOADING: &str = "not while reloading: this changes the engine, and a \
+    file's top level runs again at each reload: move it into a function such as init()";
 
 /// What an entry returns where the call ends in an error, whose words are in [`Cx::words`].
 pub const FAILED: c_int = -1;

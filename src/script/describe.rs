@@ -106,13 +106,23 @@ pub fn number(number: f64) -> String {
     match number {
         n if n.is_nan() => "nan".to_string(),
         n if n.is_infinite() => (if n > 0.0 { "inf" } else { "-inf" }).to_string(),
-        n if n.fract() == 0.0 && n.abs() < 1e15 => format!("{n:.0}"),
-        n => {
-            let text = format!("{n:.13e}");
-            let shorter = text.parse::<f64>().unwrap_or(n);
-            format!("{shorter}")
-        }
+        n if n.fract() == 0.0 && n.abs() < 1e14 => format!("{n:.0}"),
+        n => fourteen_digits(n),
     }
+}
+
+/// C's `%.14g`.
+fn fourteen_digits(number: f64) -> String {
+    let text = format!("{number:.13e}");
+    let (digits, exponent) = text.split_once('e').expect("this form has an exponent");
+    let exponent: i32 = exponent.parse().expect("an exponent is a whole number");
+    if (-4..14).contains(&exponent) {
+        let shorter: f64 = text.parse().expect("what was written can be read");
+        return shorter.to_string();
+    }
+    let digits = digits.trim_end_matches('0').trim_end_matches('.');
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{digits}e{sign}{:02}", exponent.abs())
 }
 
 /// The bytes of a string.
@@ -203,9 +213,18 @@ mod tests {
 
     #[test]
     fn numbers_read_as_lua_prints_them() {
-        for (value, text) in
-            [(1.0, "1"), (0.1, "0.1"), (-2.5, "-2.5"), (1.0 / 3.0, "0.33333333333333")]
-        {
+        for (value, text) in [
+            (1.0, "1"),
+            (0.1, "0.1"),
+            (-2.5, "-2.5"),
+            (1.0 / 3.0, "0.33333333333333"),
+            (99_999_999_999_999.0, "99999999999999"),
+            (1e14, "1e+14"),
+            (2f64.powi(60), "1.1529215046068e+18"),
+            (0.0001, "0.0001"),
+            (-1.5e-5, "-1.5e-05"),
+            (1e300, "1e+300"),
+        ] {
             assert_eq!(number(value), text);
         }
         assert_eq!((number(f64::NAN), number(f64::INFINITY)), ("nan".into(), "inf".into()));

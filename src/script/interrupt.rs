@@ -216,10 +216,12 @@ impl Interrupt {
             let lines = self.lines.load(SeqCst);
             self.hooking.store(true, SeqCst);
             // SAFETY: called on the thread that runs this state.
-            _ = match lines {
-                true => unsafe { lua_sethook(state, Some(script_hook), LUA_MASKLINE, 0) },
-                false => unsafe { lua_sethook(state, None, 0, 0) },
-            };
+            unsafe {
+                match lines {
+                    true => _ = lua_sethook(state, Some(script_hook), LUA_MASKLINE, 0),
+                    false => _ = lua_sethook(state, None, 0, 0),
+                }
+            }
             self.hooking.store(false, SeqCst);
         }
     }

@@ -120,7 +120,7 @@ pub unsafe extern "C" fn allocate(
     size: usize,
 ) -> *mut c_void {
     // SAFETY: `user` is the Memory that the state was made with, which outlives it and is never
-    // borrowed to be changed: what changes in it is in cells. Old pointers and sizes come from here.
+    // borrowed to be changed: what changes in it is in cells. Old pointers and sizes are ours.
     unsafe {
         let memory = &*(user as *const Memory);
         let layout = |size| Layout::from_size_align_unchecked(size, ALIGN);

@@ -10,6 +10,7 @@ pub const NATIVES: &[(&CStr, lua_CFunction)] = &[
     (c"note_ctype", note_ctype),
     (c"reads_vector", reads_vector),
     (c"note_source", note_source),
+    (c"note_loaded", note_loaded),
     (c"memory_used", memory_used),
     (c"stop_collector", stop_collector),
     (c"is_interruption", is_interruption),
@@ -38,12 +39,23 @@ unsafe extern "C-unwind" fn reads_vector(l: *mut lua_State) -> c_int {
     1
 }
 
-/// `note_source(chunk, text)`: the text of a chunk, for the source lines in stacks.
+/// `note_source(chunk, text)`: the text of a file's chunk, for the source lines in stacks.
 unsafe extern "C-unwind" fn note_source(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes two strings.
     unsafe {
         let (chunk, text) = (string(l, 1), string(l, 2));
         Cx::of(l).sources.insert(chunk, text.into());
+    }
+    0
+}
+
+/// `note_loaded(chunk, text)`: the text of a chunk that was loaded from a string, as far as such
+/// texts are kept. Those of files stay what they are.
+unsafe extern "C-unwind" fn note_loaded(l: *mut lua_State) -> c_int {
+    // SAFETY: the prelude passes two strings.
+    unsafe {
+        let (chunk, text) = (string(l, 1), string(l, 2));
+        Cx::of(l).loaded.note(chunk, text);
     }
     0
 }

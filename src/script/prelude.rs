@@ -13,6 +13,7 @@ macro_rules! files {
 pub const FILES: &[File] = files![
     "core",
     "strings",
+    "tables",
     "context",
     "vector",
     "vector2",

@@ -53,6 +53,8 @@ pub struct Report {
     pub coroutine: Vec<Frame>,
     /// Whether the script was stopped by the engine, and must not go on.
     pub stopped: bool,
+    /// Whether the engine itself failed, and not the script.
+    pub engine_fault: bool,
     /// The error's words as they were raised: where others come to the handler, a `pcall` of the
     /// game's has swallowed this error, and another one is told.
     pub raised: String,
@@ -155,6 +157,9 @@ pub unsafe fn capture(l: *mut lua_State, cx: &mut Cx, words: &str, level: c_int)
             contexts.extend(lines.into_iter().skip(common));
         }
     }
+    // One that a `pcall` of the game's swallowed is forgotten.
+    let fault = cx.engine_fault.take();
+    let engine_fault = fault.is_some_and(|fault| message.contains(&fault));
     let source = place.as_ref().map(|place| cx.source_line(place)).unwrap_or_default();
     // SAFETY: as the caller promised.
     let hint = unsafe { hint::after(l, message, &source) };
@@ -167,6 +172,7 @@ pub unsafe fn capture(l: *mut lua_State, cx: &mut Cx, words: &str, level: c_int)
         frames: walk.frames,
         coroutine,
         stopped: false,
+        engine_fault,
         raised: words.to_string(),
     }
 }
@@ -203,7 +209,8 @@ fn cut(message: &str) -> String {
 impl Cx {
     /// The text of a line; empty where it is not known.
     pub fn source_line(&self, place: &Place) -> String {
-        let text = self.sources.get(&place.file);
+        let file = self.sources.get(&place.file).map(|text| &**text);
+        let text = file.or_else(|| self.loaded.get(&place.file));
         let line = text.and_then(|text| text.lines().nth(place.line.checked_sub(1)? as usize));
         let line = line.unwrap_or_default().trim();
         match line.char_indices().nth(SOURCE_CHARS_MAX) {

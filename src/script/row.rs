@@ -129,6 +129,7 @@ pub trait FastCallable<M>: Callable<M> {
 }
 
 /// Function items have no size; this makes the value again from its type.
+#[inline(always)]
 fn revive<F: Copy>() -> F {
     const { assert!(size_of::<F>() == 0, "engine functions must not capture") };
     // SAFETY: a value without size has no bytes that could be wrong.

@@ -8,6 +8,9 @@ use std::ffi::c_int;
 
 /// How deep tables may be nested.
 pub const DEPTH_MAX: usize = 64;
+/// The most bytes that the data of one call may take, once it is read. A table that is reached
+/// twice is read twice, so a small one can stand for very much.
+pub const BYTES_MAX: usize = 64 << 20;
 
 /// Plain data.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,85 +30,126 @@ pub enum Value {
 /// `l` is the state of the running call, and `i` a position in it, or one past its end.
 pub unsafe fn read_value(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Value, String> {
     // SAFETY: as the caller promised.
-    unsafe { read(l, i, cx, DEPTH_MAX) }
+    unsafe { Reader::new(l, cx).value(i) }
 }
 
-unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx, depth: usize) -> Result<Value, String> {
-    // SAFETY: as for `read_value`; strings are not converted.
-    unsafe {
-        Ok(match lua_type(l, i) {
-            LUA_TNONE | LUA_TNIL => Value::Nil,
-            LUA_TBOOLEAN => Value::Boolean(lua_toboolean(l, i) != 0),
-            LUA_TNUMBER => Value::Number(lua_tonumber(l, i)),
-            LUA_TSTRING => Value::Text(text(l, i)?),
-            LUA_TTABLE if depth == 0 => {
-                return Err(format!(
-                    "tables are nested more than {DEPTH_MAX} deep (or in a circle)"
-                ));
+/// Reads the values of one call, which together may take [`BYTES_MAX`].
+pub struct Reader<'a> {
+    l: *mut lua_State,
+    cx: &'a Cx,
+    left: usize,
+}
+
+impl Reader<'_> {
+    pub fn new(l: *mut lua_State, cx: &Cx) -> Reader<'_> {
+        Reader { l, cx, left: BYTES_MAX }
+    }
+
+    /// The value at `i`.
+    ///
+    /// # Safety
+    /// As for [`read_value`].
+    pub unsafe fn value(&mut self, i: c_int) -> Result<Value, String> {
+        // SAFETY: as the caller promised.
+        unsafe { self.read(i, DEPTH_MAX) }
+    }
+
+    fn take(&mut self, bytes: usize) -> Result<(), String> {
+        let left = self.left.checked_sub(bytes);
+        self.left = left.ok_or_else(|| {
+            format!(
+                "must be less data: all of it together may take {} MiB (a table that is reached \
+                 twice counts twice)",
+                BYTES_MAX >> 20
+            )
+        })?;
+        Ok(())
+    }
+
+    unsafe fn read(&mut self, i: c_int, depth: usize) -> Result<Value, String> {
+        let (l, cx) = (self.l, self.cx);
+        self.take(size_of::<Value>())?;
+        // SAFETY: as for `read_value`; strings are not converted.
+        unsafe {
+            Ok(match lua_type(l, i) {
+                LUA_TNONE | LUA_TNIL => Value::Nil,
+                LUA_TBOOLEAN => Value::Boolean(lua_toboolean(l, i) != 0),
+                LUA_TNUMBER => Value::Number(lua_tonumber(l, i)),
+                LUA_TSTRING => Value::Text(self.text(i)?),
+                LUA_TTABLE if depth == 0 => {
+                    return Err(format!(
+                        "tables are nested more than {DEPTH_MAX} deep (or in a circle)"
+                    ));
+                }
+                LUA_TTABLE => return self.table(i, depth - 1),
+                _ => {
+                    let what = describe(l, i, cx);
+                    return Err(format!(
+                        "must be plain data (booleans, numbers, strings, tables), got {what}"
+                    ));
+                }
+            })
+        }
+    }
+
+    unsafe fn text(&mut self, i: c_int) -> Result<String, String> {
+        // SAFETY: called for strings only.
+        let bytes = unsafe {
+            let mut length = 0;
+            let start = lua_tolstring(self.l, i, &mut length);
+            std::slice::from_raw_parts(start as *const u8, length)
+        };
+        self.take(bytes.len())?;
+        let text = std::str::from_utf8(bytes).map_err(|_| "must be valid UTF-8".to_string())?;
+        Ok(text.to_string())
+    }
+
+    unsafe fn table(&mut self, i: c_int, depth: usize) -> Result<Value, String> {
+        let (l, cx) = (self.l, self.cx);
+        let (mut list, mut table) = (Vec::new(), Vec::new());
+        // SAFETY: as for `read_value`; keys are not converted while the table is walked.
+        unsafe {
+            if lua_checkstack(l, 4) == 0 {
+                return Err("tables are nested too deep".into());
             }
-            LUA_TTABLE => return read_table(l, i, cx, depth - 1),
+            let i = if i < 0 { lua_gettop(l) + 1 + i } else { i };
+            let top = lua_gettop(l);
+            for index in 1..=lua_objlen(l, i) {
+                lua_rawgeti(l, i, index as lua_Integer);
+                let value = self.read(-1, depth);
+                lua_settop(l, top);
+                list.push(value?);
+            }
+            lua_pushnil(l);
+            while lua_next(l, i) != 0 {
+                let value = match lua_type(l, -2) {
+                    LUA_TSTRING => self
+                        .take(size_of::<String>())
+                        .and_then(|()| self.text(-2))
+                        .and_then(|key| Ok((key, self.read(-1, depth)?))),
+                    LUA_TNUMBER if in_list(lua_tonumber(l, -2), list.len()) => {
+                        lua_settop(l, -2);
+                        continue;
+                    }
+                    _ => Err(format!("keys must be strings, got {}", describe(l, -2, cx))),
+                };
+                match value {
+                    Ok(entry) => table.push(entry),
+                    Err(words) => {
+                        lua_settop(l, top);
+                        return Err(words);
+                    }
+                }
+                lua_settop(l, -2);
+            }
+        }
+        match (list.is_empty(), table.is_empty()) {
+            (false, false) => Err("a table must be a list or have names as keys, not both".into()),
+            (false, true) => Ok(Value::List(list)),
             _ => {
-                let what = describe(l, i, cx);
-                return Err(format!(
-                    "must be plain data (booleans, numbers, strings, tables), got {what}"
-                ));
+                table.sort_by(|(a, _), (b, _)| a.cmp(b));
+                Ok(Value::Table(table))
             }
-        })
-    }
-}
-
-unsafe fn text(l: *mut lua_State, i: c_int) -> Result<String, String> {
-    // SAFETY: called for strings only.
-    let bytes = unsafe {
-        let mut length = 0;
-        let start = lua_tolstring(l, i, &mut length);
-        std::slice::from_raw_parts(start as *const u8, length)
-    };
-    let text = std::str::from_utf8(bytes).map_err(|_| "must be valid UTF-8".to_string())?;
-    Ok(text.to_string())
-}
-
-unsafe fn read_table(l: *mut lua_State, i: c_int, cx: &Cx, depth: usize) -> Result<Value, String> {
-    let (mut list, mut table) = (Vec::new(), Vec::new());
-    // SAFETY: as for `read_value`; keys are not converted while the table is walked.
-    unsafe {
-        if lua_checkstack(l, 4) == 0 {
-            return Err("tables are nested too deep".into());
-        }
-        let i = if i < 0 { lua_gettop(l) + 1 + i } else { i };
-        let top = lua_gettop(l);
-        for index in 1..=lua_objlen(l, i) {
-            lua_rawgeti(l, i, index as lua_Integer);
-            let value = read(l, -1, cx, depth);
-            lua_settop(l, top);
-            list.push(value?);
-        }
-        lua_pushnil(l);
-        while lua_next(l, i) != 0 {
-            let value = match lua_type(l, -2) {
-                LUA_TSTRING => text(l, -2).and_then(|key| Ok((key, read(l, -1, cx, depth)?))),
-                LUA_TNUMBER if in_list(lua_tonumber(l, -2), list.len()) => {
-                    lua_settop(l, -2);
-                    continue;
-                }
-                _ => Err(format!("keys must be strings, got {}", describe(l, -2, cx))),
-            };
-            match value {
-                Ok(entry) => table.push(entry),
-                Err(words) => {
-                    lua_settop(l, top);
-                    return Err(words);
-                }
-            }
-            lua_settop(l, -2);
-        }
-    }
-    match (list.is_empty(), table.is_empty()) {
-        (false, false) => Err("a table must be a list or have names as keys, not both".into()),
-        (false, true) => Ok(Value::List(list)),
-        _ => {
-            table.sort_by(|(a, _), (b, _)| a.cmp(b));
-            Ok(Value::Table(table))
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::collector::Collector;
 use super::ctypes::Ctypes;
-use super::cx::{Cx, Registered};
+use super::cx::{Cx, LoadedTexts, Registered};
 use super::interrupt::{Interrupt, memory_words};
 use super::memory::{self, Memory};
 use super::native::NATIVES;
@@ -90,9 +90,11 @@ impl Vm {
             panic: None,
             error_contexts: None,
             report: None,
+            engine_fault: None,
             interrupted: None,
             stack_floor: platform::stack_floor(),
             sources: HashMap::new(),
+            loaded: LoadedTexts::default(),
             caller: null_mut(),
             main: null_mut(),
             reloading: false,
@@ -102,7 +104,7 @@ impl Vm {
         }));
         memory.context.set(cx);
         let user = Rc::as_ptr(&memory).cast_mut().cast::<c_void>();
-        // SAFETY: the memory, which the context holds, outlives the state: `Drop` closes that first.
+        // SAFETY: the memory, which the context holds, outlives the state: `Drop` closes it first.
         let l = unsafe { lua_newstate(memory::allocate, user) };
         assert!(!l.is_null(), "there is no memory for a Lua state");
         // SAFETY: just made, and nothing runs yet.
@@ -298,9 +300,12 @@ impl Vm {
             let outcome = match prepared {
                 Err(words) => Err(Box::new(Report::of_words(words))),
                 Ok(count) => {
+                    let lenience = cx.memory.lenience();
                     interrupt.begin(budget);
                     let status = lua_pcall(l, count, 1, top + 1);
                     interrupt.end(l);
+                    // An error can pass by the end of what was to be done as a whole (trial.rs).
+                    self.cx().memory.restore_lenience(lenience);
                     self.outcome(status)
                 }
             };

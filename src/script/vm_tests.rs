@@ -1,12 +1,13 @@
-//! Tests of the VM that need an engine function which fails: a module of its own, registered in unit
-//! tests alone.
+//! Tests of the VM from inside, and of engine functions that fail: those are a module of its own,
+//! registered in unit tests alone.
 
 use super::super::row::{Module, func, hot, module};
-use super::{Config, Vm};
+use super::{Config, Outcome, Vm};
 use crate::engine::{Build, Engine, Start};
 use crate::resource::project::Project;
 use crate::resource::settings::Settings;
 use crate::resource::store::Store;
+use crate::script::cx::LOADED_BYTES_MAX;
 use crate::script::{Report, Value};
 
 /// Functions with a fault of the engine's own in them.
@@ -29,8 +30,8 @@ fn fail_above(_: &mut Engine, n: f64) -> f64 {
     n
 }
 
-/// Runs a game of one file that fails: its report, and how often `fail_above` ran in its fast form.
-fn failing(name: &str, main: &str) -> (Report, u64) {
+/// Boots a game of one file: its VM, and how that ended.
+fn booted(name: &str, main: &str) -> (Vm, Outcome) {
     let root = std::env::temp_dir().join(format!("engine-{}-vm-{name}", std::process::id()));
     std::fs::create_dir_all(&root).unwrap();
     std::fs::write(root.join("main.lua"), main).unwrap();
@@ -45,10 +46,16 @@ fn failing(name: &str, main: &str) -> (Report, u64) {
         save_folder: None,
     });
     let mut vm = Vm::new(engine, Config { coverage: true, ..Config::DEFAULT }).unwrap();
-    let report = vm.call_core("boot", &[Value::Text("main".into())], 10.0).unwrap_err();
+    let outcome = vm.call_core("boot", &[Value::Text("main".into())], 10.0);
     std::fs::remove_dir_all(root).unwrap();
+    (vm, outcome)
+}
+
+/// Runs a game of one file that fails: its report, and how often `fail_above` ran in its fast form.
+fn failing(name: &str, main: &str) -> (Report, u64) {
+    let (mut vm, outcome) = booted(name, main);
     let fast = vm.usage().into_iter().find(|(_, func, _)| func.name == "fail_above");
-    (*report, fast.unwrap().2[1])
+    (*outcome.unwrap_err(), fast.unwrap().2[1])
 }
 
 /// What is told of a panic: its own words where the process keeps them (`fault::keep_panics`).
@@ -62,6 +69,40 @@ fn a_panic_in_an_engine_call_is_an_error_at_the_scripts_line() {
     assert_eq!((place.file.as_str(), place.line), ("main.lua", 2), "{report}");
     assert_eq!(report.frames[0].what, "engine function 'fail'", "{report}");
     assert_eq!(report.frames[1].locals, [("hp".to_string(), "3".to_string())], "{report}");
+}
+
+#[test]
+fn a_fault_of_the_engines_own_is_told_from_an_error_of_the_scripts() {
+    assert!(failing("fault", "Broken.fail()").0.engine_fault);
+    let fast = "for i = 1, 300 do Broken.fail_above(i == 299 and 3 or 1) end";
+    assert!(failing("fault_fast", fast).0.engine_fault);
+    assert!(!failing("own", "error('mine')").0.engine_fault);
+    assert!(!failing("caught_own", "pcall(Broken.fail) error('mine')").0.engine_fault);
+}
+
+#[test]
+fn loaded_texts_are_kept_up_to_a_limit_and_files_always() {
+    let main = "local pad = ('x'):rep(1024 * 1024)
+for i = 1, 40 do load('--' .. pad .. i, '@' .. i .. '.lua') end
+for i = 1, 1e5 do load('', '@' .. i .. '.small') end
+load('two', '@1.lua')
+load(pad, '@main.lua')";
+    let (mut vm, outcome) = booted("loaded", main);
+    outcome.unwrap();
+    let cx = vm.cx();
+    let texts = (1..41).filter_map(|i| cx.loaded.get(&format!("{i}.lua"))).collect::<Vec<_>>();
+    assert_eq!((texts.len(), texts[0]), (7, "two"));
+    assert!(cx.loaded.bytes() <= LOADED_BYTES_MAX);
+    assert_eq!(&*cx.sources["main.lua"], main);
+}
+
+#[test]
+fn an_error_between_a_trial_and_its_end_leaves_the_vm_as_strict_as_it_was() {
+    let (mut vm, _) = booted("trial", "");
+    let text = "local core = ... core.trial(function() end) error('between')";
+    let report = vm.run_prelude("between", text, &Value::Nil).unwrap_err();
+    assert!(report.message.starts_with("between\n"), "{report}");
+    assert_eq!(vm.cx().memory.lenience(), 0);
 }
 
 #[test]

@@ -68,8 +68,8 @@ pub struct Poke {
 }
 
 impl Poke {
-    /// Lets other threads poke the calling one: it then runs `run` inside a signal handler, so `run`
-    /// may touch nothing that it could find half changed. A later call replaces the function.
+    /// Lets other threads poke the calling one: it then runs `run` inside a signal handler, so
+    /// `run` may touch nothing that it could find half changed. A later call replaces the function.
     ///
     /// The signal is SIGURG: what else sends it is rare, and nobody minds one too many.
     pub fn this_thread(run: fn()) -> Poke {

@@ -253,15 +253,23 @@ fn wrong_arguments_are_named_with_what_they_should_be() {
         ),
         (
             "World.time(0/0)",
-            "World.time: argument #1 'world': must be a World, and this number never was one",
+            "World.time: argument #1 'world': must be a World, and the number nan never was one",
         ),
         (
-            "World.time(2 ^ 60)",
-            "World.time: argument #1 'world': must be a World, and this number never was one",
+            "World.time(2 ^ 40)",
+            "World.time: argument #1 'world': must be a World, and the number 1099511627776 never was one",
         ),
         (
             "World.update(Application.new_world(), 0/0)",
             "World.update: argument #2 'delta': must be a finite number, got nan (is something divided by zero?)",
+        ),
+        (
+            "local w = Application.new_world() Application.release_world(w) World.time(w + 2 ^ 22)",
+            "World.time: argument #1 'world': must be a World, and the number 1099520016384 never was one",
+        ),
+        (
+            "Application.hash(1, print, 3)",
+            "Application.hash: argument #2 'values': must be plain data (booleans, numbers, strings, tables), got function",
         ),
         (
             "local w = Application.new_world() Application.release_world(w) World.time(w)",
@@ -278,17 +286,72 @@ fn wrong_arguments_are_named_with_what_they_should_be() {
         let main = format!("function init()\n  {code}\nend");
         let wanted = format!("Error: {words}\n    In main.lua:2\n");
         fails_saying(&format!("argument_{i}"), "", &main, &[&wanted]);
-        // The fast form, in compiled code, refuses with the same words.
-        let warm = format!(
-            "local function call() {code} end
+    }
+}
+
+#[test]
+fn compiled_code_refuses_a_wrong_argument_with_the_same_words() {
+    // The call, a good value, a wrong one.
+    let rows = [
+        (
+            "World.time(value)",
+            "world",
+            "nil",
+            "World.time: argument #1 'world' must be World, got nil",
+        ),
+        (
+            "World.time(value)",
+            "world",
+            "5ULL",
+            "World.time: argument #1 'world' must be World, got a number of 64 bits (5LL, 5ULL)",
+        ),
+        (
+            "World.time(value)",
+            "world",
+            "gone",
+            "World.time: argument #1 'world': world was destroyed in frame 0 at main.lua:4",
+        ),
+        (
+            "Math.noise(value)",
+            "0.5",
+            "0 / 0",
+            "Math.noise: argument #1 'x': must be a finite number, got nan (is something divided by zero?)",
+        ),
+        (
+            "Math.noise(0.5, value)",
+            "0.5",
+            "\"x\"",
+            "Math.noise: argument #2 'y' must be number or nil, got string \"x\"",
+        ),
+        (
+            "Math.noise_at(value)",
+            "Vector3(1, 2, 3)",
+            "Vector2(1, 2)",
+            "Math.noise_at: argument #1 'position' must be Vector3, got Vector2",
+        ),
+        (
+            "Vector3.length(value)",
+            "Vector3(1, 2, 3)",
+            "nil",
+            "Vector3.length: argument #1 'v' must be Vector3, got nil",
+        ),
+    ];
+    for (i, (call, good, wrong, words)) in rows.iter().enumerate() {
+        // The wrong value comes last, when the loop is compiled with good ones.
+        let main = format!(
+            "local world, gone = Application.new_world(), Application.new_world()
+local sum = 0
 function init()
-  for i = 1, 200 do assert(not pcall(call)) end
-  call()
+  Application.release_world(gone)
+  local good, wrong = {good}, {wrong}
+  for i = 1, 1000 do
+    local value = good
+    if i == 1000 then value = wrong end
+    sum = sum + {call}
+  end
 end"
         );
-        // New worlds would run out.
-        if !code.contains("new_world") {
-            fails_saying(&format!("argument_warm_{i}"), "", &warm, &[words]);
-        }
+        let wanted = format!("Error: {words}\n    In main.lua:9\n");
+        fails_saying(&format!("argument_warm_{i}"), "", &main, &[&wanted]);
     }
 }

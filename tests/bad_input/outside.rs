@@ -208,19 +208,6 @@ end";
 }
 
 #[test]
-fn a_name_that_the_api_lacks_is_a_wrong_command_line() {
-    let docs = |name: &str| {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_engine"));
-        crate::ended(command.args(["docs", name]).output().unwrap())
-    };
-    let ended = docs("Vector3.lenght");
-    assert_eq!(ended.code, Some(2));
-    in_order(&ended.err, &["error: there is no 'Vector3.lenght'", "'Vector3.length'"]);
-    assert_eq!(docs("io").code, Some(2));
-    assert_eq!(docs("Vector3.length").code, Some(0));
-}
-
-#[test]
 fn what_a_game_prints_and_what_is_told_of_it_go_separate_ways() {
     let game =
         Game::new("streams", "print(\"score\", 3, nil)\nScript.warn(\"slow\")\nerror(\"boom\")");

@@ -30,6 +30,7 @@ fn a_library_that_is_not_for_games_says_why() {
         ("ffi", "native code is out of reach; vectors are values without it"),
         ("io", "files of the game are resources, and what it keeps is written with Save"),
         ("jit", "the engine sets up the compiler"),
+        ("debug", "'debug' is a global, and there without require"),
     ];
     for (name, why) in rows {
         let wanted = format!(
@@ -125,6 +126,59 @@ stack traceback:
 \t[C]: in function 'xpcall'
 \tmain.lua:5: in function 'chunk'
 true",
+    );
+}
+
+#[test]
+fn code_that_a_game_loads_cannot_pass_for_the_engines() {
+    for name in ["=[engine] context", "@[engine] frame", "=[engine]"] {
+        let main = format!("load(\"error('boom')\", \"{name}\")");
+        let wanted = "Error: load: argument #2 'name' begins with \"[engine]\", which marks the \
+                      engine's own code: use another name\n    In main.lua:1\n";
+        fails_saying(&format!("pass_{}", name.len()), "", &main, &[wanted]);
+    }
+    let main = "require(\"[engine] frame\")";
+    let ended =
+        Game::new("pass_file", main).with("[engine] frame.lua", "error(\"boom\")").play(&[]);
+    let wanted = "Error: require: a file's path begins with \"[engine]\", which marks the engine's \
+                  own code: use another name\n    In main.lua:1\n";
+    crate::in_order(&ended.err, &[wanted]);
+    assert_eq!(ended.code, Some(1));
+}
+
+#[test]
+fn a_loaded_text_does_not_replace_the_lines_of_a_file() {
+    let main = "load(\"return 1 -- not line one\\nreturn 2\\nnor three\", \"@main.lua\")
+load(\"\\nerror('first')\", \"@made.lua\")
+local made = load(\"\\nerror('second')\", \"@made.lua\")
+print(pcall(made))
+function init() error(\"mine\") end
+function update() end";
+    let wanted =
+        "Error: mine\n    In main.lua:5\n        5 | function init() error(\"mine\") end\n";
+    fails_saying("kept_lines", "", main, &[wanted]);
+    let main = main.replace("print(pcall(made))", "made()");
+    let wanted = "Error: second\n    In made.lua:2\n        2 | error('second')\n";
+    fails_saying("made_lines", "", &main, &[wanted]);
+}
+
+#[test]
+fn what_hot_reload_and_the_modules_stand_on_is_not_reached() {
+    prints(
+        "engine_parts",
+        "local kept = 1
+function init()
+  print((\"\")[\"\\27capture\"], string[\"\\27capture\"], kept)
+  for name, module in pairs(_G) do
+    if name:find(\"^%u%l\") or name == \"class\" then
+      local ok = type(getmetatable(module)) ~= \"table\"
+      if not ok then print(name) end
+    end
+  end
+  print(getmetatable(class), getmetatable(Localizer), pcall(setmetatable, class, nil))
+end",
+        "nil\tnil\t1
+module\tmodule\tfalse\tcannot change a protected metatable",
     );
 }
 

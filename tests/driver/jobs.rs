@@ -65,7 +65,8 @@ const CRASH: &str = "it('passes', function() end)\nit('crashes', function()\n  \
 #[test]
 fn a_process_that_dies_fails_its_file_and_the_rest_goes_on() {
     let fine = "it('is fine', function() end)";
-    let files = [("a_test.lua", fine), ("b_test.lua", CRASH), ("c_test.lua", fine), ("d_test.lua", fine)];
+    let files =
+        [("a_test.lua", fine), ("b_test.lua", CRASH), ("c_test.lua", fine), ("d_test.lua", fine)];
     let scratch = Scratch::new("dies", &files);
     let (code, out, err) = scratch.test(&[".", "--no-sandbox", "-j", "2"]);
     assert_eq!(code, 1, "{out}{err}");

@@ -8,7 +8,8 @@ const HOSTILE: &str = "describe('a <b> & \"c\"', function()\n  \
     it('is fine', function() print('ok 7') end)\n  pending('later')\nend)\n";
 
 fn run(name: &str, form: &str, more: &[&str]) -> (i32, String, String) {
-    let scratch = Scratch::new(name, &[("a_test.lua", HOSTILE), ("b_test.lua", "it('b', function() end)")]);
+    let scratch =
+        Scratch::new(name, &[("a_test.lua", HOSTILE), ("b_test.lua", "it('b', function() end)")]);
     scratch.test(&[&[".", "--output", form], more].concat())
 }
 
@@ -85,7 +86,7 @@ fn tap_has_a_line_for_each_test_and_nothing_else() {
 #[test]
 fn spec_dots_and_github_are_for_people() {
     let (_, out, _) = run("spec", "spec", &["--filter-out", "x"]);
-    assert!(out.contains("  a <b> & \"c\"\nok 7\n    ok      is fine ("), "{out}");
+    assert!(out.contains("a_test.lua\n  a <b> & \"c\"\n    ok      is fine ("), "{out}");
     let (_, out, _) = run("dots", "dots", &[]);
     assert!(out.ends_with("\n2 passed, 1 failed, 1 skipped\n"), "{out}");
     assert!(!out.contains('\x1b'), "{out}");
@@ -122,4 +123,30 @@ fn the_slowest_tests_are_told() {
     assert!(lines[1].contains(" s  waits  a_test.lua:1"), "{out}");
     assert!(lines[2].contains(" s  waits a bit  a_test.lua:3"), "{out}");
     assert!(!out.contains("is quick"), "{out}");
+}
+
+#[test]
+fn every_option_and_form_is_in_the_manual() {
+    let help = std::process::Command::new(env!("CARGO_BIN_EXE_engine"))
+        .args(["test", "--help"])
+        .output()
+        .unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/testing.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let mut options: Vec<&str> =
+        help.split([' ', '\n', '[', '=']).filter(|word| word.starts_with("--")).collect();
+    options.retain(|option| *option != "--help");
+    assert!(options.len() > 20, "{options:?}");
+    for option in options {
+        assert!(page.contains(&format!("`{option}")), "{option} is not in the manual");
+    }
+    for form in &engine::app::testing::output::OUTPUTS {
+        assert!(help.contains(form.words), "{} is not in the help", form.name);
+        assert!(
+            page.contains(&format!("| `{}` |", form.name)),
+            "{} is not in the manual",
+            form.name
+        );
+    }
 }

@@ -9,7 +9,7 @@ fn an_error_in_the_log_fails_a_test_unless_it_is_expected() {
     let suite = "local turn = 0\n\
         local function broken()\n  os.execute('rm -rf .engine/data')\n  turn = turn + 1\n  \
         Application.set_property_preference_order('v' .. turn)\n  test.frames(1)\nend\n\
-        require('enemy')\n\
+        Application.can_get('lua', 'enemy')\n\
         describe('log', function()\n  it('reports', function() broken() end)\n  \
         it('expects', function() test.expect_error('cannot be read') broken() end)\n  \
         it('expects another', function() test.expect_error('other words') broken() end)\n  \
@@ -19,15 +19,17 @@ fn an_error_in_the_log_fails_a_test_unless_it_is_expected() {
         it('has no pattern', function() test.expect_error() end)\n  \
         it('is left alone', function() end)\n  \
         describe('hooks', function()\n    setup(broken)\n    it('runs', function() end)\n  end)\n\
-        end)\ntest.expect_error('x')\n";
+        end)\n";
+    let early = "it('is fine', function() end)\ntest.expect_error('x')";
     let mut files = vec![("main.lua", ""), ("enemy.lua", "return 0"), ("a_test.lua", suite)];
+    files.push(("early_test.lua", early));
     let variants: Vec<String> = (1..9).map(|i| format!("enemy.v{i}.lua")).collect();
     files.extend(variants.iter().map(|path| (path.as_str(), "return 1")));
     let scratch = Scratch::new("log", &files);
     let (code, out, err) = scratch.test(&[".", "--no-sandbox"]);
     assert_eq!(code, 1, "{out}{err}");
     for words in [
-        "FAILED log reports\n  a_test.lua:9\n  an error was logged: the compiled data of enemy.lua (",
+        "FAILED log reports\n  a_test.lua:10\n  an error was logged: the compiled data of enemy.lua (",
         "FAILED log expects another\n",
         "FAILED log expects one of two\n",
         "no error that fits the pattern 'never' was logged",
@@ -106,7 +108,7 @@ it("is not there", function() test.reload("nothing.lua", "") end)
 it("has no text", function() test.reload("other.lua") end)
 "#;
     let words = [
-        "FAILED is not there\n  a_test.lua:28\n  test.reload: there is no script 'nothing.lua' in \
+        "FAILED is not there\n  a_test.lua:27\n  test.reload: there is no script 'nothing.lua' in \
          the game's folder",
         "test.reload: argument #2 'text' must be string, got nil",
     ];
@@ -172,7 +174,7 @@ it("fails", function()
   test.close()
 end)
 "#;
-    let words = ["FAILED fails\n  a_test.lua:13\n  a_test.lua:13: not now"];
+    let words = ["FAILED fails\n  a_test.lua:14\n  a_test.lua:13: not now"];
     game("close", suite, "2 passed, 1 failed, 0 skipped", &words);
 }
 
@@ -192,7 +194,13 @@ fn what_fails_and_then_passes_is_flaky() {
     std::fs::remove_file(scratch.0.join("j")).unwrap();
     let (code, out, _) = scratch.test(&[&arguments[..], &["--filter-out", "falls"]].concat());
     assert_eq!((code, out.lines().last()), (0, Some("1 passed, 0 failed, 0 skipped, 1 flaky")));
-    check("no-retry", "it('falls', error)", &["--retry", "2"], "0 passed, 1 failed, 0 skipped", &[]);
+    check(
+        "no-retry",
+        "it('falls', error)",
+        &["--retry", "2"],
+        "0 passed, 1 failed, 0 skipped",
+        &[],
+    );
     let (code, _, err) = scratch.test(&[".", "--retry", "101"]);
     assert_eq!(code, 2, "{err}");
 }

@@ -54,8 +54,11 @@ fn a_recording_replays_equal_from_another_folder_and_in_several_processes() {
 fn a_run_that_differs_fails_with_its_frame_and_what_differs() {
     let scratch = game("differs", MAIN, SETTINGS);
     record(&scratch.0, "a.recording", "20");
-    fs::write(scratch.0.join("main.lua"), MAIN.replace("STEP() end\n", "STEP() Math.random() end\n"))
-        .unwrap();
+    fs::write(
+        scratch.0.join("main.lua"),
+        MAIN.replace("STEP() end\n", "STEP() Math.random() end\n"),
+    )
+    .unwrap();
     let (code, out, _) = scratch.test(&["."]);
     assert_eq!(code, 1);
     let words = "FAILED a.recording replays as it was recorded\n  a.recording\n  the replay differs \

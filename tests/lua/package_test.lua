@@ -115,7 +115,7 @@ describe("a package's handle", function()
 
   it("is no other number, and no other handle", function()
     assert.equals("ResourcePackage.load: argument #1 'package': must be a ResourcePackage, and "
-      .. "this number never was one", words_of(ResourcePackage.load, 7))
+      .. "the number 7 never was one", words_of(ResourcePackage.load, 7))
     local world = Application.new_world()
     assert.matches("must be a ResourcePackage", words_of(ResourcePackage.load, world))
     Application.release_world(world)

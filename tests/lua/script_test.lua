@@ -48,7 +48,7 @@ describe("Script", function()
         assert.is_true(seen[i - 1] < seen[i])
       end
     end
-    assert.equals("4#ID[5e43bd96]", seen[4])
+    assert.equals("4#ID[5e43bd96]", seen[5])
     assert.matches("^3#ID", seen[6])
   end)
 

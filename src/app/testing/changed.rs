@@ -2,7 +2,7 @@
 //! scripts that may be those of modules. Runs them again until the process is asked to end.
 
 use super::run::Run;
-use super::{Stop, discovery};
+use super::{Stop, discovery, recording};
 use crate::app::exit;
 use crate::foundation::hash::murmur64a;
 use crate::foundation::log;
@@ -30,7 +30,7 @@ pub fn watch(run: &mut Run) -> Result<i32, Stop> {
     })?;
     let mut known = Contents::of(&run.root);
     let mut code = exit::SUCCESS;
-    let mut files = |run: &mut Run, only: Option<&dyn Fn(&str) -> bool>| {
+    let mut files = |run: &mut Run, only: Option<&BTreeSet<String>>| {
         let now = run.files(only)?;
         // A run that was broken off says nothing.
         if platform::asked_to_end().is_none() {
@@ -51,12 +51,10 @@ pub fn watch(run: &mut Run) -> Result<i32, Stop> {
         }
         let names: Vec<&str> = changed.iter().map(String::as_str).collect();
         log::info(&format!("\nchanged: {}", names.join(", ")));
-        let touched = Touched::by(run, &changed);
-        if touched.all || known.files.keys().any(|file| touched.files.contains(file)) {
-            let only = |file: &str| touched.all || touched.files.contains(file);
-            files(run, Some(&only))?;
-        } else {
-            log::info("no test depends on it");
+        let touched = touched(run, &changed)?;
+        match touched.is_empty() {
+            true => log::info("no test depends on it"),
+            false => files(run, Some(&touched))?,
         }
     }
     Ok(code)
@@ -101,37 +99,38 @@ impl Contents {
     }
 }
 
-/// The tests that changes touch.
-struct Touched {
-    /// Something changed that is no script: any test may read it.
-    all: bool,
-    files: BTreeSet<String>,
-}
-
-impl Touched {
-    fn by(run: &Run, changed: &BTreeSet<String>) -> Touched {
-        let script = |path: &String| path.ends_with(".lua");
-        let own = |path: &&String| {
-            let written = [&run.options.coverage, &run.options.output_file];
-            let mut written = written.into_iter().flatten();
-            !written.any(|file| file.ends_with(path))
-        };
-        let others = changed.iter().filter(own).any(|path| !script(path));
-        let helped = run.options.helper.as_ref().is_some_and(|helper| changed.contains(helper));
-        let mut touched = Touched { all: others || helped, files: BTreeSet::new() };
-        let Ok(project) = Project::open(&run.root) else { return touched };
-        let mut graph = Graph { project, boot: boot_of(&run.root), seen: BTreeSet::new() };
-        for file in Contents::of(&run.root).files.keys().filter(|path| script(path)) {
-            graph.seen.clear();
-            graph.project.script_folders =
-                discovery::script_folders(&run.root, file, &run.options.lpath);
-            graph.visit(file);
-            if graph.seen.iter().any(|path| changed.contains(path)) {
-                touched.files.insert(file.clone());
-            }
-        }
-        touched
+/// The files of tests that changes touch. What is no script may be read by any test, and all of a
+/// game by a recording.
+fn touched(run: &Run, changed: &BTreeSet<String>) -> Result<BTreeSet<String>, Stop> {
+    let (found, options) = run.find()?;
+    let written = [&options.coverage, &options.api_coverage, &options.output_file];
+    let is_written =
+        |path: &str| written.iter().copied().flatten().any(|file| file.ends_with(path));
+    let script = |path: &str| path.ends_with(".lua");
+    let mut changed = changed.iter().filter(|path| !is_written(path)).peekable();
+    if changed.peek().is_none() {
+        return Ok(BTreeSet::new());
     }
+    let changed: BTreeSet<&String> = changed.collect();
+    let helped = options.helper.as_ref().is_some_and(|helper| changed.contains(helper));
+    let recordings = |path: &String| recording::is_meant(path);
+    if helped || changed.iter().any(|path| !script(path) && !recordings(path)) {
+        return Ok(found.files.into_iter().collect());
+    }
+    let (project, boot) = (Project::open(&run.root)?, boot_of(&run.root));
+    let mut graph = Graph { project, boot, seen: BTreeSet::new() };
+    let scripts = changed.iter().any(|path| script(path));
+    let touches = |file: &String| {
+        if recording::is_meant(file) {
+            return scripts || changed.contains(file);
+        }
+        graph.seen.clear();
+        let folders = discovery::script_folders(&run.root, file, &options.lpath);
+        graph.project.script_folders = folders;
+        graph.visit(file);
+        graph.seen.iter().any(|path| changed.contains(path))
+    };
+    Ok(found.files.into_iter().filter(touches).collect())
 }
 
 /// The script that `test.boot` starts.
@@ -199,16 +198,14 @@ mod tests {
             std::fs::write(root.join(path), text).unwrap();
             let changed = Contents::of(&root).changed_since(&before);
             assert_eq!(changed.iter().map(String::as_str).collect::<Vec<_>>(), [path]);
-            let touched = Touched::by(&run, &changed);
-            let files = touched.files.into_iter().filter(|file| file.ends_with("_test.lua"));
-            (touched.all, files.collect::<Vec<_>>())
+            touched(&run, &changed).unwrap().into_iter().collect::<Vec<_>>()
         };
-        let list = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
         let deep = "return require \"enemy\" -- new";
-        assert_eq!(tests("src/deep.lua", deep), (false, list(&["a_test.lua", "b_test.lua"])));
-        assert_eq!(tests("other.lua", "return 2"), (false, list(&["c_test.lua"])));
-        assert_eq!(tests("b_test.lua", "x"), (false, list(&["b_test.lua"])));
-        assert!(tests("words.txt", "x").0);
+        assert_eq!(tests("src/deep.lua", deep), ["a_test.lua", "b_test.lua"]);
+        assert_eq!(tests("other.lua", "return 2"), ["c_test.lua"]);
+        assert_eq!(tests("b_test.lua", "x"), ["b_test.lua"]);
+        assert_eq!(tests("lonely.lua", "x"), [""; 0]);
+        assert_eq!(tests("words.txt", "x"), ["a_test.lua", "b_test.lua", "c_test.lua"]);
         std::fs::remove_dir_all(root).unwrap();
     }
 }

@@ -14,6 +14,7 @@ use crate::foundation::{Error, log};
 use crate::resource::settings;
 use crate::resource::store::{Data, Store};
 use crate::system::platform;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -49,15 +50,21 @@ impl Run {
         Ok(Run { root, options, shown, views: None, watched: None })
     }
 
-    /// Runs all files, or those that `only` lets through.
-    pub fn files(&mut self, only: Option<&dyn Fn(&str) -> bool>) -> Result<i32, Stop> {
-        let began = Instant::now();
+    /// The files of tests, and the options with what the folder adds to them.
+    pub fn find(&self) -> Result<(discovery::Found, Options), Stop> {
         let mut options = self.options.clone();
         let mut found = config::find(&self.root, &mut options)?;
         let start = options.start.display().to_string();
         found.looked = found.looked.replacen(&start, &self.shown, 1);
+        Ok((found, options))
+    }
+
+    /// Runs all files, or `only` these.
+    pub fn files(&mut self, only: Option<&BTreeSet<String>>) -> Result<i32, Stop> {
+        let began = Instant::now();
+        let (mut found, mut options) = self.find()?;
         if let Some(only) = only {
-            found.files.retain(|file| only(file));
+            found.files.retain(|file| only.contains(file));
         }
         if found.files.is_empty() {
             log::error(&format!("no tests found: looked in {}", found.looked));

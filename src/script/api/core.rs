@@ -32,7 +32,8 @@ pub static CORE: Module = module(
             "The name that was meant, or nil.",
         )
         .pure(),
-        func("absent", absent, &[("name", "")], "Why games lack a library of Lua's, or nil.").pure(),
+        func("absent", absent, &[("name", "")], "Why games lack a library of Lua's, or nil.")
+            .pure(),
         func("no_reload_words", no_reload_words, &[], "Why something is not done while reloading.")
             .pure(),
         func("read_script", read_script, &[("module", "")], "Text and chunk name of a module.")
@@ -53,6 +54,8 @@ pub static CORE: Module = module(
         .pure(),
         func("log", write_log, &[("level", ""), ("text", "")], "Writes a line to the log.").pure(),
         func("warn", warn, &[("text", "")], "Warns, once for each place.").pure(),
+        func("holds_errors", holds_errors, &[], "Whether errors were logged while a test ran.")
+            .pure(),
         func("take_errors", take_errors, &[], "The errors that were logged while a test ran.")
             .pure(),
         func(
@@ -182,6 +185,10 @@ fn write_log(_: &mut Engine, level: Text, words: Bytes) {
         _ => log::Level::Info,
     };
     log::write(level, &String::from_utf8_lossy(words.as_slice()));
+}
+
+fn holds_errors(_: &mut Engine) -> bool {
+    log::holds_errors()
 }
 
 fn take_errors(_: &mut Engine) -> Value {

@@ -130,7 +130,10 @@ pub const LIBRARIES: &[Library] = &[
                  booleans; ids and other objects are walked as their addresses have it. \
                  `Script.sorted_pairs` sorts numbers, strings and ids.",
             ),
-            ("next", "Finds nothing in Lua's own libraries (`math`, `string`); `pairs` walks them."),
+            (
+                "next",
+                "Finds nothing in Lua's own libraries (`math`, `string`); `pairs` walks them.",
+            ),
             (
                 "tostring",
                 "The address in the words for a table, function or coroutine differs from run to \

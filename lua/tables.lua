@@ -1,0 +1,113 @@
+-- Bounded table functions, beside those of strings.lua, which has the rule and the list: moving and
+-- sorting. Holds no new functions.
+local core = ...
+
+-- Items that one table.move or table.insert may shift.
+local ITEMS_MAX = 2 ^ 26
+-- Items that quicksort may order in C.
+local SORT_ITEMS_DIRECT = 10000
+
+local table = core.table
+local getinfo, raise, has_native_stack = core.debug.getinfo, core.raise, core.has_native_stack
+local type, tostring, tonumber, select, rawget = type, tostring, tonumber, select, rawget
+local format, min = string.format, math.min
+local table_insert, table_move, table_sort = table.insert, table.move, table.sort
+local with_commas = core.with_commas
+
+function table.insert(t, ...)
+  if select("#", ...) == 2 and type(t) == "table" then
+    local position = tonumber((...))
+    -- The comparison is false for NaN, which LuaJIT would take for -2^31.
+    if position and not (#t - position <= ITEMS_MAX) then
+      raise(format("table.insert: position %s is not in a table of %s items", tostring(position),
+        with_commas(#t)))
+    end
+  end
+  return table_insert(t, ...)
+end
+
+function table.move(source, first, last, to, target)
+  if type(first) == "number" and type(last) == "number" and last - first >= ITEMS_MAX then
+    raise(format("table.move: %s items are more than %s at once", with_commas(last - first + 1),
+      with_commas(ITEMS_MAX)))
+  end
+  return table_move(source, first, last, to, target)
+end
+
+local function less(a, b)
+  local kind, other = type(a), type(b)
+  if kind ~= other then
+    raise(format("attempt to compare %s with %s", kind, other))
+  end
+  return a < b
+end
+
+-- A copy of the items 1..n if they all have the type `kind`.
+local function copy_of(t, n, kind)
+  local copy = {}
+  for i = 1, n do
+    local item = rawget(t, i)
+    if type(item) ~= kind then
+      return nil
+    end
+    copy[i] = item
+  end
+  return copy
+end
+
+-- Merges the sorted runs from..middle-1 and middle..to-1 of `source` into `target`.
+local function merge(source, target, from, middle, to)
+  local left, right = from, middle
+  for i = from, to - 1 do
+    if left < middle and (right >= to or not (source[right] < source[left])) then
+      target[i], left = source[left], left + 1
+    else
+      target[i], right = source[right], right + 1
+    end
+  end
+end
+
+-- Numbers, or strings, in at most n log n steps whatever their order. Equal ones are the same
+-- value, so that no one can tell a stable sort from quicksort. Works on copies: `t` holds all its
+-- items if the watchdog strikes.
+local function merge_sort(t, n, source)
+  local target = {}
+  local width = 1
+  while width < n do
+    for from = 1, n, 2 * width do
+      merge(source, target, from, min(from + width, n + 1), min(from + 2 * width, n + 1))
+    end
+    source, target, width = target, source, 2 * width
+  end
+  for i = 1, n do
+    t[i] = source[i]
+  end
+end
+
+local function sort_long(t, n, before)
+  if before ~= nil then
+    -- A comparison in C would let no hook in; one in Lua around it does.
+    return table_sort(t, getinfo(before, "S").what == "C" and function(a, b)
+      return before(a, b)
+    end or before)
+  end
+  local kind = type(rawget(t, 1))
+  local copy = (kind == "number" or kind == "string") and copy_of(t, n, kind)
+  if copy then
+    return merge_sort(t, n, copy)
+  end
+  return table_sort(t, less)
+end
+
+function table.sort(t, before)
+  if type(t) == "table" and (before == nil or type(before) == "function") then
+    local n = #t
+    -- What is compared by Lua can sort again.
+    if n > 1 and (before or type(rawget(t, 1)) == "table") and not has_native_stack() then
+      raise("table.sort: the comparison calls table.sort again, too deep: without an end?")
+    elseif n > SORT_ITEMS_DIRECT then
+      return sort_long(t, n, before)
+    end
+  end
+  return table_sort(t, before)
+end
