@@ -1,6 +1,7 @@
 -- What there is to cover. Counts the calls of the engine's functions that are written in Lua, for
--- `--api-coverage`; those written in Rust are counted by the dispatcher and by their fast forms. Finds
--- the lines of a script that have something to run, for `--coverage`; native code counts them.
+-- `--api-coverage`; those written in Rust are counted by the dispatcher and by their fast forms.
+-- Finds the lines of a script that have something to run, for `--coverage`; native code counts
+-- them.
 local core = ...
 
 local type, next = type, next

@@ -114,9 +114,9 @@ function test.expect_error(pattern) end
 ---@return string|nil # why: then everything is as it was
 function test.reload(file, text) end
 
----Has something of the outside fail until the test ends: "disk full" (saves and user settings cannot
----be written) or "missing file" (a file of the game's folder is as if it were not there; what was
----loaded before stays).
+---Has something of the outside fail until the test ends: "disk full" (saves and user settings
+---cannot be written) or "missing file" (a file of the game's folder is as if it were not there; what
+---was loaded before stays).
 ---@param kind "disk full"|"missing file" which fault
 ---@param file? string of "missing file": its path from the game's folder
 function test.fault(kind, file) end

@@ -1,5 +1,5 @@
-//! How often each line of each script ran, counted by the hook (interrupt.rs). Which lines could run is
-//! the prelude's to say (lua/test/coverage.lua).
+//! How often each line of each script ran, counted by the hook (interrupt.rs). Which lines could
+//! run is the prelude's to say (lua/test/coverage.lua).
 
 use std::collections::HashMap;
 

@@ -4,7 +4,8 @@ use super::Scratch;
 use engine::foundation::sjson::{self, Tree};
 
 const HOSTILE: &str = "describe('a <b> & \"c\"', function()\n  \
-    it('x\\n]]>#\\0\\27[31m \\255\\\\', function() print('}<not json>\\nok 9') error('b\\254\\n]]>\\0') end)\n  \
+    it('x\\n]]>#\\0\\27[31m \\255\\\\', function()\n    print('}<not json>\\nok 9')\n    \
+    error('b\\254\\n]]>\\0')\n  end)\n  \
     it('is fine', function() print('ok 7') end)\n  pending('later')\nend)\n";
 
 fn run(name: &str, form: &str, more: &[&str]) -> (i32, String, String) {

@@ -1,5 +1,5 @@
-//! What a test can do to its game: errors in the log, scripts with another text, a disk that fails, a
-//! window that is closed; and tests that are run again.
+//! What a test can do to its game: errors in the log, scripts with another text, a disk that fails,
+//! a window that is closed; and tests that are run again.
 
 use super::{Scratch, check};
 

@@ -1,5 +1,5 @@
-//! Recordings as tests: the same run from another folder and process, one that differs, and files that
-//! are none.
+//! Recordings as tests: the same run from another folder and process, one that differs, and files
+//! that are none.
 
 use super::Scratch;
 use std::fs;

@@ -1,5 +1,5 @@
-//! `--watch`: which files changed since the last run, and which tests they touch, by the names in the
-//! scripts that may be those of modules. Runs them again until the process is asked to end.
+//! `--watch`: which files changed since the last run, and which tests they touch, by the names in
+//! the scripts that may be those of modules. Runs them again until the process is asked to end.
 
 use super::run::Run;
 use super::{Stop, discovery, recording};

@@ -1,5 +1,5 @@
-//! Which lines of a game's files ran under its tests, as lcov writes it. Counting is the VM's, through
-//! Lua's hook; this adds up what it counted.
+//! Which lines of a game's files ran under its tests, as lcov writes it. Counting is the VM's,
+//! through Lua's hook; this adds up what it counted.
 
 use crate::foundation::Error;
 use crate::foundation::blob::{Reader, Writer};

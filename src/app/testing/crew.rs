@@ -1,6 +1,6 @@
-//! A run in several processes of this program: which gets which file, what they send, in the order of
-//! the files. A process that ends too early fails its file, and another takes its place. The other
-//! end is in worker.rs.
+//! A run in several processes of this program: which gets which file, what they send, in the order
+//! of the files. A process that ends too early fails its file, and another takes its place. The
+//! other end is in worker.rs.
 
 use super::file::{Tell, of_file};
 use super::frames::{Piece, Splitter, marker};
@@ -43,8 +43,8 @@ struct Crew<'a> {
     running: Vec<Mutex<Option<Child>>>,
 }
 
-/// Runs the files in `jobs` processes. `each` hears the news of one file after the other, as if they
-/// had run one by one, and says whether to go on.
+/// Runs the files in `jobs` processes. `each` hears the news of one file after the other, as if
+/// they had run one by one, and says whether to go on.
 pub fn run(
     (root, options, has_store): (&Path, &Options, bool),
     files: &[String],

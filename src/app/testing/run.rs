@@ -1,5 +1,5 @@
-//! One run from its beginning to its end: the files found, handed to this process or to several, the
-//! outputs told, the exit code.
+//! One run from its beginning to its end: the files found, handed to this process or to several,
+//! the outputs told, the exit code.
 
 use super::crew::{self, News};
 use super::file::{self, Plan};
@@ -194,7 +194,7 @@ impl Total<'_> {
         watched: &mut Option<Arc<Watched>>,
     ) -> Result<(), Stop> {
         let options = self.options;
-        // The folder of a game has resources; that of a library has scripts alone, read as they are.
+        // The folder of a game has resources; a library's has scripts alone, read as they are.
         let game = ["main.lua", settings::FILE].iter().any(|file| root.join(file).is_file());
         let store = if game { resources::open(root) } else { Store::default() };
         if !options.list {
