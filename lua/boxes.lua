@@ -38,8 +38,8 @@ end
 
 -- What the boxes share. `argument` is the first argument's name in the words of an error, `kind` is
 -- the value's type, `ctype` the same for the FFI, `fields` its names, `initial` what a box holds
--- that is made of nothing. `from_numbers` makes a value of `count` numbers; without it, values alone
--- are taken.
+-- that is made of nothing. `from_numbers` makes a value of `count` numbers; without it, values
+-- alone are taken.
 local function make_kind(name, spec)
   local argument, kind, ctype = spec.argument, spec.kind, spec.ctype
   local count, from_numbers = spec.count or 0, spec.from_numbers

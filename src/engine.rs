@@ -140,8 +140,8 @@ impl Engine {
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
     }
 
-    /// A hash of the state of each of [`SYSTEMS`] at the end of a frame. What the game hashed begins
-    /// anew.
+    /// A hash of the state of each of [`SYSTEMS`] at the end of a frame. What the game hashed
+    /// begins anew.
     pub fn take_state_hashes(&mut self) -> [u64; SYSTEMS.len()] {
         let mut time = StateHash::new(0);
         time.write_u64(self.frame.index);

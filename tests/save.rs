@@ -170,7 +170,8 @@ fn a_game_that_is_killed_at_any_moment_has_lost_nothing() {
     let leftovers = scratch.files().iter().filter(|name| name.ends_with(".tmp")).count();
     assert!(leftovers > 0, "none of {kills} kills met a write");
     assert!(saved > kills, "{kills} kills of a game that saved only {saved} times");
-    // A kill between writing the new and removing the old leaves one too many; the next write does not.
+    // A kill between writing the new and removing the old leaves one too many; the next write does
+    // not.
     scratch.play(&[]);
     let whole = scratch.files().iter().filter(|name| name.ends_with(".save")).count();
     assert_eq!(whole, 6, "{:?}", scratch.files());

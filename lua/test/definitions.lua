@@ -115,9 +115,9 @@ function test.expect_error(pattern) end
 function test.reload(file, text) end
 
 ---Has something of the outside fail until the test ends: "disk full" (saves and user settings
----cannot be written) or "missing file" (a file of the game's folder is as if it were not there; what
----was loaded before stays).
----@param kind "disk full"|"missing file" which fault
+---cannot be written) or "missing file" (a file of the game's folder is as if it were not there;
+---what was loaded before stays).
+---@param kind string which fault
 ---@param file? string of "missing file": its path from the game's folder
 function test.fault(kind, file) end
 

@@ -52,8 +52,8 @@ end
 local FAULTS = { ["disk full"] = false, ["missing file"] = true } -- whether it is of a file
 
 ---Has something of the outside fail until the test ends: "disk full" (saves and user settings
----cannot be written) or "missing file" (a file of the game's folder is as if it were not there; what
----was loaded before stays).
+---cannot be written) or "missing file" (a file of the game's folder is as if it were not there;
+---what was loaded before stays).
 ---@param kind string which fault
 ---@param file? string of "missing file": its path from the game's folder
 function engine_test.fault(kind, file)

@@ -2,9 +2,12 @@
 -- Runs nothing by itself: runner.lua walks the tree.
 local core = ...
 
+-- A few calls for each test are not worth compiling: most runs are over sooner.
+core.jit.off(true, true)
+
 local type, tostring, next, rawget, rawset, error = type, tostring, next, rawget, rawset, error
 local setmetatable, select = setmetatable, select
-local floor = math.floor
+local floor, byte, sub = math.floor, string.byte, string.sub
 local concat, remove, gmatch, find = table.concat, table.remove, string.gmatch, string.find
 local getinfo, setfenv_raw = core.debug.getinfo, core.debug.setfenv
 local getmetatable_raw, setmetatable_raw = core.debug.getmetatable, core.debug.setmetatable
@@ -161,7 +164,8 @@ local function place_of_caller()
     if not info then
       return nil, nil
     elseif info.what ~= "C" and not kit.is_library(info.source) then
-      return info.source:gsub("^[@=]", ""), info.currentline
+      local source, first = info.source, byte(info.source)
+      return (first == 64 or first == 61) and sub(source, 2) or source, info.currentline
     end
     level = level + 1
   end

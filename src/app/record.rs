@@ -1,6 +1,6 @@
-//! Recordings: the log of a run that lets it be played again, with a hash of each system's state after
-//! each frame. A recording holds no absolute path and no clock, so it replays equal from another
-//! folder, in another process, at another pace.
+//! Recordings: the log of a run that lets it be played again, with a hash of each system's state
+//! after each frame. A recording holds no absolute path and no clock, so it replays equal from
+//! another folder, in another process, at another pace.
 
 use crate::engine::{Engine, SYSTEMS};
 use crate::error;
@@ -59,7 +59,8 @@ impl Recording {
         Ok(())
     }
 
-    /// Whether the frame that was just played came out as the recorded one; the words say where not.
+    /// Whether the frame that was just played came out as the recorded one; the words say where
+    /// not.
     pub fn check(&self, index: usize, engine: &mut Engine) -> Result<(), String> {
         let (wanted, found) = (self.frames[index].hashes, engine.take_state_hashes());
         let differ = SYSTEMS.iter().zip(wanted.iter().zip(&found));

@@ -15,7 +15,8 @@ pub enum Tape {
 }
 
 impl Tape {
-    /// Opens what the options ask for. A replay takes seed, boot script and arguments from the file.
+    /// Opens what the options ask for. A replay takes seed, boot script and arguments from its
+    /// file.
     pub fn open(options: &mut Options) -> Result<Tape, Error> {
         let Some(path) = &options.replay else { return Ok(Tape::None) };
         let recording = Recording::read(path)?;

@@ -36,8 +36,8 @@ pub fn write_by(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Res
     flush_folder(folder)
 }
 
-/// Replaces a file so that nobody ever reads half of it. It is not flushed to the disk, so a loss of
-/// power may leave anything: for what can be made again, and is checked when it is read.
+/// Replaces a file so that nobody ever reads half of it. It is not flushed to the disk, so a loss
+/// of power may leave anything: for what can be made again, and is checked when it is read.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     std::fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
     replace(path, |file| file.write_all(bytes))

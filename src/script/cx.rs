@@ -31,6 +31,7 @@ pub struct Cx {
     /// The engine, alive as long as the VM. Borrowed only while a call of Lua's is served.
     pub engine: *mut Engine,
     /// Every function that scripts can call, with how often each was used.
+    /// Closures hold the addresses of the rows, so there is room for all of them from the start.
     pub registered: Vec<Registered>,
     /// How often each fast form was called, counted in coverage runs only. As `registered`.
     pub fast_calls: Vec<f64>,
@@ -108,6 +109,8 @@ impl LoadedTexts {
 
 /// One function that was given to Lua.
 pub struct Registered {
+    /// The context that it works in.
+    pub cx: *mut Cx,
     pub module: &'static str,
     pub func: &'static Func,
     pub calls: u64,
@@ -216,9 +219,8 @@ impl Cx {
 
     /// Pushes the words of the error that a call of this function ended in, with place and name.
     #[cold]
-    unsafe fn push_error(&mut self, l: *mut lua_State, index: usize) {
+    unsafe fn push_error(&mut self, l: *mut lua_State, row: &mut Registered) {
         let words = std::mem::take(&mut self.words);
-        let row = &mut self.registered[index];
         row.errors += 1;
         // SAFETY: `l` is the state of the running call, in which allocation cannot fail.
         unsafe {
@@ -244,19 +246,17 @@ pub const FAILED: c_int = -1;
 unsafe extern "C" fn script_call(l: *mut lua_State) -> c_int {
     // SAFETY: the closure was made by vm.rs; its state belongs to a VM of ours.
     unsafe {
-        let cx = Cx::of(l);
-        // The upvalue is an index that vm.rs counted.
-        let index = lua_tonumber(l, lua_upvalueindex(1)).to_int_unchecked::<i64>() as usize;
+        // The upvalue is the address of the row, which leads to the context, too.
+        let row = lua_touserdata(l, lua_upvalueindex(1)) as *mut Registered;
+        let cx = &mut *(*row).cx;
         let outer = (cx.caller, CURRENT.replace(cx));
         cx.caller = l;
         cx.fault = 0;
         cx.memory.be_lenient();
-        let row = &mut cx.registered[index];
-        row.calls += 1;
-        let func = row.func;
-        let result = cx.serve(l, func);
+        (*row).calls += 1;
+        let result = cx.serve(l, (*row).func);
         if result == FAILED {
-            cx.push_error(l, index);
+            cx.push_error(l, &mut *row);
         }
         cx.memory.be_strict();
         cx.caller = outer.0;

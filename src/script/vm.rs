@@ -19,6 +19,9 @@ use std::ptr::null_mut;
 use std::rc::Rc;
 use std::sync::Arc;
 
+/// The most functions in Rust that scripts and the prelude can be given.
+const ROWS_MAX: usize = 1024;
+
 /// How a VM is made.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
@@ -83,7 +86,7 @@ impl Vm {
             fault: 0,
             scratch: [0.0; 16],
             engine: Box::into_raw(Box::new(engine)),
-            registered: Vec::new(),
+            registered: Vec::with_capacity(ROWS_MAX),
             fast_calls: Vec::new(),
             ctypes: Ctypes::default(),
             interrupt: interrupt.clone(),
@@ -193,9 +196,12 @@ impl Vm {
                 lua_createtable(l, 0, module.funcs.len() as c_int);
             }
             for func in module.funcs {
+                let (cx, module) = (self.cx, module.name);
                 let registered = &mut self.cx().registered;
-                lua_pushnumber(l, registered.len() as f64);
-                registered.push(Registered { module: module.name, func, calls: 0, errors: 0 });
+                assert!(registered.len() < registered.capacity(), "a row's address would change");
+                registered.push(Registered { cx, module, func, calls: 0, errors: 0 });
+                let last = registered.len() - 1;
+                lua_pushlightuserdata(l, registered.as_mut_ptr().add(last).cast());
                 lua_pushcclosure(l, script_entry, 1);
                 let name = CString::new(func.name).expect("names have no zero bytes");
                 lua_setfield(l, -2, name.as_ptr());

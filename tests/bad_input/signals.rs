@@ -1,8 +1,8 @@
 //! Being asked to end, by SIGINT and SIGTERM: within a second, with `shutdown` called.
 //!
 //! That a process which is asked to end does so in time is what it promises, so these tests do
-//! measure time, as no others do. [`PROMISED`] has room for a machine that is busy with other tests;
-//! an engine that forgot the signal would not end at all.
+//! measure time, as no others do. [`PROMISED`] has room for a machine that is busy with other
+//! tests; an engine that forgot the signal would not end at all.
 #![cfg(unix)]
 
 use crate::{Ended, Game, ended, in_order};

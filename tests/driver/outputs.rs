@@ -92,7 +92,7 @@ fn spec_dots_and_github_are_for_people() {
     assert!(out.ends_with("\n2 passed, 1 failed, 1 skipped\n"), "{out}");
     assert!(!out.contains('\x1b'), "{out}");
     let (_, out, _) = run("github", "github", &[]);
-    assert!(out.contains("::error file=a_test.lua,line=2,title="), "{out}");
+    assert!(out.contains("::error file=a_test.lua,line=4,title="), "{out}");
 }
 
 #[test]

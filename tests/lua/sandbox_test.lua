@@ -25,7 +25,8 @@ describe("the sandbox", function()
   end)
 
   it("says of a missing library what to use in its place", function()
-    assert.matches("there is no module 'io'.*files of the game are resources", words_of(require, "io"))
+    assert.matches("there is no module 'io'.*files of the game are resources",
+      words_of(require, "io"))
     assert.matches("there is no module 'ffi'.*native code", words_of(require, "ffi"))
   end)
 

@@ -84,8 +84,8 @@ pub(super) struct Board {
     pub queue: Queue,
     /// Places queued since the lock was taken: sleepers are called for them.
     fresh: Vec<u32>,
-    /// Seats, one bit each: those that belong to a thread; those where it sleeps; workers among these; those who wait for an
-    /// event; those to be called when the lock is free.
+    /// Seats, one bit each: those that belong to a thread; those where it sleeps; workers among
+    /// these; those who wait for an event; those to be called when the lock is free.
     taken: u64,
     pub asleep: u64,
     workers_asleep: u64,

@@ -264,8 +264,8 @@ fn check(records: &[Record], left: &mut Vec<u32>, ready: &mut Vec<u32>) -> Resul
         let (task, dependency) = (record.name, name(record.dependency));
         if ancestors(records, record.dependency).any(|ancestor| ancestor == record.order) {
             return Err(format!(
-                "task '{task}' depends on '{dependency}', which is its own child: put what '{task}' \
-                 does afterwards into a task of its own, and let that depend on '{task}'"
+                "task '{task}' depends on '{dependency}', which is its own child: put what \
+                 '{task}' does afterwards into a task of its own, and let that depend on '{task}'"
             ));
         }
         if ancestors(records, record.order).any(|ancestor| ancestor == record.dependency) {
