@@ -294,7 +294,8 @@ fn heavy(name: &'static str, particles_of_each: usize) -> Group {
         },
         workload: "Attraction to a centre, drag, colour by speed, bouncing off a whisker; \
                    structure of arrays, 20 bytes a particle. Threads count the one that waits \
-                   and helps; tasks are cut into five pieces a thread, forked threads into one. All ways in \
+                   and helps; tasks are cut into five pieces a thread, forked threads into one. \
+                   All ways in \
                    turn, 400 times, wall time: the fastest, and beside it the median, in which \
                    whatever else the machine does shows. Results are compared bit for bit.",
         rows,

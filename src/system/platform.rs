@@ -203,6 +203,27 @@ pub fn divert_output() -> std::io::Result<std::fs::File> {
     }
 }
 
+/// Has standard input be empty from now on, whoever reads it; the file is what it was before. Where
+/// the system has no such thing, both are the same.
+pub fn divert_input() -> std::io::Result<std::fs::File> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::{AsFd, AsRawFd};
+        let before = std::io::stdin().as_fd().try_clone_to_owned()?;
+        let nothing = std::fs::File::open("/dev/null")?;
+        // SAFETY: both are the numbers of files that are open here.
+        if unsafe { libc::dup2(nothing.as_raw_fd(), libc::STDIN_FILENO) } < 0 {
+            return Err(std::io::Error::last_os_error());
+        }
+        Ok(before.into())
+    }
+    #[cfg(windows)]
+    {
+        use std::os::windows::io::AsHandle;
+        Ok(std::io::stdin().as_handle().try_clone_to_owned()?.into())
+    }
+}
+
 /// The folder for a game's saves, settings and reports, by the platform's convention. It need not
 /// exist. `ENGINE_SAVE_DIR`, where set, replaces everything but the game's own name.
 pub fn save_folder(game: &str) -> Result<PathBuf, String> {

@@ -100,6 +100,15 @@ fn what_is_printed_past_the_engine_stays_in_its_order() {
 }
 
 #[test]
+fn a_test_that_reads_its_input_takes_nothing_from_the_run() {
+    let suite = "it('reads', function() assert.equals('', io.read('*a')) end)";
+    let files = ["a_test.lua", "b_test.lua", "c_test.lua", "d_test.lua"].map(|name| (name, suite));
+    let scratch = Scratch::new("stdin", &files);
+    let (code, out, _) = scratch.test(&[".", "--no-sandbox", "-j", "2"]);
+    assert_eq!((code, out.lines().last()), (0, Some("4 passed, 0 failed, 0 skipped")), "{out}");
+}
+
+#[test]
 fn the_protocol_is_not_for_people() {
     let scratch = Scratch::new("worker", &[("a_test.lua", "it('x', function() end)")]);
     let output = Command::new(env!("CARGO_BIN_EXE_engine"))

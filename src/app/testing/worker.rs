@@ -11,6 +11,7 @@ use crate::app::{exit, resources};
 use crate::foundation::blob::{Reader, Writer};
 use crate::foundation::{Error, log};
 use crate::resource::store::Store;
+use crate::system::platform;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -152,7 +153,14 @@ impl Message {
 
 /// Runs files for another process, until it asks for no more.
 pub fn work(root: &Path) -> i32 {
-    let mut input = std::io::stdin().lock();
+    // A test that reads must not take what is for this process.
+    let mut input = match platform::divert_input() {
+        Ok(input) => input,
+        Err(reason) => {
+            log::error(&format!("standard input cannot be kept from tests: {reason}"));
+            return exit::ENGINE;
+        }
+    };
     let Some(Ok((start, options))) = next(&mut input).map(|b| Start::read(&b, root.to_path_buf()))
     else {
         log::error("--worker is for `engine test` itself: use --jobs");

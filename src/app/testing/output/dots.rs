@@ -4,6 +4,7 @@
 use super::paper::{GREEN, GREY, RED, YELLOW};
 use super::{Paper, Summary, View, plain};
 use crate::app::testing::result::{Counts, Status, TestResult};
+use std::time::{Duration, Instant};
 
 /// Characters in a line.
 const WIDTH: usize = 60;
@@ -11,36 +12,47 @@ const WIDTH: usize = 60;
 pub struct Dots {
     paper: Paper,
     column: usize,
-    /// The line of dots so far, to be shown again after the progress was written over it.
-    row: String,
     files: usize,
     done: usize,
     failed: usize,
+    /// When the progress was shown last.
+    shown: Option<Instant>,
 }
+
+/// The progress is not shown more often than this.
+const PERIOD: Duration = Duration::from_millis(50);
 
 impl Dots {
     pub fn new(paper: Paper) -> Dots {
-        Dots { paper, column: 0, row: String::new(), files: 0, done: 0, failed: 0 }
+        Dots { paper, column: 0, files: 0, done: 0, failed: 0, shown: None }
     }
 
-    /// Shows the row with the progress behind it.
+    /// Shows the progress behind the dots; the cursor stays where the next dot comes.
     fn progress(&mut self) {
-        if self.paper.live {
-            let failed = match self.failed {
-                0 => String::new(),
-                count => format!(", {count} failed"),
-            };
-            let words = format!("  {} of {} files{failed}", self.done, self.files);
-            let words = self.paper.paint(GREY, &words);
-            self.paper.text(&format!("\r\x1b[2K{}{words}", self.row));
+        if !self.paper.live || self.shown.is_some_and(|shown| shown.elapsed() < PERIOD) {
+            return;
         }
+        self.shown = Some(Instant::now());
+        let failed = match self.failed {
+            0 => String::new(),
+            count => format!(", {count} failed"),
+        };
+        let words = format!("  {} of {} files{failed}", self.done, self.files);
+        let words = self.paper.paint(GREY, &words);
+        self.paper.text(&format!("\x1b7{words}\x1b8"));
         self.paper.flush();
+    }
+
+    /// Ends the line, without the progress.
+    fn end_line(&mut self) {
+        self.paper.text(if self.paper.live { "\x1b[K\n" } else { "\n" });
+        self.column = 0;
     }
 }
 
 impl View for Dots {
     fn begin(&mut self, files: usize) {
-        self.files = files;
+        (self.files, self.done, self.failed) = (files, 0, 0);
     }
 
     fn test(&mut self, _: &str, test: &TestResult) {
@@ -51,20 +63,14 @@ impl View for Dots {
             Status::Flaky => (YELLOW, "~"),
         };
         if self.column == WIDTH {
-            let end =
-                if self.paper.live { format!("\r\x1b[2K{}\n", self.row) } else { "\n".into() };
-            self.paper.text(&end);
-            self.row.clear();
-            self.column = 0;
+            self.end_line();
         }
         self.column += 1;
         self.failed += (test.status == Status::Failed) as usize;
         let dot = self.paper.paint(colour, dot);
-        self.row += &dot;
-        match self.paper.live {
-            true => self.progress(),
-            false => self.paper.text(&dot),
-        }
+        let clear = if self.paper.live { "\x1b[K" } else { "" };
+        self.paper.text(&format!("{clear}{dot}"));
+        self.progress();
     }
 
     fn file(&mut self, _: &str, _: Counts, _: f64) {
@@ -73,10 +79,7 @@ impl View for Dots {
     }
 
     fn end(&mut self, summary: &Summary) {
-        if self.paper.live {
-            self.paper.text(&format!("\r\x1b[2K{}", self.row));
-        }
-        self.paper.text("\n");
+        self.end_line();
         plain::ending(&mut self.paper, summary);
     }
 }
