@@ -127,8 +127,29 @@ pub fn place() -> String {
     if cx.is_null() {
         return String::new();
     }
-    // SAFETY: `CURRENT` is set only while the dispatcher serves a call of that VM.
-    unsafe { describe::place((*cx).caller) }.unwrap_or_default()
+    // SAFETY: `CURRENT` is set only while that VM runs, and its caller while a call is served.
+    unsafe {
+        match (*cx).caller.is_null() {
+            true => String::new(),
+            false => describe::place((*cx).caller).unwrap_or_default(),
+        }
+    }
+}
+
+/// Says which VM this thread runs until the value is dropped: the one whose calls [`place`] is asked
+/// for.
+pub struct Running(*mut Cx);
+
+impl Running {
+    pub fn begin(cx: *mut Cx) -> Running {
+        Running(CURRENT.replace(cx))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        CURRENT.set(self.0);
+    }
 }
 
 impl Cx {
@@ -190,7 +211,8 @@ impl Cx {
     /// Serves one call: the number of results, or [`FAILED`].
     #[inline]
     unsafe fn serve(&mut self, l: *mut lua_State, func: &'static Func) -> c_int {
-        if let Some(words) = self.panic.take() {
+        if self.panic.is_some() {
+            let words = self.panic.take().unwrap_or_default();
             return self.failed_itself(words);
         }
         if self.reloading && !func.pure {
@@ -249,7 +271,7 @@ unsafe extern "C" fn script_call(l: *mut lua_State) -> c_int {
         // The upvalue is the address of the row, which leads to the context, too.
         let row = lua_touserdata(l, lua_upvalueindex(1)) as *mut Registered;
         let cx = &mut *(*row).cx;
-        let outer = (cx.caller, CURRENT.replace(cx));
+        let outer = cx.caller;
         cx.caller = l;
         cx.fault = 0;
         cx.memory.be_lenient();
@@ -259,8 +281,7 @@ unsafe extern "C" fn script_call(l: *mut lua_State) -> c_int {
             cx.push_error(l, &mut *row);
         }
         cx.memory.be_strict();
-        cx.caller = outer.0;
-        CURRENT.set(outer.1);
+        cx.caller = outer;
         result
     }
 }

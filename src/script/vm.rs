@@ -3,7 +3,7 @@
 
 use super::collector::Collector;
 use super::ctypes::Ctypes;
-use super::cx::{Cx, LoadedTexts, Registered};
+use super::cx::{Cx, LoadedTexts, Registered, Running};
 use super::interrupt::{Interrupt, memory_words};
 use super::memory::{self, Memory};
 use super::native::NATIVES;
@@ -307,6 +307,7 @@ impl Vm {
                 Err(words) => Err(Box::new(Report::of_words(words))),
                 Ok(count) => {
                     let lenience = cx.memory.lenience();
+                    let _running = Running::begin(self.cx);
                     interrupt.begin(budget);
                     let status = lua_pcall(l, count, 1, top + 1);
                     interrupt.end(l);
