@@ -136,8 +136,8 @@ pub fn place() -> String {
     }
 }
 
-/// Says which VM this thread runs until the value is dropped: the one whose calls [`place`] is asked
-/// for.
+/// Says which VM this thread runs until the value is dropped: the one whose calls [`place`] is
+/// asked for.
 pub struct Running(*mut Cx);
 
 impl Running {
