@@ -359,6 +359,12 @@ impl Vm {
         unsafe { self.collector.frame(self.l, budget) }
     }
 
+    /// Ends the collector's cycle: before scripts are exchanged.
+    pub fn finish_collection(&mut self) {
+        // SAFETY: nothing runs in the state.
+        unsafe { self.collector.finish(self.l) }
+    }
+
     /// Collects all garbage, where nobody notices.
     pub fn collect_all(&mut self) {
         // SAFETY: nothing runs in the state.
