@@ -5,6 +5,7 @@ pub mod app;
 pub mod cli;
 pub mod engine;
 pub mod foundation;
+pub mod packet;
 pub mod resource;
 pub mod script;
 pub mod system;

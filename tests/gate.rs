@@ -16,6 +16,7 @@ use std::process::Command;
 const LAYERS: &[&str] = &[
     "foundation",
     "resource",
+    "packet",
     "system",
     "world",
     "engine",
@@ -28,14 +29,29 @@ const LAYERS: &[&str] = &[
 
 /// The one home of every crate in Cargo.toml: where its name may stand.
 const HOMES: &[(&str, &[&str])] = &[
+    ("arboard", &["src/system/window/"]),
+    ("bytemuck", &["src/packet/", "src/system/render/"]),
     ("cc", &["build.rs"]),
     ("clap", &["src/cli.rs", "src/tool/"]),
     ("glam", &["src/foundation/"]),
+    ("harfrust", &["src/system/text/"]),
+    ("image", &["src/resource/image/"]),
+    ("kira", &["src/system/sound/"]),
     ("libc", &["src/system/platform.rs"]),
+    ("libloading", &["src/system/sound/"]),
     ("memmap2", &["src/resource/bundle.rs"]),
     ("mimalloc", &["src/main.rs"]),
     ("mlua", &["src/script/"]),
     ("notify", &["src/resource/watch.rs"]),
+    ("pollster", &["src/system/render/"]),
+    ("rapier3d", &["src/system/physics/"]),
+    ("ttf-parser", &["src/system/text/"]),
+    ("unicode-bidi", &["src/system/text/"]),
+    ("unicode-linebreak", &["src/system/text/"]),
+    ("unicode-script", &["src/system/text/"]),
+    ("unicode-segmentation", &["src/system/text/"]),
+    ("wgpu", &["src/system/render/"]),
+    ("winit", &["src/system/window/"]),
 ];
 
 /// Files below `src/script/` whose code may say "Lua", with the reason.

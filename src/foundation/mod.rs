@@ -17,5 +17,5 @@ pub mod tasks;
 
 pub use context::Context;
 pub use error::Error;
-pub use glam::{Quat, Vec2, Vec3, Vec4};
+pub use glam::{Mat3, Mat4, Quat, Vec2, Vec3, Vec4};
 pub use handle::{Handle, Kind, Slots};

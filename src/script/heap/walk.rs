@@ -326,11 +326,12 @@ impl Walk<'_> {
             self.environment(at);
             let native = lua_iscfunction(l, at) != 0;
             for n in 1..=UPVALUES_MAX {
-                if !native && !self.joins.is_empty() {
-                    self.join(at, n);
-                }
                 if lua_getupvalue(l, at, n).is_null() {
                     break;
+                }
+                if !native && self.join(at, n) {
+                    lua_settop(l, -2);
+                    lua_getupvalue(l, at, n);
                 }
                 if is_object(lua_type(l, -1)) {
                     let flags = self.meet();
@@ -351,20 +352,26 @@ impl Walk<'_> {
         }
     }
 
-    unsafe fn join(&mut self, at: c_int, n: c_int) {
+    /// Joins an upvalue with its new cell, where it has one; whether it had. `lua_upvalueid` looks
+    /// at no bounds: beyond a function's last upvalue it reads the object that follows in memory,
+    /// and the join would write over it. So this may be asked of upvalues that exist, and no others.
+    unsafe fn join(&mut self, at: c_int, n: c_int) -> bool {
+        if self.joins.is_empty() {
+            return false;
+        }
         let l = self.l;
-        // SAFETY: `lua_upvalueid` answers null where there is no such upvalue; the cells are
-        // triples of identity, function, number of the upvalue.
+        // SAFETY: a Lua function is at `at` and has upvalue `n`; the cells are triples of identity,
+        // function, number of the upvalue.
         unsafe {
             let id = lua_upvalueid(l, at, n) as usize;
-            if let Some(place) = self.joins.get(&id).copied().filter(|_| id != 0) {
-                lua_rawgeti(l, self.cells, place + 1);
-                lua_rawgeti(l, self.cells, place + 2);
-                let m = lua_tonumber(l, -1) as c_int;
-                let from = lua_gettop(l) - 1;
-                lua_upvaluejoin(l, at, n, from, m);
-                lua_settop(l, from - 1);
-            }
+            let Some(place) = self.joins.get(&id).copied() else { return false };
+            lua_rawgeti(l, self.cells, place + 1);
+            lua_rawgeti(l, self.cells, place + 2);
+            let m = lua_tonumber(l, -1) as c_int;
+            let from = lua_gettop(l) - 1;
+            lua_upvaluejoin(l, at, n, from, m);
+            lua_settop(l, from - 1);
+            true
         }
     }
 

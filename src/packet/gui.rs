@@ -1,0 +1,148 @@
+//! Guis in a packet: what is drawn as instances of one quadrilateral, sorted into batches. Knows no
+//! fonts and no shapes by name beyond the paints that the shader tells apart.
+//!
+//! Two modes (the dual-mode GUI of the Bitsquid engine): objects of a retained Gui are sent once,
+//! by their number, and stay until they are sent anew or ended; what an immediate Gui draws is sent
+//! each frame and shown in that frame alone.
+
+use super::material::MaterialSlot;
+use super::texture::TextureSlot;
+use crate::foundation::Mat4;
+use bytemuck::{Pod, Zeroable};
+
+/// What makes two objects fit into one draw call. Draw calls equal distinct keys.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct BatchKey {
+    /// Layers are drawn in ascending order.
+    pub layer: i32,
+    pub material: MaterialSlot,
+    /// A texture of its own; [`TextureSlot::SHARED`] where the instances use the shared atlases.
+    pub texture: TextureSlot,
+    /// What is cut off outside: left, bottom, right and top in logical pixels of the Gui.
+    pub clip: Option<[i32; 4]>,
+}
+
+/// How an instance is filled: the lowest four bits of [`Instance::paint`].
+pub mod paint {
+    /// From the shared atlas of small textures; `uv` within the atlas's layer.
+    pub const ATLAS: u32 = 0;
+    /// From the batch's own texture; `uv` may go beyond 0 to 1 where its sampler repeats.
+    pub const TEXTURE: u32 = 1;
+    /// A distance field from the shared atlas of glyphs. `extra`: how far the edge is moved out, and
+    /// over how much more it is softened, both in texels of the atlas.
+    pub const GLYPH: u32 = 2;
+    /// A rectangle, round corners and outline included. `uv`: half its width, half its height, the
+    /// corners' radius and the outline's width (0: filled), in logical pixels. `extra.x`: how far
+    /// the instance reaches beyond the rectangle on each side, for smooth edges.
+    pub const BOX: u32 = 3;
+    /// An ellipse. `uv`: half its width and height, unused, the outline's width (0: filled).
+    /// `extra.x` as for a box.
+    pub const ELLIPSE: u32 = 4;
+    /// A part of a circle's ring. `uv`: the radius of the ring's middle, half the ring's width, the
+    /// angle in the middle of the part and half the part's angle, in logical pixels and radians
+    /// against the clock from the right. `extra.x` as for a box.
+    pub const ARC: u32 = 5;
+    /// Filled all over: triangles and polygons.
+    pub const SOLID: u32 = 6;
+    /// A distance field in the alpha of the batch's own texture: a font with pages. The layer's
+    /// bits hold the field's spread in eighths of a texel. `extra` as for a glyph.
+    pub const TEXTURE_FIELD: u32 = 7;
+}
+
+/// One quadrilateral. 64 bytes: a line of the processor's cache.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Pod, Zeroable)]
+pub struct Instance {
+    /// x and y of the corners in logical pixels (metres in a world's Gui): bottom left, bottom
+    /// right, top right, top left of what is drawn, before any rotation. A triangle's last two
+    /// corners are the same.
+    pub corners: [f32; 8],
+    /// Left, bottom, right and top in the texture, whose v goes down the picture: the bottom of a
+    /// whole picture is 1. Other paints use it as they say.
+    pub uv: [f32; 4],
+    /// Red, green, blue, alpha; sRGB, alpha not multiplied in.
+    pub color: [u8; 4],
+    /// See [`Instance::paint`].
+    pub paint: u32,
+    /// As the paint says.
+    pub extra: [f32; 2],
+}
+
+impl Instance {
+    /// Bit 4: the nearest texel is taken instead of a mixture.
+    pub const NEAREST: u32 = 1 << 4;
+    /// The most layers that `paint` has bits for.
+    pub const LAYERS_MAX: u32 = 1 << 11;
+    /// The most transforms that `paint` has bits for.
+    pub const TRANSFORMS_MAX: u32 = 1 << 16;
+
+    /// The word `paint`: bits 0 to 3 a constant of [`paint`], bit 4 [`Instance::NEAREST`], bits 5 to
+    /// 15 the atlas's layer, bits 16 to 31 which of the Gui's transforms.
+    pub const fn paint(paint: u32, layer: u32, transform: u32) -> u32 {
+        debug_assert!(paint < 16 && layer < Self::LAYERS_MAX && transform < Self::TRANSFORMS_MAX);
+        paint | layer << 5 | transform << 16
+    }
+}
+
+/// Instances of one key, in the order in which they are drawn.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Batch {
+    pub key: BatchKey,
+    pub instances: Vec<Instance>,
+}
+
+/// What is new about one object of a retained Gui.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Change {
+    /// The object with this number is now those instances of [`GuiFrame::instances`]; a new number
+    /// comes last in its batch, and one that keeps its key keeps its place.
+    Put { object: u64, key: BatchKey, first: u32, count: u32 },
+    /// The object is gone.
+    End { object: u64 },
+    /// All objects are gone.
+    Reset,
+}
+
+/// Where a Gui is.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub enum Space {
+    /// On the target: logical pixels, the origin at the bottom left, y up.
+    #[default]
+    Screen,
+    /// In the world, on the plane that its transform puts x and y on.
+    World,
+}
+
+/// One Gui in one frame.
+#[derive(Clone, Debug, Default)]
+pub struct GuiFrame {
+    /// The Gui's number, never used again.
+    pub gui: u64,
+    pub space: Space,
+    /// Moves the whole Gui.
+    pub pose: Mat4,
+    /// For instances with a transform of their own (`_3d` forms); instances whose transform is 0 have
+    /// none, transform n is here at n - 1. Those of retained objects are sent again whenever any of
+    /// them changed.
+    pub transforms: Vec<Mat4>,
+    /// What is shown in this frame alone. Batches draw by layer, and within one in the order of
+    /// their first object.
+    pub batches: Vec<Batch>,
+    /// Changes of retained objects, in order.
+    pub changes: Vec<Change>,
+    /// What the changes refer to.
+    pub instances: Vec<Instance>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instance_is_one_cache_line_and_its_paint_holds_all_that_it_should() {
+        assert_eq!(size_of::<Instance>(), 64);
+        let word = Instance::paint(paint::TEXTURE_FIELD, 2047, 65535) | Instance::NEAREST;
+        assert_eq!((word & 15, word >> 5 & 2047, word >> 16), (7, 2047, 65535));
+        assert_eq!(word & Instance::NEAREST, 16);
+    }
+}

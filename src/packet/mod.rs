@@ -1,0 +1,98 @@
+//! The packet: everything that one frame hands to the renderer, as plain arrays. Made while the game
+//! runs its frame, then given away whole, so that the renderer can work on it while the next frame
+//! is made. Knows no graphics interface, no systems and no scripts; and nothing is drawn here.
+//!
+//! A packet is applied in this order: textures and materials, ended Guis, Guis, views, captures.
+//! What it leaves unsaid stays as it was: textures, materials and retained Gui objects live in the
+//! renderer until a packet ends them.
+
+pub mod gui;
+pub mod material;
+pub mod texture;
+
+use crate::foundation::{Mat4, Vec3};
+use gui::GuiFrame;
+use material::MaterialChange;
+use texture::{TextureChange, TextureSlot};
+
+/// One frame, for the renderer.
+#[derive(Default, Debug)]
+pub struct Packet {
+    /// The frame's index, as the game counts it.
+    pub frame: u64,
+    /// When the newest input that this frame has seen arrived, in seconds of the process's
+    /// monotonic clock; 0 when there was none. The renderer tells how long until it was shown.
+    pub input_seconds: f64,
+    /// Seconds of game time, for shaders that move by themselves.
+    pub seconds: f64,
+    /// Pixels of the screen for each logical pixel.
+    pub scale: f32,
+    pub textures: Vec<TextureChange>,
+    pub materials: Vec<MaterialChange>,
+    /// Guis that are gone. Their numbers are never used again.
+    pub ended_guis: Vec<u64>,
+    /// Every Gui that has something new to say or is drawn by a view.
+    pub guis: Vec<GuiFrame>,
+    /// In the order in which they are drawn.
+    pub views: Vec<View>,
+    pub captures: Vec<Capture>,
+}
+
+impl Packet {
+    /// Empties the packet and keeps its room.
+    pub fn clear(&mut self) {
+        self.frame = 0;
+        self.input_seconds = 0.0;
+        self.seconds = 0.0;
+        self.scale = 1.0;
+        self.textures.clear();
+        self.materials.clear();
+        self.ended_guis.clear();
+        self.guis.clear();
+        self.views.clear();
+        self.captures.clear();
+    }
+}
+
+/// Where something is drawn to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Target {
+    /// The window; without one, the picture that captures are taken of.
+    #[default]
+    Screen,
+    /// A texture that was made as a render target.
+    Texture(TextureSlot),
+}
+
+/// What a camera sees, as matrices. World: right-handed, Z up, metres. Clip space: x and y from -1 to
+/// 1, y up, depth from 0 (near) to 1 (far).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct CameraFrame {
+    pub view: Mat4,
+    pub projection: Mat4,
+    pub position: Vec3,
+    pub near: f32,
+    pub far: f32,
+}
+
+/// A world seen by a camera, and the Guis over it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct View {
+    pub target: Target,
+    /// Left, bottom, width and height as fractions of the target.
+    pub rectangle: [f32; 4],
+    /// What the target is filled with first, as sRGB colour and alpha from 0 to 1; `None` draws
+    /// over what is there.
+    pub clear: Option<[f32; 4]>,
+    pub camera: CameraFrame,
+    /// Which of the packet's Guis are drawn, in this order: those of the world first.
+    pub guis: Vec<u64>,
+}
+
+/// A picture that somebody asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Capture {
+    /// Comes back with the pixels.
+    pub number: u64,
+    pub of: Target,
+}

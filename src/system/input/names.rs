@@ -1,0 +1,376 @@
+//! What buttons and axes are called: the one table for each class of device. An index counts from 0
+//! here, and is the place in the table. Nothing in it knows of a window or a driver.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// What a device is like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    Keyboard,
+    Mouse,
+    Pad,
+    Touch,
+}
+
+impl Class {
+    pub const ALL: [Class; 4] = [Class::Keyboard, Class::Mouse, Class::Pad, Class::Touch];
+
+    /// The word by which scripts know it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Class::Keyboard => "keyboard",
+            Class::Mouse => "mouse",
+            Class::Pad => "pad",
+            Class::Touch => "touch",
+        }
+    }
+
+    /// The names of its buttons, in the order of their indices.
+    pub const fn buttons(self) -> &'static [Name] {
+        match self {
+            Class::Keyboard => KEYS,
+            Class::Mouse => MOUSE_BUTTONS,
+            Class::Pad => PAD_BUTTONS,
+            Class::Touch => TOUCH_BUTTONS,
+        }
+    }
+
+    /// The names of its axes.
+    pub const fn axes(self) -> &'static [Name] {
+        match self {
+            Class::Keyboard => &[],
+            Class::Mouse => MOUSE_AXES,
+            Class::Pad => PAD_AXES,
+            Class::Touch => TOUCH_AXES,
+        }
+    }
+
+    /// The index of the button of that name.
+    pub fn button(self, name: &str) -> Option<usize> {
+        index(self as usize, self.buttons(), name)
+    }
+
+    /// The index of the axis of that name.
+    pub fn axis(self, name: &str) -> Option<usize> {
+        index(Class::ALL.len() + self as usize, self.axes(), name)
+    }
+}
+
+/// A button or an axis.
+#[derive(Debug, PartialEq)]
+pub struct Name {
+    pub name: &'static str,
+    /// What else it is called. Every name with blanks is also known with underscores.
+    pub aliases: &'static [&'static str],
+    /// Of a key: what the standard of web pages calls its place ("UI Events KeyboardEvent code
+    /// Values", W3C), which windows tell.
+    pub code: &'static str,
+}
+
+impl Name {
+    /// All that it is called.
+    pub fn words(&self) -> impl Iterator<Item = String> {
+        let all = std::iter::once(self.name).chain(self.aliases.iter().copied());
+        all.flat_map(|word| {
+            let plain = word.contains(' ').then(|| word.replace(' ', "_"));
+            std::iter::once(word.to_string()).chain(plain)
+        })
+    }
+}
+
+fn index(table: usize, names: &'static [Name], wanted: &str) -> Option<usize> {
+    static TABLES: [OnceLock<HashMap<String, usize>>; 8] = [const { OnceLock::new() }; 8];
+    let words = TABLES[table].get_or_init(|| {
+        let each = names.iter().enumerate();
+        each.flat_map(|(at, name)| name.words().map(move |word| (word, at))).collect()
+    });
+    words.get(wanted).copied()
+}
+
+/// The key whose place has this name in the standard.
+pub fn key_of_code(code: &str) -> Option<usize> {
+    static CODES: OnceLock<HashMap<&str, usize>> = OnceLock::new();
+    let codes = CODES.get_or_init(|| {
+        let keys = KEYS.iter().enumerate().filter(|(_, key)| !key.code.is_empty());
+        keys.map(|(at, key)| (key.code, at)).collect()
+    });
+    codes.get(code).copied()
+}
+
+/// Keys that stand for a pair: down while one of the two is.
+pub const PAIRS: [(&str, [&str; 2]); 4] = [
+    ("shift", ["left shift", "right shift"]),
+    ("ctrl", ["left ctrl", "right ctrl"]),
+    ("alt", ["left alt", "right alt"]),
+    ("super", ["left super", "right super"]),
+];
+
+const fn key(name: &'static str, code: &'static str, aliases: &'static [&'static str]) -> Name {
+    Name { name, aliases, code }
+}
+
+const fn word(name: &'static str, aliases: &'static [&'static str]) -> Name {
+    Name { name, aliases, code: "" }
+}
+
+/// Keys by their place on a keyboard, named as they are on one of the United States.
+pub const KEYS: &[Name] = &[
+    key("a", "KeyA", &[]),
+    key("b", "KeyB", &[]),
+    key("c", "KeyC", &[]),
+    key("d", "KeyD", &[]),
+    key("e", "KeyE", &[]),
+    key("f", "KeyF", &[]),
+    key("g", "KeyG", &[]),
+    key("h", "KeyH", &[]),
+    key("i", "KeyI", &[]),
+    key("j", "KeyJ", &[]),
+    key("k", "KeyK", &[]),
+    key("l", "KeyL", &[]),
+    key("m", "KeyM", &[]),
+    key("n", "KeyN", &[]),
+    key("o", "KeyO", &[]),
+    key("p", "KeyP", &[]),
+    key("q", "KeyQ", &[]),
+    key("r", "KeyR", &[]),
+    key("s", "KeyS", &[]),
+    key("t", "KeyT", &[]),
+    key("u", "KeyU", &[]),
+    key("v", "KeyV", &[]),
+    key("w", "KeyW", &[]),
+    key("x", "KeyX", &[]),
+    key("y", "KeyY", &[]),
+    key("z", "KeyZ", &[]),
+    key("0", "Digit0", &[]),
+    key("1", "Digit1", &[]),
+    key("2", "Digit2", &[]),
+    key("3", "Digit3", &[]),
+    key("4", "Digit4", &[]),
+    key("5", "Digit5", &[]),
+    key("6", "Digit6", &[]),
+    key("7", "Digit7", &[]),
+    key("8", "Digit8", &[]),
+    key("9", "Digit9", &[]),
+    key("space", "Space", &[]),
+    key("enter", "Enter", &["return"]),
+    key("escape", "Escape", &["esc"]),
+    key("tab", "Tab", &[]),
+    key("backspace", "Backspace", &[]),
+    key("left", "ArrowLeft", &["left arrow"]),
+    key("right", "ArrowRight", &["right arrow"]),
+    key("up", "ArrowUp", &["up arrow"]),
+    key("down", "ArrowDown", &["down arrow"]),
+    word("shift", &[]),
+    key("left shift", "ShiftLeft", &["lshift"]),
+    key("right shift", "ShiftRight", &["rshift"]),
+    word("ctrl", &["control"]),
+    key("left ctrl", "ControlLeft", &["lctrl", "left control"]),
+    key("right ctrl", "ControlRight", &["rctrl", "right control"]),
+    word("alt", &["option"]),
+    key("left alt", "AltLeft", &["lalt", "left option"]),
+    key("right alt", "AltRight", &["ralt", "alt gr", "right option"]),
+    word("super", &["windows", "command", "cmd", "gui"]),
+    key("left super", "SuperLeft", &["lgui", "left windows", "left command", "left cmd"]),
+    key("right super", "SuperRight", &["rgui", "right windows", "right command", "right cmd"]),
+    key("insert", "Insert", &["ins"]),
+    key("delete", "Delete", &["del"]),
+    key("home", "Home", &[]),
+    key("end", "End", &[]),
+    key("page up", "PageUp", &["pageup", "pgup"]),
+    key("page down", "PageDown", &["pagedown", "pgdown", "pgdn"]),
+    key("caps lock", "CapsLock", &["capslock"]),
+    key("num lock", "NumLock", &["numlock"]),
+    key("scroll lock", "ScrollLock", &["scrolllock"]),
+    key("print screen", "PrintScreen", &["printscreen", "print"]),
+    key("pause", "Pause", &["break"]),
+    key("menu", "ContextMenu", &["application", "context menu"]),
+    key("minus", "Minus", &["-"]),
+    key("equals", "Equal", &["=", "equal"]),
+    key("left bracket", "BracketLeft", &["["]),
+    key("right bracket", "BracketRight", &["]"]),
+    key("backslash", "Backslash", &["\\"]),
+    key("semicolon", "Semicolon", &[";"]),
+    key("apostrophe", "Quote", &["'", "quote"]),
+    key("grave", "Backquote", &["`", "backquote", "tilde"]),
+    key("comma", "Comma", &[","]),
+    key("period", "Period", &["."]),
+    key("slash", "Slash", &["/"]),
+    key("iso backslash", "IntlBackslash", &["oem 102", "<"]),
+    key("ro", "IntlRo", &[]),
+    key("yen", "IntlYen", &[]),
+    key("convert", "Convert", &[]),
+    key("non convert", "NonConvert", &[]),
+    key("kana", "KanaMode", &[]),
+    key("f1", "F1", &[]),
+    key("f2", "F2", &[]),
+    key("f3", "F3", &[]),
+    key("f4", "F4", &[]),
+    key("f5", "F5", &[]),
+    key("f6", "F6", &[]),
+    key("f7", "F7", &[]),
+    key("f8", "F8", &[]),
+    key("f9", "F9", &[]),
+    key("f10", "F10", &[]),
+    key("f11", "F11", &[]),
+    key("f12", "F12", &[]),
+    key("f13", "F13", &[]),
+    key("f14", "F14", &[]),
+    key("f15", "F15", &[]),
+    key("f16", "F16", &[]),
+    key("f17", "F17", &[]),
+    key("f18", "F18", &[]),
+    key("f19", "F19", &[]),
+    key("f20", "F20", &[]),
+    key("f21", "F21", &[]),
+    key("f22", "F22", &[]),
+    key("f23", "F23", &[]),
+    key("f24", "F24", &[]),
+    key("numpad 0", "Numpad0", &["numpad0", "kp0"]),
+    key("numpad 1", "Numpad1", &["numpad1", "kp1"]),
+    key("numpad 2", "Numpad2", &["numpad2", "kp2"]),
+    key("numpad 3", "Numpad3", &["numpad3", "kp3"]),
+    key("numpad 4", "Numpad4", &["numpad4", "kp4"]),
+    key("numpad 5", "Numpad5", &["numpad5", "kp5"]),
+    key("numpad 6", "Numpad6", &["numpad6", "kp6"]),
+    key("numpad 7", "Numpad7", &["numpad7", "kp7"]),
+    key("numpad 8", "Numpad8", &["numpad8", "kp8"]),
+    key("numpad 9", "Numpad9", &["numpad9", "kp9"]),
+    key("numpad plus", "NumpadAdd", &["numpad +", "kp+"]),
+    key("numpad minus", "NumpadSubtract", &["numpad -", "kp-"]),
+    key("numpad multiply", "NumpadMultiply", &["numpad *", "kp*"]),
+    key("numpad divide", "NumpadDivide", &["numpad /", "kp/"]),
+    key("numpad enter", "NumpadEnter", &["kpenter"]),
+    key("numpad period", "NumpadDecimal", &["numpad .", "kp."]),
+    key("numpad equals", "NumpadEqual", &["numpad =", "kp="]),
+    key("numpad comma", "NumpadComma", &["numpad ,", "kp,"]),
+    key("volume up", "AudioVolumeUp", &[]),
+    key("volume down", "AudioVolumeDown", &[]),
+    key("volume mute", "AudioVolumeMute", &["mute"]),
+    key("play pause", "MediaPlayPause", &[]),
+    key("next track", "MediaTrackNext", &[]),
+    key("previous track", "MediaTrackPrevious", &[]),
+    key("stop", "MediaStop", &[]),
+    key("browser back", "BrowserBack", &[]),
+    key("browser forward", "BrowserForward", &[]),
+];
+
+pub const MOUSE_BUTTONS: &[Name] = &[
+    word("left", &[]),
+    word("right", &[]),
+    word("middle", &["wheel"]),
+    word("extra 1", &["back", "x1"]),
+    word("extra 2", &["forward", "x2"]),
+    word("extra 3", &["x3"]),
+    word("extra 4", &["x4"]),
+    word("extra 5", &["x5"]),
+];
+
+/// Places of [`MOUSE_AXES`].
+pub const MOUSE_CURSOR: usize = 0;
+pub const MOUSE_MOTION: usize = 1;
+pub const MOUSE_WHEEL: usize = 2;
+
+pub const MOUSE_AXES: &[Name] =
+    &[word("cursor", &["position"]), word("mouse", &["motion"]), word("wheel", &["scroll"])];
+
+/// Places of [`PAD_BUTTONS`] that drivers need.
+pub mod pad {
+    pub const A: u16 = 0;
+    pub const B: u16 = 1;
+    pub const X: u16 = 2;
+    pub const Y: u16 = 3;
+    pub const D_UP: u16 = 4;
+    pub const D_DOWN: u16 = 5;
+    pub const D_LEFT: u16 = 6;
+    pub const D_RIGHT: u16 = 7;
+    pub const LEFT_SHOULDER: u16 = 8;
+    pub const RIGHT_SHOULDER: u16 = 9;
+    pub const LEFT_TRIGGER: u16 = 10;
+    pub const RIGHT_TRIGGER: u16 = 11;
+    pub const LEFT_THUMB: u16 = 12;
+    pub const RIGHT_THUMB: u16 = 13;
+    pub const BACK: u16 = 14;
+    pub const START: u16 = 15;
+    pub const GUIDE: u16 = 16;
+    pub const MISC: u16 = 17;
+    pub const PADDLE_1: u16 = 18;
+    pub const TOUCHPAD: u16 = 22;
+    /// The axes.
+    pub const LEFT: u8 = 0;
+    pub const RIGHT: u8 = 1;
+}
+
+/// By their place on a pad: "a" is the lowest of the four on the right, whatever is printed on it.
+pub const PAD_BUTTONS: &[Name] = &[
+    word("a", &["cross", "south"]),
+    word("b", &["circle", "east"]),
+    word("x", &["square", "west"]),
+    word("y", &["triangle", "north"]),
+    word("d up", &["dpad up", "dpup"]),
+    word("d down", &["dpad down", "dpdown"]),
+    word("d left", &["dpad left", "dpleft"]),
+    word("d right", &["dpad right", "dpright"]),
+    word("left shoulder", &["lb", "l1", "leftshoulder"]),
+    word("right shoulder", &["rb", "r1", "rightshoulder"]),
+    word("left trigger", &["lt", "l2", "lefttrigger"]),
+    word("right trigger", &["rt", "r2", "righttrigger"]),
+    word("left thumb", &["l3", "left stick", "leftstick"]),
+    word("right thumb", &["r3", "right stick", "rightstick"]),
+    word("back", &["select", "view", "share"]),
+    word("start", &["options", "plus"]),
+    word("guide", &["home", "ps"]),
+    word("misc", &["misc1", "capture"]),
+    word("paddle 1", &["paddle1"]),
+    word("paddle 2", &["paddle2"]),
+    word("paddle 3", &["paddle3"]),
+    word("paddle 4", &["paddle4"]),
+    word("touchpad", &[]),
+];
+
+pub const PAD_AXES: &[Name] =
+    &[word("left", &["left stick", "leftstick"]), word("right", &["right stick", "rightstick"])];
+
+pub const TOUCH_BUTTONS: &[Name] = &[word("touch", &["primary"])];
+
+pub const TOUCH_AXES: &[Name] = &[word("cursor", &["position"]), word("delta", &["motion"])];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_means_one_button_and_is_found() {
+        for class in Class::ALL {
+            for names in [class.buttons(), class.axes()] {
+                let mut seen = HashMap::new();
+                for (at, name) in names.iter().enumerate() {
+                    for word in name.words() {
+                        assert!(seen.insert(word.clone(), at).is_none(), "{word} of {class:?}");
+                    }
+                }
+            }
+            for (at, name) in class.buttons().iter().enumerate() {
+                assert!(name.words().all(|word| class.button(&word) == Some(at)), "{name:?}");
+            }
+            for (at, name) in class.axes().iter().enumerate() {
+                assert!(name.words().all(|word| class.axis(&word) == Some(at)), "{name:?}");
+            }
+        }
+        assert_eq!(Class::Keyboard.button("left_shift"), Class::Keyboard.button("lshift"));
+        assert_eq!(Class::Keyboard.button("spce"), None);
+    }
+
+    #[test]
+    fn the_places_that_drivers_use_are_the_tables() {
+        let named = |at: u16| PAD_BUTTONS[at as usize].name;
+        assert_eq!([named(pad::Y), named(pad::D_RIGHT)], ["y", "d right"]);
+        assert_eq!([named(pad::RIGHT_TRIGGER), named(pad::GUIDE)], ["right trigger", "guide"]);
+        assert_eq!([named(pad::PADDLE_1), named(pad::TOUCHPAD)], ["paddle 1", "touchpad"]);
+        assert_eq!(MOUSE_AXES[MOUSE_WHEEL].name, "wheel");
+        assert_eq!(key_of_code("KeyZ"), Class::Keyboard.button("z"));
+        assert!(PAIRS.iter().flat_map(|(pair, of)| [*pair, of[0], of[1]]).all(|name| {
+            Class::Keyboard.button(name).is_some()
+        }));
+    }
+}
