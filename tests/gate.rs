@@ -64,12 +64,20 @@ const SAY_LUA: &[(&str, &str)] = &[
 /// Crates that bind C code or a system's interface, with the reason why they need no system
 /// package.
 const NATIVE_CRATES: &[(&str, &str)] = &[
+    ("core-foundation-sys", "binds what every macOS has, used there only"),
     ("fsevent-sys", "declarations alone, used on macOS only"),
     ("inotify-sys", "declarations alone, of the kernel's own calls"),
+    ("jni-sys", "declarations alone, used on Android only"),
+    ("js-sys", "declarations alone, used in browsers only"),
     ("kqueue-sys", "declarations alone, used on the BSDs only"),
     ("libmimalloc-sys", "compiles its own C source"),
     ("linux-raw-sys", "numbers and structures alone"),
     ("mlua-sys", "compiles LuaJIT (feature vendored), and does not ask pkg-config"),
+    ("ndk-sys", "declarations alone, used on Android only"),
+    ("objc-sys", "binds what every macOS has, used there only"),
+    ("renderdoc-sys", "declarations alone"),
+    ("wayland-sys", "opens its library at run time (winit's feature wayland-dlopen)"),
+    ("web-sys", "declarations alone, used in browsers only"),
     ("windows-sys", "declarations alone, used on Windows only"),
 ];
 

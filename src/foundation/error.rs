@@ -10,12 +10,14 @@ pub struct Error {
     pub message: String,
     /// What the engine was doing, outermost first.
     pub contexts: Vec<String>,
+    /// Whether the engine itself failed: this was a panic.
+    pub is_fault: bool,
 }
 
 impl Error {
     /// An error with this thread's contexts.
     pub fn new(message: impl Into<String>) -> Error {
-        Error { message: message.into(), contexts: context::lines() }
+        Error { message: message.into(), contexts: context::lines(), is_fault: false }
     }
 }
 

@@ -45,6 +45,7 @@ pub fn caught(payload: &(dyn Any + Send)) -> Error {
     let kept = LAST.with_borrow_mut(Option::take);
     let mut error =
         kept.unwrap_or_else(|| Error::new(format!("the engine failed: {}", words(payload))));
+    error.is_fault = true;
     // An assertion has said the contexts itself.
     let said: String = error.contexts.iter().map(|line| format!("{line}\n")).collect();
     if !said.is_empty() {

@@ -2,6 +2,7 @@
 //! Nothing here knows of resources, devices or scripts.
 
 pub mod blob;
+pub mod color;
 pub mod context;
 pub mod error;
 pub mod fault;
@@ -15,6 +16,7 @@ pub mod sjson;
 pub mod suggest;
 pub mod tasks;
 
+pub use color::Color;
 pub use context::Context;
 pub use error::Error;
 pub use glam::{Mat3, Mat4, Quat, Vec2, Vec3, Vec4};

@@ -4,11 +4,11 @@
 use super::cx::Cx;
 use super::describe::{self, describe};
 use super::row::Func;
-use super::types::{Shape, Type};
+use super::types::{Floats, Shape, Type};
 use super::value::{Reader, Value, read_value};
 use crate::engine::Engine;
 use crate::foundation::handle::Stale;
-use crate::foundation::{Handle, Kind, Vec3};
+use crate::foundation::{Color, Handle, Kind, Mat4, Quat, Vec2, Vec3, Vec4};
 use crate::resource::package::PackageId;
 use crate::world::WorldId;
 use mlua::ffi::*;
@@ -271,34 +271,56 @@ impl<T: Plain> Plain for Option<T> {
     }
 }
 
-fn finite_vector(v: Vec3) -> Result<Vec3, Wrong> {
-    match v.is_finite() {
-        true => Ok(v),
-        false => Err(Wrong::Words(format!(
-            "must be finite, got Vector3({}, {}, {}) (is something divided by zero?)",
-            v.x, v.y, v.z
-        ))),
-    }
+#[cold]
+fn not_finite_floats(kind: Floats, floats: &[f32]) -> Wrong {
+    let parts: Vec<String> = floats.iter().map(f32::to_string).collect();
+    Wrong::Words(format!(
+        "must be finite, got {}({}) (is something divided by zero?)",
+        kind.name(),
+        parts.join(", ")
+    ))
 }
 
-impl Arg for Vec3 {
-    const TYPE: Type = Type::new("Vector3", Shape::Vector3);
-    unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Vec3, Wrong> {
-        // SAFETY: a cdata of the type that boot noted holds three floats at its start.
-        unsafe {
-            let data = cx.ctypes.vector3(l, i).ok_or(Wrong::Type)?;
-            finite_vector(Vec3::from_array(*data))
+/// A value type of scripts, and the Rust type that holds its floats.
+macro_rules! floats {
+    ($t:ty, $kind:ident, $count:literal, $of:expr) => {
+        impl Arg for $t {
+            const TYPE: Type = {
+                assert!(Floats::$kind.count() == $count);
+                Type::new(Floats::$kind.name(), Shape::Value(Floats::$kind))
+            };
+            unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<$t, Wrong> {
+                // SAFETY: a value of the type that boot noted holds that many floats at its start.
+                let floats = unsafe {
+                    let data = cx.ctypes.read(l, i, Floats::$kind).ok_or(Wrong::Type)?;
+                    *(data as *const [f32; $count])
+                };
+                match floats.iter().all(|float| float.is_finite()) {
+                    true => Ok($of(floats)),
+                    false => Err(not_finite_floats(Floats::$kind, &floats)),
+                }
+            }
         }
-    }
+
+        impl Plain for $t {
+            type C = *const c_void;
+            #[inline(always)]
+            unsafe fn from_c(c: *const c_void, _: u32, _: &Cx) -> Option<$t> {
+                // SAFETY: the fast form checked the type before it passed the pointer.
+                let floats = unsafe { *(c as *const [f32; $count]) };
+                floats.iter().all(|float| float.is_finite()).then(|| $of(floats))
+            }
+        }
+    };
 }
 
-impl Plain for Vec3 {
-    type C = *const c_void;
-    unsafe fn from_c(c: *const c_void, _: u32, _: &Cx) -> Option<Vec3> {
-        // SAFETY: the twin checked the type before it passed the pointer.
-        finite_vector(Vec3::from_array(unsafe { *(c as *const [f32; 3]) })).ok()
-    }
-}
+floats!(Vec2, Vector2, 2, Vec2::from_array);
+floats!(Vec3, Vector3, 3, Vec3::from_array);
+floats!(Vec4, Vector4, 4, Vec4::from_array);
+floats!(Quat, Quaternion, 4, Quat::from_array);
+// Rows of the scripts' matrices (axes, then the translation) are columns of ours.
+floats!(Mat4, Matrix4x4, 16, |floats| Mat4::from_cols_array(&floats));
+floats!(Color, Color, 4, |[alpha, red, green, blue]: [f32; 4]| Color { red, green, blue, alpha });
 
 /// The words for a handle that leads nowhere.
 fn stale_words(kind: Kind, stale: Stale, number: f64) -> Wrong {

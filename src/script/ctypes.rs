@@ -1,6 +1,7 @@
 //! The value types that the prelude makes with the FFI, as native code tells them apart and reads
 //! them.
 
+use super::types::Floats;
 use mlua::ffi::*;
 use std::ffi::c_int;
 
@@ -25,9 +26,6 @@ pub const VALUE_TYPES: [ValueType; 9] = [
     ValueType { name: "Float32Array", floats: 0 },
 ];
 
-/// The place of Vector3 in [`VALUE_TYPES`].
-const VECTOR3: usize = 1;
-
 /// LuaJIT's numbers of the value types, noted by the prelude at boot; 0 until then.
 #[derive(Default)]
 pub struct Ctypes {
@@ -47,16 +45,16 @@ impl Ctypes {
         })
     }
 
-    /// The floats of the Vector3 at `i`, if one is there.
+    /// The floats of the value of that type at `i`, if one is there.
     ///
     /// # Safety
     /// `l` is a live state and `i` a position in it; the pointer holds as long as the value does.
     #[inline]
-    pub unsafe fn vector3(&self, l: *mut lua_State, i: c_int) -> Option<*const [f32; 3]> {
+    pub unsafe fn read(&self, l: *mut lua_State, i: c_int, kind: Floats) -> Option<*const f32> {
         // SAFETY: as the caller promised.
         unsafe {
-            let is_one = self.number(l, i)? == self.numbers[VECTOR3];
-            is_one.then(|| lua_topointer(l, i) as *const [f32; 3])
+            let is_one = self.number(l, i)? == self.numbers[kind as usize];
+            is_one.then(|| lua_topointer(l, i) as *const f32)
         }
     }
 
@@ -80,7 +78,7 @@ impl Ctypes {
     /// The type of the value at `i`, where it is one of ours.
     ///
     /// # Safety
-    /// As for [`Ctypes::vector3`].
+    /// As for [`Ctypes::read`].
     pub unsafe fn value_type(&self, l: *mut lua_State, i: c_int) -> Option<&'static ValueType> {
         // SAFETY: as the caller promised.
         let number = unsafe { self.number(l, i) }?;
@@ -91,7 +89,7 @@ impl Ctypes {
     /// Its name.
     ///
     /// # Safety
-    /// As for [`Ctypes::vector3`].
+    /// As for [`Ctypes::read`].
     pub unsafe fn name(&self, l: *mut lua_State, i: c_int) -> Option<&'static str> {
         // SAFETY: as the caller promised.
         unsafe { self.value_type(l, i) }.map(|known| known.name)
@@ -100,7 +98,7 @@ impl Ctypes {
     /// The floats of the value at `i`, where it is of a type that is shown by them.
     ///
     /// # Safety
-    /// As for [`Ctypes::vector3`]: the floats must not be used longer than the value is there.
+    /// As for [`Ctypes::read`]: the floats must not be used longer than the value is there.
     pub unsafe fn floats<'a>(
         &self,
         l: *mut lua_State,
@@ -120,7 +118,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vector3_stands_where_it_is_read_from() {
-        assert_eq!(VALUE_TYPES[VECTOR3].name, "Vector3");
+    fn types_stand_where_they_are_read_from() {
+        for (i, kind) in Floats::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, i);
+            assert_eq!((VALUE_TYPES[i].name, VALUE_TYPES[i].floats), (kind.name(), kind.count()));
+        }
     }
 }

@@ -190,6 +190,9 @@ impl Cx {
 
     /// Keeps the contexts of an error that a script is about to see, and gives its words.
     pub fn keep_contexts(&mut self, error: Error) -> String {
+        if error.is_fault {
+            self.engine_fault = Some(error.message.clone());
+        }
         self.error_contexts = Some((error.message.clone(), error.contexts));
         error.message
     }

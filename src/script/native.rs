@@ -2,6 +2,7 @@
 //! None of them raises.
 
 use super::cx::Cx;
+use super::types::Floats;
 use mlua::ffi::*;
 use std::ffi::{CStr, c_int};
 
@@ -32,8 +33,8 @@ unsafe extern "C-unwind" fn note_ctype(l: *mut lua_State) -> c_int {
 unsafe extern "C-unwind" fn reads_vector(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes a Vector3.
     unsafe {
-        let read = Cx::of(l).ctypes.vector3(l, 1);
-        let right = read.is_some_and(|data| *data == [1.0, 2.0, 3.0]);
+        let read = Cx::of(l).ctypes.read(l, 1, Floats::Vector3);
+        let right = read.is_some_and(|data| *(data as *const [f32; 3]) == [1.0, 2.0, 3.0]);
         lua_pushboolean(l, right as c_int);
     }
     1

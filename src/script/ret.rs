@@ -1,9 +1,9 @@
 //! What engine functions can return: one `Ret` per Rust type.
 
 use super::cx::Cx;
-use super::types::{Shape, Type};
+use super::types::{Floats, Shape, Type};
 use super::value::{Value, push_value};
-use crate::foundation::{Error, Kind, Vec3};
+use crate::foundation::{Color, Error, Kind, Mat4, Quat, Vec2, Vec3, Vec4};
 use crate::resource::bundle::Bytes;
 use crate::resource::package::PackageId;
 use crate::world::WorldId;
@@ -127,25 +127,39 @@ macro_rules! handle {
 handle!(WorldId, Kind::World);
 handle!(PackageId, Kind::ResourcePackage);
 
-impl Ret for Vec3 {
-    const TYPES: &'static [Type] = &[Type::new("Vector3", Shape::Vector3)];
-    #[inline]
-    unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
-        for number in self.to_array() {
-            // SAFETY: as the caller promised.
-            unsafe { lua_pushnumber(l, number.into()) };
+/// A value type of scripts: its floats, of which the wrapper in twin.rs makes it.
+macro_rules! floats {
+    ($t:ty, $kind:ident, $floats:expr) => {
+        impl Ret for $t {
+            const TYPES: &'static [Type] =
+                &[Type::new(Floats::$kind.name(), Shape::Value(Floats::$kind))];
+            #[inline]
+            unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
+                for number in $floats(self) {
+                    // SAFETY: as the caller promised; there is room for 20.
+                    unsafe { lua_pushnumber(l, number.into()) };
+                }
+                Ok(Floats::$kind.count() as c_int)
+            }
         }
-        Ok(3)
-    }
+
+        impl FastRet for $t {
+            type C = ();
+            #[inline(always)]
+            fn into_c(self, cx: &mut Cx) -> Option<()> {
+                cx.scratch[..Floats::$kind.count()].copy_from_slice(&$floats(self));
+                Some(())
+            }
+        }
+    };
 }
 
-impl FastRet for Vec3 {
-    type C = ();
-    fn into_c(self, cx: &mut Cx) -> Option<()> {
-        cx.scratch[..3].copy_from_slice(&self.to_array());
-        Some(())
-    }
-}
+floats!(Vec2, Vector2, |v: Vec2| v.to_array());
+floats!(Vec3, Vector3, |v: Vec3| v.to_array());
+floats!(Vec4, Vector4, |v: Vec4| v.to_array());
+floats!(Quat, Quaternion, |q: Quat| q.to_array());
+floats!(Mat4, Matrix4x4, |m: Mat4| m.to_cols_array());
+floats!(Color, Color, |c: Color| [c.alpha, c.red, c.green, c.blue]);
 
 impl Ret for Value {
     const TYPES: &'static [Type] = &[Type::new("any", Shape::Boxed)];

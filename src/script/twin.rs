@@ -4,7 +4,7 @@
 //! FFI is slower than Lua's C interface in the interpreter.
 
 use super::cx::Registered;
-use super::types::{Shape, Type};
+use super::types::{Floats, Shape, Type};
 use std::fmt::Write;
 
 /// The Lua chunk that installs the forms of `registered`. It is called with `core`, a table of
@@ -18,14 +18,18 @@ pub fn chunk(registered: &[Registered], jit: bool, counted: bool) -> String {
          local scratch = cast('const float *', scratch_address)\n\
          local fault = cast('const uint32_t *', fault_address)\n\
          local count = cast('double *', count_address)\n\
-         local Vector3, make_vector3 = core.ctypes.Vector3, core.make_vector3\n",
+         ",
     );
+    for kind in Floats::ALL {
+        let name = kind.name();
+        writeln!(text, "local {name} = core.ctypes.{name}").expect("a string can be written to");
+    }
     for (index, row) in registered.iter().enumerate() {
-        let returns = |shape| row.func.returns.iter().any(|result| result.shape == shape);
-        if returns(Shape::Vector3) {
+        let returns = |has: fn(Shape) -> bool| row.func.returns.iter().any(|one| has(one.shape));
+        if returns(|shape| matches!(shape, Shape::Value(_))) {
             wrapper(&mut text, row);
         }
-        if returns(Shape::Packed) {
+        if returns(|shape| shape == Shape::Packed) {
             restoring(&mut text, row);
         }
         if jit && row.func.fast.is_some() {
@@ -35,14 +39,16 @@ pub fn chunk(registered: &[Registered], jit: bool, counted: bool) -> String {
     text
 }
 
-/// `local function name(...) return make_vector3(slow(...)) end`
+/// `local function name(...) return Vector3(slow(...)) end`
 fn wrapper(text: &mut String, row: &Registered) {
     let name = row.func.name;
     let (mut numbers, mut results) = (Vec::new(), Vec::new());
     for (i, result) in row.func.returns.iter().enumerate() {
-        if result.shape == Shape::Vector3 {
-            let parts: Vec<String> = "xyz".chars().map(|axis| format!("r{i}{axis}")).collect();
-            results.push(format!("make_vector3({})", parts.join(", ")));
+        if let Shape::Value(kind) = result.shape {
+            let parts: Vec<String> = (0..kind.count()).map(|part| format!("r{i}_{part}")).collect();
+            let made = format!("{}({})", kind.name(), parts.join(", "));
+            let nothing = format!("r{i}_0 and {made} or nil");
+            results.push(if result.optional { nothing } else { made });
             numbers.extend(parts);
         } else {
             results.push(format!("r{i}"));
@@ -80,7 +86,9 @@ fn argument(name: &str, index: usize, kind: &Type) -> (String, String, &'static 
         Shape::Number | Shape::Handle(_) => (format!("type({a}) ~= 'number'"), a.clone(), "double"),
         Shape::Boolean => (format!("type({a}) ~= 'boolean'"), a.clone(), "bool"),
         Shape::Text => (format!("type({a}) ~= 'string'"), a.clone(), "const char *"),
-        Shape::Vector3 => (format!("not istype(Vector3, {a})"), a.clone(), "const void *"),
+        Shape::Value(kind) => {
+            (format!("not istype({}, {a})", kind.name()), a.clone(), "const void *")
+        }
         Shape::Nothing | Shape::Packed | Shape::Boxed => {
             unreachable!("not an argument of a hot row")
         }
@@ -105,11 +113,15 @@ fn twin(text: &mut String, row: &Registered, index: usize, counted: bool) {
     tests.push("select('#', ...) ~= 0".to_string());
     let passed: String = arguments.iter().map(|(_, value, _)| format!(", {value}")).collect();
     let taken: String = arguments.iter().map(|(.., c)| format!(", {c}, uint32_t")).collect();
+    let made = |kind: Floats| {
+        let floats: Vec<_> = (0..kind.count()).map(|i| format!("scratch[{i}]")).collect();
+        format!("{}({})", kind.name(), floats.join(", "))
+    };
     let (c, result) = match row.func.returns.first().map(|result| result.shape) {
-        None => ("void", ""),
-        Some(Shape::Boolean) => ("bool", "r"),
-        Some(Shape::Vector3) => ("void", "make_vector3(scratch[0], scratch[1], scratch[2])"),
-        Some(_) => ("double", "r"),
+        None => ("void", String::new()),
+        Some(Shape::Boolean) => ("bool", "r".to_string()),
+        Some(Shape::Value(kind)) => ("void", made(kind)),
+        Some(_) => ("double", "r".to_string()),
     };
     let keep = if c == "void" { "" } else { "local r = " };
     let counting = match counted {

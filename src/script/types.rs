@@ -23,7 +23,8 @@ pub enum Shape {
     Number,
     Handle(Kind),
     Text,
-    Vector3,
+    /// A value type: its floats.
+    Value(Floats),
     /// Any value, vectors too: two results of which the prelude makes it (pack.rs).
     Packed,
     /// Through Lua's C interface only.
@@ -38,5 +39,50 @@ impl Type {
     /// The same, or nil.
     pub const fn or_nil(self) -> Type {
         Type { optional: true, ..self }
+    }
+}
+
+/// The value types whose floats cross.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Floats {
+    Vector2,
+    Vector3,
+    Vector4,
+    Quaternion,
+    Matrix4x4,
+    Color,
+}
+
+impl Floats {
+    /// Every one, in the order of their numbers.
+    pub const ALL: [Floats; 6] = [
+        Floats::Vector2,
+        Floats::Vector3,
+        Floats::Vector4,
+        Floats::Quaternion,
+        Floats::Matrix4x4,
+        Floats::Color,
+    ];
+
+    /// Its name in scripts.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Floats::Vector2 => "Vector2",
+            Floats::Vector3 => "Vector3",
+            Floats::Vector4 => "Vector4",
+            Floats::Quaternion => "Quaternion",
+            Floats::Matrix4x4 => "Matrix4x4",
+            Floats::Color => "Color",
+        }
+    }
+
+    /// How many floats of 32 bits one is.
+    pub const fn count(self) -> usize {
+        match self {
+            Floats::Vector2 => 2,
+            Floats::Vector3 => 3,
+            Floats::Vector4 | Floats::Quaternion | Floats::Color => 4,
+            Floats::Matrix4x4 => 16,
+        }
     }
 }

@@ -45,16 +45,20 @@ mod arena;
 mod board;
 mod event;
 mod graph;
+mod pool;
 mod queue;
 mod record;
 mod scope;
 mod split;
+pub mod systems;
 mod threads;
 
 #[cfg(test)]
 mod orders;
 #[cfg(test)]
 mod random_graphs;
+#[cfg(test)]
+mod systems_tests;
 #[cfg(test)]
 mod tests;
 
@@ -64,6 +68,7 @@ use std::thread::JoinHandle;
 pub use arena::CLOSURE_BYTES_MAX;
 pub use event::{Event, Registered};
 pub use graph::{Graph, TaskId};
+pub use pool::{ITEMS_MIN, Pool, THREADS_MAX};
 pub use record::{Affinity, Outcome, Task};
 pub use scope::{Running, Scope};
 pub use split::{PIECES_PER_THREAD_MAX, split};
@@ -125,6 +130,30 @@ impl Tasks {
         F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> Result<R, Error>,
     {
         scope::scope(self, f)
+    }
+
+    /// Runs `work` on pieces of `items` at once, see [`split`]: each gets a piece and the index of
+    /// its first item. Also for use inside a task.
+    ///
+    /// # Errors
+    /// That of the first piece that failed.
+    pub fn each_slice<T, F, O>(
+        &self,
+        task: impl Into<Task>,
+        items: &mut [T],
+        work: F,
+    ) -> Result<(), Error>
+    where
+        T: Send,
+        F: Fn(usize, &mut [T]) -> O + Copy + Send,
+        O: Outcome,
+    {
+        let task = task.into();
+        self.scope(|scope| {
+            let mut graph = scope.graph();
+            graph.add_slices(task, items, work);
+            graph.run().finish()
+        })
     }
 
     /// Runs tasks until the event is set, and sleeps only when there are none to run. Not for use

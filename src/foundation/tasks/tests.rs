@@ -33,7 +33,7 @@ pub(super) fn words(f: impl FnOnce()) -> String {
 }
 
 /// Lets `fault` see panics without taking them from the test library.
-fn keep_panics() {
+pub(super) fn keep_panics() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         let before = std::panic::take_hook();

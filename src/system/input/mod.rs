@@ -1,0 +1,312 @@
+//! Input: the state of every device, made each frame of the events that came. No driver and no
+//! window in here: plain events in, arrays out. Pads are read in pads/.
+
+mod device;
+mod event;
+pub mod names;
+pub mod pads;
+
+use crate::foundation::Vec3;
+use crate::foundation::hash::StateHash;
+use names::Class;
+
+pub use device::{DeadZone, Device, PRESSED_AT};
+pub use event::{DeviceId, Event, Phase, What};
+
+pub const KEYBOARD: DeviceId = DeviceId(0);
+pub const MOUSE: DeviceId = DeviceId(1);
+pub const TOUCH: DeviceId = DeviceId(2);
+/// The first pad.
+pub const PAD: DeviceId = DeviceId(3);
+
+/// How many pads there can be at once.
+pub const PADS_MAX: usize = 8;
+pub const DEVICES: usize = 3 + PADS_MAX;
+/// How many fingers are followed at once; more are not felt.
+pub const FINGERS_MAX: usize = 16;
+/// The most events of one frame; what is more is dropped, and said.
+pub const EVENTS_MAX: usize = 4096;
+
+/// The pad with this number, from 1.
+pub fn pad(number: usize) -> Option<DeviceId> {
+    (1..=PADS_MAX).contains(&number).then(|| DeviceId(PAD.0 + number as u8 - 1))
+}
+
+/// A finger on the panel. It is known by its place among the fingers, which it keeps while it is
+/// down.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Finger {
+    /// What the system calls it.
+    id: u64,
+    pub at: Vec3,
+    /// How far it moved in this frame.
+    pub by: Vec3,
+    pub pressure: f32,
+    /// Whether it came, or went, in this frame.
+    pub came: bool,
+    pub went: bool,
+}
+
+/// What a pad is to do with its motors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rumble {
+    pub device: DeviceId,
+    /// 0 to 1: the strong one, the weak one.
+    pub motors: [f32; 2],
+    pub seconds: f32,
+}
+
+/// A text that is being composed.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Composing {
+    pub text: String,
+    /// In bytes of it.
+    pub cursor: Option<(u32, u32)>,
+}
+
+/// All devices.
+pub struct Input {
+    devices: Vec<Device>,
+    events: Vec<Event>,
+    fingers: [Option<Finger>; FINGERS_MAX],
+    composing: Composing,
+    /// The device that was used last.
+    last: DeviceId,
+    rumbles: Vec<Rumble>,
+    rumble_enabled: [bool; DEVICES],
+    rumbling: [[f32; 2]; DEVICES],
+}
+
+impl Default for Input {
+    fn default() -> Input {
+        let device = |at: usize| match DeviceId(at as u8) {
+            KEYBOARD => Device::new(Class::Keyboard, "Keyboard", true),
+            MOUSE => Device::new(Class::Mouse, "Mouse", true),
+            TOUCH => Device::new(Class::Touch, "Touch panel", false),
+            _ => Device::new(Class::Pad, "", false),
+        };
+        Input {
+            devices: (0..DEVICES).map(device).collect(),
+            events: Vec::new(),
+            fingers: [None; FINGERS_MAX],
+            composing: Composing::default(),
+            last: KEYBOARD,
+            rumbles: Vec::new(),
+            rumble_enabled: [true; DEVICES],
+            rumbling: [[0.0; 2]; DEVICES],
+        }
+    }
+}
+
+impl Input {
+    /// A frame begins, with everything that happened since the last one, in its order.
+    pub fn begin_frame(&mut self, events: Vec<Event>) {
+        self.devices.iter_mut().for_each(Device::begin_frame);
+        for place in &mut self.fingers {
+            match place {
+                Some(finger) if finger.went => *place = None,
+                Some(finger) => (finger.came, finger.by) = (false, Vec3::ZERO),
+                None => {}
+            }
+        }
+        self.events = events;
+        self.events.truncate(EVENTS_MAX);
+        for at in 0..self.events.len() {
+            let Event { device, what, .. } = self.events[at].clone();
+            self.take(device, what);
+        }
+    }
+
+    fn take(&mut self, id: DeviceId, what: What) {
+        let device = &mut self.devices[usize::from(id.0)];
+        match what {
+            What::Button { repeat: true, .. } => {}
+            What::Button { button, value, .. } => {
+                device.set_button(usize::from(button), value);
+                self.last = id;
+            }
+            What::Axis { axis, value } => {
+                device.set_axis(usize::from(axis), value);
+                if id.0 >= PAD.0 && device.axis(usize::from(axis)) != Vec3::ZERO {
+                    self.last = id;
+                }
+            }
+            What::Motion { axis, by } => {
+                device.move_axis(usize::from(axis), by);
+                self.last = id;
+            }
+            What::Label { button, text } => device.set_label(usize::from(button), text),
+            What::Text(_) => device.active = true,
+            What::Compose { text, cursor } => self.composing = Composing { text, cursor },
+            What::Touch { finger, phase, at, pressure } => {
+                self.touch(finger, phase, at, pressure);
+                self.last = id;
+            }
+            What::Connected { name, motors } => {
+                device.came = !device.connected;
+                (device.connected, device.name, device.motors) = (true, name, motors);
+            }
+            What::Disconnected => {
+                device.went = device.connected;
+                device.connected = false;
+                device.release_all();
+                self.rumbling[usize::from(id.0)] = [0.0; 2];
+            }
+            What::Reset => device.release_all(),
+        }
+    }
+
+    fn touch(&mut self, id: u64, phase: Phase, at: Vec3, pressure: f32) {
+        let same = |place: &Option<Finger>| place.is_some_and(|one| one.id == id && !one.went);
+        let known = self.fingers.iter().position(same);
+        let Some(place) = known.or_else(|| {
+            (phase == Phase::Began).then(|| self.fingers.iter().position(Option::is_none))?
+        }) else {
+            return;
+        };
+        let before = self.fingers[place];
+        let moved = before.map_or(Vec3::ZERO, |finger| at - finger.at);
+        self.fingers[place] = Some(Finger {
+            id,
+            at,
+            by: before.map_or(Vec3::ZERO, |finger| finger.by) + moved,
+            pressure,
+            came: before.is_none_or(|finger| finger.came),
+            went: phase == Phase::Ended,
+        });
+        let panel = &mut self.devices[usize::from(TOUCH.0)];
+        panel.connected = true;
+        if place == 0 {
+            panel.set_axis(0, at);
+            panel.move_axis(1, moved);
+            panel.set_button(0, if phase == Phase::Ended { 0.0 } else { 1.0 });
+        }
+    }
+
+    #[inline]
+    pub fn device(&self, id: DeviceId) -> &Device {
+        &self.devices[usize::from(id.0)]
+    }
+
+    pub fn device_mut(&mut self, id: DeviceId) -> &mut Device {
+        &mut self.devices[usize::from(id.0)]
+    }
+
+    /// What happened since the frame before, in its order.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// The fingers, each at its place.
+    pub fn fingers(&self) -> &[Option<Finger>; FINGERS_MAX] {
+        &self.fingers
+    }
+
+    pub fn composing(&self) -> &Composing {
+        &self.composing
+    }
+
+    /// The device that was used last.
+    pub fn last_used(&self) -> DeviceId {
+        self.last
+    }
+
+    /// Has a pad rumble: the strong and the weak motor, 0 to 1, for so many seconds.
+    pub fn rumble(&mut self, device: DeviceId, motors: [f32; 2], seconds: f32) {
+        let at = usize::from(device.0);
+        if self.devices[at].connected && self.rumble_enabled[at] {
+            self.rumbling[at] = motors;
+            self.rumbles.push(Rumble { device, motors, seconds });
+        }
+    }
+
+    /// What the motors of a pad were last told.
+    pub fn rumbling(&self, device: DeviceId) -> [f32; 2] {
+        self.rumbling[usize::from(device.0)]
+    }
+
+    /// Whether a pad may rumble; one that may not stops.
+    pub fn set_rumble_enabled(&mut self, device: DeviceId, enabled: bool) {
+        if !enabled {
+            self.rumble(device, [0.0; 2], 0.0);
+        }
+        self.rumble_enabled[usize::from(device.0)] = enabled;
+    }
+
+    /// What the game wants of the pads since this was last asked.
+    pub fn take_rumbles(&mut self) -> Vec<Rumble> {
+        std::mem::take(&mut self.rumbles)
+    }
+
+    pub fn write_state(&self, hash: &mut StateHash) {
+        for device in &self.devices {
+            device.state().for_each(|number| hash.write_f64(number));
+        }
+        for finger in self.fingers.iter().flatten() {
+            finger.at.to_array().iter().for_each(|number| hash.write_f64(f64::from(*number)));
+        }
+        hash.write_bytes(self.composing.text.as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(device: DeviceId, what: What) -> Event {
+        Event { device, age: 0.0, what }
+    }
+
+    #[test]
+    fn a_pad_that_is_unplugged_while_pressed_releases_everything() {
+        let mut input = Input::default();
+        let pad = pad(2).unwrap();
+        input.begin_frame(vec![
+            event(pad, What::Connected { name: "Pad".into(), motors: 2 }),
+            event(pad, What::Button { button: 0, value: 1.0, repeat: false }),
+        ]);
+        assert!(input.device(pad).came && input.device(pad).pressed(0));
+        assert_eq!(input.last_used(), pad);
+        input.begin_frame(vec![event(pad, What::Disconnected)]);
+        let device = input.device(pad);
+        assert!(device.went && !device.connected && device.released(0));
+        input.begin_frame(Vec::new());
+        assert!(!input.device(pad).went);
+        input.rumble(pad, [1.0; 2], 1.0);
+        assert!(input.take_rumbles().is_empty(), "it is not there");
+    }
+
+    #[test]
+    fn fingers_keep_their_places_while_they_are_down() {
+        let mut input = Input::default();
+        let touch = |finger, phase, x: f32| {
+            let at = Vec3::new(x, 0.0, 0.0);
+            event(TOUCH, What::Touch { finger, phase, at, pressure: 1.0 })
+        };
+        input.begin_frame(vec![touch(70, Phase::Began, 1.0), touch(80, Phase::Began, 2.0)]);
+        input.begin_frame(vec![touch(70, Phase::Ended, 3.0), touch(80, Phase::Moved, 5.0)]);
+        let [first, second, ..] = input.fingers() else { panic!("there are places") };
+        assert!(first.unwrap().went && first.unwrap().by.x == 2.0);
+        assert!(second.unwrap().by.x == 3.0 && !second.unwrap().came);
+        assert!(input.device(TOUCH).released(0));
+        input.begin_frame(vec![touch(90, Phase::Began, 4.0)]);
+        assert_eq!(input.fingers()[0].unwrap().id, 90);
+        // A finger that nobody saw come does nothing.
+        input.begin_frame(vec![touch(7, Phase::Moved, 4.0)]);
+        assert_eq!(input.fingers().iter().flatten().count(), 2);
+    }
+
+    #[test]
+    fn motion_is_summed_over_a_frame_and_the_cursor_stays() {
+        let mut input = Input::default();
+        let by = Vec3::new(2.0, -1.0, 0.0);
+        let moved = |axis| event(MOUSE, What::Motion { axis, by });
+        let at = What::Axis { axis: 0, value: Vec3::new(5.0, 6.0, 0.0) };
+        input.begin_frame(vec![moved(1), event(MOUSE, at), moved(1), moved(2)]);
+        let mouse = input.device(MOUSE);
+        assert_eq!((mouse.axis(1), mouse.axis(2)), (by * 2.0, by));
+        input.begin_frame(Vec::new());
+        let mouse = input.device(MOUSE);
+        assert_eq!((mouse.axis(0).x, mouse.axis(1), mouse.axis(2)), (5.0, Vec3::ZERO, Vec3::ZERO));
+    }
+}

@@ -1,0 +1,134 @@
+//! Curves: a number from a parameter, by points and an easing between them. Knows no files and no
+//! voices.
+
+/// The most points of one curve.
+pub const POINTS_MAX: usize = 64;
+
+/// How a curve goes from point to point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Easing {
+    Linear,
+    /// The value of the point before.
+    Step,
+    /// Slow, then fast: the square.
+    In,
+    /// Fast, then slow.
+    Out,
+    /// Slow at both ends: 3t² − 2t³.
+    Smooth,
+}
+
+impl Easing {
+    /// Every easing, with the word for it.
+    pub const ALL: [(&'static str, Easing); 5] = [
+        ("linear", Easing::Linear),
+        ("step", Easing::Step),
+        ("in", Easing::In),
+        ("out", Easing::Out),
+        ("smooth", Easing::Smooth),
+    ];
+
+    /// The easing of a number that [`Easing`] was written as.
+    pub fn from_number(number: u8) -> Option<Easing> {
+        Easing::ALL.get(usize::from(number)).map(|(_, easing)| *easing)
+    }
+
+    /// `t`, from 0 to 1, eased.
+    #[inline]
+    fn apply(self, t: f32) -> f32 {
+        match self {
+            Easing::Linear => t,
+            Easing::Step => 0.0,
+            Easing::In => t * t,
+            Easing::Out => t * (2.0 - t),
+            Easing::Smooth => t * t * (3.0 - 2.0 * t),
+        }
+    }
+}
+
+/// What a curve drives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Target {
+    /// Decibels, added.
+    VolumeDb,
+    /// A factor of speed and pitch, multiplied.
+    Pitch,
+    /// Hertz of the low-pass filter; the lowest of all holds.
+    CutoffHz,
+    /// From -1, left, to 1, right; added.
+    Pan,
+}
+
+impl Target {
+    /// Every target, with the word for it, and the least and the greatest value.
+    pub const ALL: [(&'static str, Target, f32, f32); 4] = [
+        ("volume_db", Target::VolumeDb, -100.0, 24.0),
+        ("pitch", Target::Pitch, 0.01, 16.0),
+        ("cutoff_hz", Target::CutoffHz, 20.0, 24_000.0),
+        ("pan", Target::Pan, -1.0, 1.0),
+    ];
+
+    /// The target of a number that [`Target`] was written as.
+    pub fn from_number(number: u8) -> Option<Target> {
+        Target::ALL.get(usize::from(number)).map(|row| row.1)
+    }
+}
+
+/// The value at `x` of a curve through `points`, which ascend in x and are at least one. Before the
+/// first and after the last it stays level.
+#[inline]
+pub fn value(points: &[(f32, f32)], easing: Easing, x: f32) -> f32 {
+    let after = points.iter().position(|point| point.0 > x).unwrap_or(points.len());
+    if after == 0 {
+        return points[0].1;
+    }
+    let before = points[after - 1];
+    let Some(next) = points.get(after) else { return before.1 };
+    let t = (x - before.0) / (next.0 - before.0);
+    before.1 + (next.1 - before.1) * easing.apply(t)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(easing: Easing, x: f32, wanted: f32) {
+        let points = [(0.0, -40.0), (10.0, 0.0), (20.0, 6.0)];
+        assert!((value(&points, easing, x) - wanted).abs() < 1e-5, "{easing:?} at {x}");
+    }
+
+    #[test]
+    fn a_curve_goes_through_its_points_and_stays_level_outside() {
+        for (_, easing) in Easing::ALL {
+            check(easing, -5.0, -40.0);
+            check(easing, 0.0, -40.0);
+            check(easing, 10.0, 0.0);
+            check(easing, 20.0, 6.0);
+            check(easing, 1e9, 6.0);
+        }
+    }
+
+    #[test]
+    fn an_easing_shapes_what_lies_between() {
+        check(Easing::Linear, 5.0, -20.0);
+        check(Easing::Step, 9.9, -40.0);
+        check(Easing::In, 5.0, -30.0);
+        check(Easing::Out, 5.0, -10.0);
+        check(Easing::Smooth, 5.0, -20.0);
+        check(Easing::Smooth, 2.5, -33.75);
+        check(Easing::Linear, 15.0, 3.0);
+    }
+
+    #[test]
+    fn numbers_of_easings_and_targets_are_their_places() {
+        for (i, (_, easing)) in Easing::ALL.iter().enumerate() {
+            assert_eq!((*easing as usize, Easing::from_number(i as u8)), (i, Some(*easing)));
+        }
+        for (i, row) in Target::ALL.iter().enumerate() {
+            assert_eq!((row.1 as usize, Target::from_number(i as u8)), (i, Some(row.1)));
+        }
+        assert_eq!((Easing::from_number(5), Target::from_number(4)), (None, None));
+    }
+}
