@@ -26,7 +26,9 @@ end
 
 -- Where the game has no `update`, the world that is there by itself is moved on.
 function core.update(dt)
+  core.update_actions()
   core.tell_changes()
+  core.begin_components()
   core.advance_timers(dt)
   core.advance_tweens(dt)
   if has_callback("update") then
@@ -67,6 +69,12 @@ end
 function core.render()
   if has_callback("render") then
     globals.render()
+  end
+end
+
+function core.on_activate(active)
+  if has_callback("on_activate") then
+    globals.on_activate(active)
   end
 end
 

@@ -352,3 +352,6 @@ else
 end
 modules._G = globals
 core.note_ctypes()
+if options.worker then
+  core.close_off()
+end

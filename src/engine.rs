@@ -1,15 +1,29 @@
 //! The engine: every system and world as a field. The only thing that scripts' functions see.
 
+mod picture;
+
 use crate::foundation::hash::StateHash;
 use crate::foundation::random::Random;
+use crate::foundation::tasks::Pool;
 use crate::foundation::{Error, Handle, Kind, Slots};
+use crate::packet::Packet;
 use crate::resource::package::Packages;
 use crate::resource::project::Project;
 use crate::resource::save::Saves;
 use crate::resource::settings::Settings;
 use crate::resource::store::Store;
+use crate::system::platform;
+use crate::system::input::Input;
+use crate::system::gui::Guis;
+use crate::system::textures::Textures;
+use crate::system::sound::Sounds;
 use crate::system::time_step::TimeStepPolicy;
+use crate::system::window::{Opening, Window};
+use crate::system::workers::Workers;
+use crate::world::unit::Units;
 use crate::world::{WORLDS_MAX, World, WorldId};
+use crate::world::camera::{CAMERAS_MAX, Camera, VIEWPORTS_MAX, Viewport};
+pub use picture::{Picture, VIEWS_MAX};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -81,7 +95,8 @@ pub struct Start {
 }
 
 /// What a state hash tells apart, in the order of the hashes.
-pub const SYSTEMS: [&str; 4] = ["time", "random numbers", "worlds", "what the game hashed"];
+pub const SYSTEMS: [&str; 5] =
+    ["time", "random numbers", "worlds", "sound", "what the game hashed"];
 
 /// Every system of the engine.
 pub struct Engine {
@@ -97,8 +112,21 @@ pub struct Engine {
     pub frame: FrameTime,
     pub time_step: TimeStepPolicy,
     pub random: Random,
+    pub input: Input,
+    pub window: Window,
+    /// The threads that work on a frame.
+    pub tasks: Pool,
+    /// Long jobs of the game's beside its frames.
+    pub workers: Workers,
     pub collection: Collection,
     pub worlds: Slots<World>,
+    pub units: Units,
+    pub textures: Textures,
+    pub guis: Guis,
+    pub sounds: Sounds,
+    pub cameras: Slots<Camera>,
+    pub viewports: Slots<Viewport>,
+    pub picture: Picture,
     /// The world that is there without being asked for, once it was asked for.
     pub main_world: Option<WorldId>,
     /// What the game had hashed in this frame.
@@ -123,8 +151,19 @@ impl Engine {
             frame: FrameTime::default(),
             time_step: TimeStepPolicy::default(),
             random: Random::seed(start.seed),
+            input: Input::default(),
+            window: Window::new(&Opening::default()),
+            tasks: Pool::new(None),
+            workers: Workers::new(start.deterministic, || platform::asked_to_end().is_some()),
             collection: Collection::DEFAULT,
             worlds: Slots::new(Kind::World, WORLDS_MAX),
+            units: Units::default(),
+            textures: Textures::new(false),
+            guis: Guis::default(),
+            sounds: Sounds::silent(start.seed, start.build != Build::Release),
+            cameras: Slots::new(Kind::Camera, CAMERAS_MAX),
+            viewports: Slots::new(Kind::Viewport, VIEWPORTS_MAX),
+            picture: Picture::default(),
             main_world: None,
             game_hash: StateHash::new(0),
             quit: None,
@@ -156,8 +195,15 @@ impl Engine {
             worlds.write_f64(world.time);
             worlds.write_f64(world.delta);
         }
+        for (handle, _) in self.units.slots.iter() {
+            worlds.write_f64(handle.to_number());
+            for float in self.units.scene.floats(handle.index() as u32) {
+                worlds.write_f32(float);
+            }
+        }
         let game = std::mem::replace(&mut self.game_hash, StateHash::new(0));
-        [time.finish(), random.finish(), worlds.finish(), game.finish()]
+        let sound = self.sounds.voices.hash();
+        [time.finish(), random.finish(), worlds.finish(), sound, game.finish()]
     }
 
     /// As if a file of the game's folder were not there, until [`Engine::end_pretending`].
@@ -178,12 +224,30 @@ impl Engine {
         self.project.show_all();
     }
 
+    /// What the frame that was just played shows, written into an empty packet.
+    pub fn take_packet(&mut self, mut packet: Packet) -> Packet {
+        packet.frame = self.frame.index;
+        packet.seconds = self.frame.total;
+        packet.scale = self.window.scale as f32;
+        self.fill_packet(&mut packet);
+        packet
+    }
+
     /// What a handle names, where it is there.
     pub fn living(&self, handle: Handle) -> Option<Kind> {
         let kind = Kind::of(handle)?;
         let living = match kind {
             Kind::World => self.worlds.get(handle).is_some(),
+            Kind::Gui => self.guis.slots().get(handle).is_some(),
+            Kind::GuiObject => self.guis.has_object(handle),
+            Kind::Camera => self.cameras.get(handle).is_some(),
+            Kind::Viewport => self.viewports.get(handle).is_some(),
+            Kind::LineObject => false,
+            Kind::Unit => self.units.slots.get(handle).is_some(),
             Kind::ResourcePackage => self.packages.slots().get(handle).is_some(),
+            Kind::Worker => self.workers.slots().get(handle).is_some(),
+            Kind::Voice => self.sounds.voices.slots.get(handle).is_some(),
+            Kind::SoundWorld => self.sounds.voices.worlds.get(handle).is_some(),
         };
         living.then_some(kind)
     }
@@ -196,11 +260,23 @@ impl Engine {
         })
     }
 
+    /// Moves a living world on by `delta` seconds.
+    pub fn update_world(&mut self, world: WorldId, delta: f64) -> Result<(), Error> {
+        let world = self.worlds.get_mut(world.0).expect("the handle was checked where it came in");
+        world.update(delta, &self.tasks)
+    }
+
     /// Ends a world; `place` is the script's line, for the words of its stale handles.
     pub fn release_world(&mut self, world: WorldId, place: &str) {
+        let units: Vec<_> = self.units.in_world(world).collect();
+        for unit in units {
+            self.units.destroy(unit, self.frame.index, place);
+        }
         if self.main_world == Some(world) {
             self.main_world = None;
         }
+        self.guis.release_world(world.0, self.frame.index, place);
+        self.sounds.release_world(world.0, self.frame.index, place);
         self.worlds.remove(world.0, "", self.frame.index, place);
     }
 

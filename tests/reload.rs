@@ -1,6 +1,8 @@
 //! Hot reload of Lua, row by row: what an edit keeps, what it changes, what it cannot change. Every
 //! line of the table in docs/hot_reload.md is the name of a row here.
 
+#[path = "reload/collector.rs"]
+mod collector;
 #[path = "reload/failing.rs"]
 mod failing;
 #[path = "reload/figures.rs"]
@@ -15,6 +17,10 @@ mod storm;
 use failing::{FAILS, LIMITS};
 use game::Game;
 use rows::{CHANGES, KEEPS, Row};
+
+/// As the engine's own: what lies beside what in memory is part of the tests.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The words of what does not hold.
 fn fault(row: &Row) -> Result<(), String> {

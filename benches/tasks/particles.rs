@@ -36,6 +36,20 @@ impl Particles {
         Particles { x, y, speed_x, speed_y, colour: vec![0; n] }
     }
 
+    /// The bits of every number.
+    pub fn each_bits(&self, mut each: impl FnMut(u32)) {
+        for numbers in [&self.x, &self.y, &self.speed_x, &self.speed_y] {
+            numbers.iter().for_each(|number| each(number.to_bits()));
+        }
+        self.colour.iter().for_each(|colour| each(*colour));
+    }
+
+    /// The sum of all places and speeds, in their order.
+    pub fn sum(&self) -> f64 {
+        let all = [&self.x, &self.y, &self.speed_x, &self.speed_y];
+        all.into_iter().flatten().map(|number| f64::from(*number)).sum()
+    }
+
     pub fn all(&mut self) -> Piece<'_> {
         Piece {
             x: &mut self.x,

@@ -79,6 +79,20 @@ function engine_test.mend()
   core.forget_texts()
 end
 
+---Does something in the player's place; the next frame that is played gets it, through the queue
+---that devices go through. An event is a table with one of `press`, `release`, `tap` (a key, or
+---"mouse:left", "pad1:a"; `value` from 0 to 1), `axis` and `motion` ("mouse:cursor", "pad1:left",
+---with `x` and `y`), `text`, `compose`, `touch` (a finger's number, with `phase`, `x`, `y`,
+---`pressure`), `connect` and `disconnect` ("pad2"), `focus` (true or false), `resize` ({ width,
+---height }), `drop` (a path).
+---@param events table one event, or a list of them in their order
+function engine_test.input(events)
+  if type(events) ~= "table" then
+    error("test.input: argument #1 'events' must be table, got " .. core.describe(events), 2)
+  end
+  request("input", { input = true, events = events })
+end
+
 ---Asks the game to end, as the player does who closes its window: `on_close` may refuse.
 ---@return boolean ends whether the game ends; it plays no more frames in this test then
 function engine_test.close()
@@ -130,6 +144,8 @@ function kit.power_of(wanted)
     return { kind = "request", request = "reload", file = wanted.file, text = wanted.text }
   elseif wanted.fault then
     return { kind = "request", request = "fault", fault = wanted.fault, file = wanted.file }
+  elseif wanted.input then
+    return { kind = "request", request = "input", events = wanted.events }
   elseif wanted.close then
     return { kind = "request", request = "close" }
   end

@@ -3,6 +3,8 @@
 use crate::resource::data_kinds;
 use crate::resource::kind::{Kind, Kinds};
 use crate::script::lua_kind;
+use crate::system::sound::kinds as sound_kinds;
+use crate::world::unit_resource;
 
 static ALL: &[&Kind] = &[
     &lua_kind::LUA,
@@ -11,6 +13,9 @@ static ALL: &[&Kind] = &[
     &data_kinds::STRINGS,
     &data_kinds::TEXT,
     &data_kinds::BINARY,
+    &sound_kinds::SOUND,
+    &sound_kinds::MIXER,
+    &unit_resource::UNIT,
 ];
 
 /// Every kind.

@@ -2,17 +2,21 @@
 //! else; what each part does is in the layers below.
 
 pub mod crash;
+mod desk;
 mod game;
+pub mod given;
 pub mod kinds;
 mod play;
 pub mod record;
 mod resources;
+mod screen;
 mod tape;
 pub mod testing;
 
 use crate::doing;
 use crate::engine::{Build, Engine, Start};
 use crate::foundation::sjson::Tree;
+use crate::foundation::tasks::Pool;
 use crate::foundation::{Error, log};
 use crate::resource::project::{NoScript, Project};
 use crate::resource::settings::Settings;
@@ -20,11 +24,15 @@ use crate::resource::store::Store;
 use crate::resource::watch::Watch;
 use crate::script::{Config, Report, Value, Vm, modules};
 use crate::system::platform;
+use crate::system::sound::{Destination, Sounds};
 use crate::system::time_step::PolicyWord;
+use crate::system::window::{Change, Fullscreen, Vsync, Window};
 use std::path::PathBuf;
 
 pub use game::Game;
+use given::Given;
 pub use play::{HEADLESS_STEP, Options, Pace, play};
+pub use screen::{Choice, Screenshot, Show};
 
 /// What the process says to its caller.
 pub mod exit {
@@ -58,6 +66,10 @@ pub struct Opening {
     pub store: Option<Store>,
     /// Take what changes in the folder while the game is played.
     pub watch: bool,
+    /// How many threads work on a frame; as many as there are cores if none.
+    pub threads: Option<usize>,
+    /// Where its sound goes.
+    pub sound: Destination,
 }
 
 /// A game that is running.
@@ -65,6 +77,8 @@ pub struct App {
     vm: Vm,
     watch: Option<Watch>,
     boot: String,
+    /// What the next frame gets from outside.
+    given: Given,
     init_seconds: f64,
     update_seconds: f64,
 }
@@ -86,6 +100,7 @@ impl App {
             tests: opening.build == Build::Test,
             coverage: opening.coverage,
             lines: opening.lines,
+            ..Config::DEFAULT
         };
         let init_seconds = settings.number("limits.init_seconds");
         let update_seconds = settings.number("limits.update_seconds");
@@ -94,6 +109,7 @@ impl App {
             Game::Folder(folder) if opening.watch => resources::watch(folder),
             _ => None,
         };
+        let window = window_opening(&settings, &project)?;
         let mut engine = Engine::new(Start {
             project,
             settings,
@@ -104,9 +120,16 @@ impl App {
             deterministic: opening.deterministic,
             save_folder,
         });
+        engine.window = Window::new(&window);
+        engine.tasks = Pool::new(opening.threads);
+        let checked = opening.build != Build::Release;
+        let Engine { settings, store, .. } = &mut engine;
+        let (seed, sound) = (opening.seed, &opening.sound);
+        engine.sounds = Sounds::new(settings, store, seed, checked, sound)?;
         apply_settings(&mut engine)?;
         let vm = Vm::new(engine, config).map_err(|report| Error::new(report.to_string()))?;
-        Ok(App { vm, watch, boot, init_seconds, update_seconds })
+        let given = Given::default();
+        Ok(App { vm, watch, boot, given, init_seconds, update_seconds })
     }
 
     /// The VM and, in it, the engine.
@@ -133,9 +156,15 @@ impl App {
         Ok(())
     }
 
-    /// Plays one frame, which took `measured` seconds: packages and new resources, the clock,
-    /// `update`, `render`, the collector.
+    /// Has the next frame get something from outside.
+    pub fn give(&mut self, given: Given) {
+        self.given.append(given);
+    }
+
+    /// Plays one frame, which took `measured` seconds: input, packages and new resources, the
+    /// clock, `update`, `render`, the collector.
     pub fn frame(&mut self, measured: f64) -> Result<(), Box<Report>> {
+        self.take_given()?;
         self.take_packages()?;
         self.swap_resources()?;
         let engine = self.vm.engine();
@@ -143,9 +172,43 @@ impl App {
         engine.frame.index += 1;
         engine.frame.delta = delta;
         engine.frame.total += delta;
+        engine.workers.begin_frame(engine.frame.index);
         self.call("update", &[Value::Number(delta)], self.update_seconds)?;
         self.call("render", &[], self.update_seconds)?;
+        self.step_sound(measured);
         self.vm.collect();
+        Ok(())
+    }
+
+    /// Sound goes on. What is heard keeps to the clock, whatever the game makes of a frame's time;
+    /// a run that must repeat keeps to its own steps.
+    fn step_sound(&mut self, measured: f64) {
+        let engine = self.vm.engine();
+        let seconds = if engine.deterministic { engine.frame.delta } else { measured };
+        engine.sounds.step(seconds.clamp(0.0, 1.0), engine.frame.index);
+    }
+
+    /// The devices and the window are as they are now; the game hears of the focus, and whether it
+    /// is to be closed.
+    fn take_given(&mut self) -> Result<(), Box<Report>> {
+        let Given { events, changes } = std::mem::take(&mut self.given);
+        let engine = self.vm.engine();
+        let focused = engine.window.focused;
+        engine.window.begin_frame(&changes);
+        engine.input.begin_frame(events);
+        let window = &mut engine.window;
+        let asked = std::mem::take(&mut window.asked_to_close) || window.closing;
+        let gone = changes.contains(&Change::Gone);
+        let now = window.focused;
+        if now != focused {
+            self.call("on_activate", &[Value::Boolean(now)], self.update_seconds)?;
+        }
+        if gone {
+            // There is nothing left that could stay open.
+            self.vm.engine().quit.get_or_insert(exit::SUCCESS);
+        } else if asked {
+            self.close_requested()?;
+        }
         Ok(())
     }
 
@@ -195,9 +258,40 @@ fn game_id(settings: &Settings, project: &Project) -> String {
     chosen.trim_start_matches('.').chars().map(letter).collect()
 }
 
+/// The window that the settings ask for.
+fn window_opening(
+    settings: &Settings,
+    project: &Project,
+) -> Result<crate::system::window::Opening, Error> {
+    let names = [settings.text("window.title"), settings.text("name")];
+    let folder = project.folder_name();
+    let title = names.into_iter().find(|text| !text.is_empty()).unwrap_or(&folder);
+    let word = |key: &str| settings.text(key);
+    let known = "a test holds that the settings' words are the window's";
+    Ok(crate::system::window::Opening {
+        title: title.to_string(),
+        width: settings.number("window.width") as u32,
+        height: settings.number("window.height") as u32,
+        fullscreen: Fullscreen::of(word("window.fullscreen")).expect(known),
+        vsync: Vsync::of(word("window.vsync")).expect(known),
+        resizable: settings.boolean("window.resizable"),
+        monitor: settings.number("window.monitor") as usize,
+    })
+}
+
 fn apply_settings(engine: &mut Engine) -> Result<(), Error> {
     engine.collection.milliseconds = engine.settings.number("collector.milliseconds");
     engine.collection.ceiling_mib = engine.settings.number("collector.ceiling_mib");
+    for system in crate::world::SYSTEMS {
+        let priority = engine.settings.number(&format!("tasks.priorities.{system}"));
+        if priority.fract() != 0.0 {
+            let words = "must be a whole number, got";
+            return Err(crate::error!(
+                "settings.sjson: 'tasks.priorities.{system}' {words} {priority}"
+            ));
+        }
+        engine.tasks.set_priority(system, priority as u8);
+    }
     let fault = |words: &str| crate::error!("settings.sjson: 'time_step': {words}");
     let mut words = Vec::new();
     for item in engine.settings.list("time_step") {
@@ -208,4 +302,16 @@ fn apply_settings(engine: &mut Engine) -> Result<(), Error> {
         });
     }
     engine.time_step.set(&words).map_err(|words| fault(&words))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::resource::settings::SETTINGS;
+    use crate::world::SYSTEMS;
+
+    #[test]
+    fn every_system_that_runs_as_a_task_has_a_setting_for_its_priority_and_nothing_else_has() {
+        let keys = SETTINGS.iter().filter_map(|it| it.key.strip_prefix("tasks.priorities."));
+        assert_eq!(keys.collect::<Vec<_>>(), SYSTEMS, "add a row, or take one away");
+    }
 }

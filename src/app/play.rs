@@ -1,11 +1,15 @@
 //! Playing a game from its start to its end: the loop around the frame, and what is said at the
 //! end.
 
+use super::given::Given;
+use super::screen::{Screen, Show};
 use super::tape::Tape;
-use super::{App, Game, Opening, crash, exit};
-use crate::foundation::{fault, log};
+use super::{App, Game, Opening, crash, exit, window_opening};
+use crate::engine::Build;
+use crate::foundation::{Error, fault, log};
 use crate::script::Report;
 use crate::system::platform;
+use crate::system::sound::Destination;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -34,23 +38,83 @@ pub struct Options {
     pub arguments: Vec<String>,
     /// Take what changes in the folder while the game is played.
     pub watch: bool,
+    /// How many threads work on a frame; as many as there are cores if none.
+    pub threads: Option<usize>,
     /// Write the run to this file, to be played again.
     pub record: Option<PathBuf>,
     /// Play this recording again, and compare.
     pub replay: Option<PathBuf>,
+    /// Where its sound goes.
+    pub sound: Destination,
+    /// How it is seen.
+    pub show: Show,
+    /// Frames that are played where a window is wanted and there is no display; until stopped if
+    /// none.
+    pub frames_without_display: Option<u64>,
 }
 
 /// Plays a game: the process's exit code.
 pub fn play(options: Options) -> i32 {
     let mut options = options;
-    let mut tape = match Tape::open(&mut options) {
-        Ok(tape) => tape,
+    let opened = Tape::open(&mut options).and_then(|tape| {
+        let screen = open_screen(&mut options)?;
+        let opening = opening(&options);
+        let app = open_app(&opening, &screen)?;
+        Ok(Run { app, screen, tape, opening, options: options.clone(), broken: None })
+    });
+    let opened = opened.and_then(|mut run| {
+        let Run { tape, app, options, .. } = &mut run;
+        tape.begin(app, options).map(|()| run)
+    });
+    let mut run = match opened {
+        Ok(run) => run,
         Err(error) => {
             log::error(&error.to_string());
             return exit::FAILED;
         }
     };
-    let opening = Opening {
+    // Until now nothing of the game ran: a signal has ended the process at once, also while it
+    // compiled for seconds.
+    platform::note_signals();
+    crash::watch(run.app.vm());
+    // A fault of the engine's own outside of a script's call ends here, as a report too.
+    let played = catch_unwind(AssertUnwindSafe(|| run.to_the_end()));
+    played.unwrap_or_else(|_| {
+        let report = Report { engine_fault: true, ..Report::of_words(fault::take_panic()) };
+        crash::tell(run.app.vm(), &report);
+        exit::ENGINE
+    })
+}
+
+/// Opens the window, or what there is in its place.
+fn open_screen(options: &mut Options) -> Result<Screen, Error> {
+    // What is wrong with the folder is said before a window comes up.
+    let (project, settings) = (options.game.project()?, options.game.settings()?);
+    let window = window_opening(&settings, &project)?;
+    let (mut screen, problem) = Screen::open(options.show.clone(), &window)?;
+    let Some(problem) = problem else { return Ok(screen) };
+    options.pace = match options.pace {
+        Pace::Fixed(seconds) => Pace::Fixed(seconds),
+        Pace::RealTime => Pace::Fixed(HEADLESS_STEP),
+    };
+    if matches!(options.sound, Destination::Device(_)) {
+        // Frames that follow each other as fast as they go cannot be listened to.
+        options.sound = Destination::Null;
+    }
+    let frames = options.frames.or(options.frames_without_display);
+    options.frames = frames;
+    let frames = frames.map_or("until stopped".to_string(), |frames| format!("{frames} frames"));
+    eprintln!(
+        "engine: there is no display ({}): playing {frames} without a window (--headless plays \
+         until stopped)",
+        problem.0
+    );
+    screen.leave_last_picture()?;
+    Ok(screen)
+}
+
+fn opening(options: &Options) -> Opening {
+    Opening {
         game: options.game.clone(),
         build: options.game.build(),
         arguments: options.arguments.clone(),
@@ -65,92 +129,190 @@ pub fn play(options: Options) -> i32 {
         lines: false,
         store: None,
         watch: options.watch,
-    };
-    let mut app = match App::open(opening) {
-        Ok(app) => app,
-        Err(error) => {
-            log::error(&error.to_string());
-            return exit::FAILED;
-        }
-    };
-    if let Err(error) = tape.begin(&mut app, &options) {
-        log::error(&error.to_string());
-        return exit::FAILED;
-    }
-    // Until now nothing of the game ran: a signal has ended the process at once, also while it
-    // compiled for seconds.
-    platform::note_signals();
-    crash::watch(app.vm());
-    // A fault of the engine's own outside of a script's call ends here, as a report too.
-    let played = catch_unwind(AssertUnwindSafe(|| run(&mut app, &options, &mut tape)));
-    played.unwrap_or_else(|_| {
-        let report = Report { engine_fault: true, ..Report::of_words(fault::take_panic()) };
-        crash::tell(app.vm(), &report);
-        exit::ENGINE
-    })
-}
-
-fn run(app: &mut App, options: &Options, tape: &mut Tape) -> i32 {
-    let played = play_frames(app, options, tape);
-    let mut code =
-        played.as_ref().map_or_else(|report| crash::tell(app.vm(), report), |()| exit::SUCCESS);
-    // A game that failed is not called again; but one that was stopped because the process was
-    // asked to end may have something to save.
-    let stopped = played.is_err_and(|report| report.stopped && platform::asked_to_end().is_some());
-    if (code == exit::SUCCESS || stopped)
-        && let Err(report) = app.shutdown()
-    {
-        code = crash::tell(app.vm(), &report);
-    }
-    for (place, count) in log::counted_warnings() {
-        log::warning(&format!("{place}: warned {count} times"));
-    }
-    if !tape.end(options) && code == exit::SUCCESS {
-        code = exit::FAILED;
-    }
-    match code {
-        exit::SUCCESS => app.quit().unwrap_or(exit::SUCCESS),
-        failed => failed,
+        threads: options.threads,
+        sound: options.sound.clone(),
     }
 }
 
-fn play_frames(app: &mut App, options: &Options, tape: &mut Tape) -> Result<(), Box<Report>> {
-    app.start()?;
-    let mut last = Instant::now();
-    let mut played = 0;
-    while app.quit().is_none() && platform::asked_to_end().is_none() {
-        if options.frames.is_some_and(|frames| played >= frames) {
-            break;
-        }
-        let measured = match options.pace {
-            Pace::Fixed(seconds) => seconds,
-            Pace::RealTime => {
-                let now = Instant::now();
-                std::mem::replace(&mut last, now).elapsed().as_secs_f64()
-            }
+fn open_app(opening: &Opening, screen: &Screen) -> Result<App, Error> {
+    let mut app = App::open(opening.clone())?;
+    screen.introduce(app.vm().engine());
+    Ok(app)
+}
+
+/// A game that is being played.
+struct Run {
+    app: App,
+    screen: Screen,
+    tape: Tape,
+    opening: Opening,
+    options: Options,
+    /// What stopped the game, while its window waits for a file that is saved.
+    broken: Option<Broken>,
+}
+
+/// A game that an error stopped, in development.
+struct Broken {
+    report: Box<Report>,
+    /// Whether it had begun to play; one that had not begins anew.
+    started: bool,
+}
+
+/// How long the window of a stopped game sleeps between two looks at what there is to do.
+const BROKEN_SLEEP: Duration = Duration::from_millis(15);
+
+impl Run {
+    fn to_the_end(&mut self) -> i32 {
+        let played = self.play_frames();
+        let told = self.broken.is_some();
+        let mut code = match &played {
+            Ok(()) => exit::SUCCESS,
+            // It was told when it happened.
+            Err(_) if told => exit::FAILED,
+            Err(report) => crash::tell(self.app.vm(), report),
         };
-        let Some(measured) = tape.measured(measured) else { break };
-        app.frame(measured)?;
-        played += 1;
-        if !tape.frame(measured, app.vm().engine()) {
-            break;
+        // A game that failed is not called again; but one that was stopped because the process was
+        // asked to end may have something to save.
+        let stopped =
+            played.is_err_and(|report| report.stopped && platform::asked_to_end().is_some());
+        if (code == exit::SUCCESS || stopped)
+            && let Err(report) = self.app.shutdown()
+        {
+            code = crash::tell(self.app.vm(), &report);
         }
-        if options.pace == Pace::RealTime {
-            wait_for_next_frame(app, last);
+        for (place, count) in log::counted_warnings() {
+            log::warning(&format!("{place}: warned {count} times"));
+        }
+        let seen = self.screen.end(self.app.vm().engine());
+        let heard = self.app.vm().engine().sounds.finish();
+        if let Err(error) = &heard {
+            log::error(&error.to_string());
+        }
+        if (!self.tape.end(&self.options) || !seen || heard.is_err()) && code == exit::SUCCESS {
+            code = exit::FAILED;
+        }
+        match code {
+            exit::SUCCESS => self.app.quit().unwrap_or(exit::SUCCESS),
+            failed => failed,
         }
     }
-    Ok(())
-}
 
-/// Sleeps until the frame has lasted as long as the throttle wants, 1/60 s where there is none.
-fn wait_for_next_frame(app: &mut App, began: Instant) {
-    let seconds = app.vm().engine().time_step.frame_seconds_min().unwrap_or(HEADLESS_STEP);
-    // In slices, so that a signal is heard.
-    while platform::asked_to_end().is_none() {
-        let left = Duration::from_secs_f64(seconds).saturating_sub(began.elapsed());
-        if left.is_zero() {
-            return;
+    fn play_frames(&mut self) -> Result<(), Box<Report>> {
+        if let Err(report) = self.app.start() {
+            self.stumble(report, false)?;
         }
-        std::thread::sleep(left.min(Duration::from_millis(50)));
+        let mut last = Instant::now();
+        let mut played = 0;
+        while self.app.quit().is_none() && platform::asked_to_end().is_none() {
+            if self.options.frames.is_some_and(|frames| played >= frames) {
+                break;
+            }
+            let given = self.screen.poll(self.app.vm().engine());
+            if self.broken.is_some() {
+                self.wait_for_a_file(given)?;
+                last = Instant::now();
+                continue;
+            }
+            let measured = match self.options.pace {
+                Pace::Fixed(seconds) => seconds,
+                Pace::RealTime => {
+                    let now = Instant::now();
+                    std::mem::replace(&mut last, now).elapsed().as_secs_f64()
+                }
+            };
+            let began = Instant::now();
+            let Some((measured, given)) = self.tape.measured(measured, given) else { break };
+            self.app.give(given.clone());
+            if let Err(report) = self.app.frame(measured) {
+                self.stumble(report, true)?;
+                continue;
+            }
+            played += 1;
+            let is_last = self.app.quit().is_some() || self.options.frames == Some(played);
+            let engine = self.app.vm().engine();
+            self.screen.show(engine, is_last);
+            if !self.tape.frame(measured, given, engine) {
+                break;
+            }
+            self.wait_for_next_frame(began);
+        }
+        Ok(())
+    }
+
+    /// An unexpected error. In development, where a window is open, it is told and the game stops;
+    /// otherwise it ends the run.
+    fn stumble(&mut self, report: Box<Report>, started: bool) -> Result<(), Box<Report>> {
+        let waits = self.screen.has_window()
+            && self.options.watch
+            && self.opening.build == Build::Development
+            && platform::asked_to_end().is_none();
+        if !waits {
+            return Err(report);
+        }
+        crash::tell(self.app.vm(), &report);
+        eprintln!("engine: save a file to try again; Escape, or closing the window, ends");
+        self.broken = Some(Broken { report, started });
+        Ok(())
+    }
+
+    /// One look of a stopped game's window at what there is to do. Gives the error where the player
+    /// has enough of it.
+    fn wait_for_a_file(&mut self, given: Given) -> Result<(), Box<Report>> {
+        let Some(broken) = &self.broken else { return Ok(()) };
+        let ends = given.asks_to_end();
+        self.app.vm().engine().window.begin_frame(&given.changes);
+        if ends {
+            return Err(broken.report.clone());
+        }
+        let started = broken.started;
+        let tried = match started {
+            true => self.app.swap_resources(),
+            false if self.app.has_news() => self.begin_anew().map(|()| true),
+            false => Ok(false),
+        };
+        match tried {
+            Ok(true) => {
+                self.broken = None;
+                eprintln!("engine: a file was saved: going on");
+            }
+            Ok(false) => {
+                self.screen.show_again(self.app.vm().engine());
+                std::thread::sleep(BROKEN_SLEEP);
+            }
+            Err(report) => self.stumble(report, started)?,
+        }
+        Ok(())
+    }
+
+    /// Opens the game again and starts it, in the window that is there.
+    fn begin_anew(&mut self) -> Result<(), Box<Report>> {
+        let in_words = |error: Error| Box::new(Report::of_words(error.to_string()));
+        let mut app = open_app(&self.opening, &self.screen).map_err(in_words)?;
+        std::mem::swap(&mut self.app.vm().engine().window, &mut app.vm().engine().window);
+        self.app = app;
+        crash::watch(self.app.vm());
+        self.screen.start_renderer().map_err(in_words)?;
+        self.app.start()
+    }
+
+    /// Sleeps until the frame has lasted as long as the throttle wants, or the display, or in the
+    /// place of one a sixtieth of a second.
+    fn wait_for_next_frame(&mut self, began: Instant) {
+        let engine = self.app.vm().engine();
+        let throttle = engine.time_step.frame_seconds_min();
+        let display = match (self.screen.has_window(), self.options.pace) {
+            (true, _) => self.screen.frame_seconds_min(engine),
+            (false, Pace::RealTime) => Some(throttle.unwrap_or(HEADLESS_STEP)),
+            (false, Pace::Fixed(_)) => return,
+        };
+        let Some(seconds) = display.into_iter().chain(throttle).reduce(f64::max) else { return };
+        // In slices, so that a signal is heard.
+        while platform::asked_to_end().is_none() {
+            let left = Duration::from_secs_f64(seconds).saturating_sub(began.elapsed());
+            if left.is_zero() {
+                return;
+            }
+            std::thread::sleep(left.min(Duration::from_millis(50)));
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! after each frame. A recording holds no absolute path and no clock, so it replays equal from
 //! another folder, in another process, at another pace.
 
+use super::given::Given;
 use crate::engine::{Engine, SYSTEMS};
 use crate::error;
 use crate::foundation::Error;
@@ -11,7 +12,7 @@ use std::path::Path;
 
 const MAGIC: [u8; 4] = *b"EREC";
 /// Of the file's format, and of what is hashed: another engine's hashes would differ.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// The most frames of a recording: more than nine hours at 60 frames a second.
 pub const FRAMES_MAX: usize = 2_000_000;
 
@@ -26,6 +27,8 @@ pub struct Origin {
     pub content: u64,
     pub seed: u64,
     pub boot: String,
+    /// Whether a window was shown, and said what it did.
+    pub display: bool,
     pub arguments: Vec<String>,
 }
 
@@ -34,6 +37,8 @@ pub struct Origin {
 pub struct Frame {
     /// Seconds that were measured.
     pub measured: f64,
+    /// What devices and the window said.
+    pub given: Given,
     /// A hash for each of [`SYSTEMS`].
     pub hashes: [u64; SYSTEMS.len()],
 }
@@ -51,11 +56,16 @@ impl Recording {
     }
 
     /// Notes the frame that was just played.
-    pub fn add(&mut self, measured: f64, engine: &mut Engine) -> Result<(), Error> {
+    pub fn add(
+        &mut self,
+        measured: f64,
+        given: Given,
+        engine: &mut Engine,
+    ) -> Result<(), Error> {
         if self.frames.len() == FRAMES_MAX {
             return Err(error!("a recording has at most {FRAMES_MAX} frames (FRAMES_MAX)"));
         }
-        self.frames.push(Frame { measured, hashes: engine.take_state_hashes() });
+        self.frames.push(Frame { measured, given, hashes: engine.take_state_hashes() });
         Ok(())
     }
 
@@ -84,9 +94,11 @@ impl Recording {
         }
         writer.u64(origin.content);
         writer.u64(origin.seed);
+        writer.u8(u8::from(origin.display));
         writer.list(&origin.arguments, |writer, text| writer.text(text));
         writer.list(&self.frames, |writer, frame| {
             writer.f64(frame.measured);
+            frame.given.write(writer);
             for hash in frame.hashes {
                 writer.u64(hash);
             }
@@ -100,19 +112,21 @@ impl Recording {
         let (game, game_version) = (text()?, text()?);
         let (engine_version, boot) = (text()?, text()?);
         let (content, seed) = (reader.u64()?, reader.u64()?);
+        let display = reader.u8()? != 0;
         let arguments = reader.list(|reader| reader.text().map(str::to_string))?;
         let frames = reader.list(|reader| {
             let measured = reader.f64()?;
+            let given = Given::read(reader)?;
             let mut hashes = [0; SYSTEMS.len()];
             for hash in &mut hashes {
                 *hash = reader.u64()?;
             }
             match measured.is_finite() && measured >= 0.0 {
-                true => Ok(Frame { measured, hashes }),
+                true => Ok(Frame { measured, given, hashes }),
                 false => Err(error!("it is damaged: a frame took {measured} seconds")),
             }
         })?;
-        let origin = Origin { game, game_version, engine_version, content, seed, boot, arguments };
+        let origin = Origin { game, game_version, engine_version, content, seed, boot, display, arguments };
         Ok(Recording { origin, frames })
     }
 
@@ -158,6 +172,8 @@ impl Recording {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::system::input::{Event, KEYBOARD, What};
+    use crate::system::window::Change;
 
     fn sample() -> Recording {
         let origin = Origin {
@@ -167,9 +183,12 @@ mod tests {
             content: 7,
             seed: 3,
             boot: "main".into(),
+            display: true,
             arguments: vec!["--hard".into()],
         };
-        let frame = Frame { measured: 0.016, hashes: [1; SYSTEMS.len()] };
+        let event = Event { device: KEYBOARD, age: 0.0, what: What::Text("a".into()) };
+        let given = Given { events: vec![event], changes: vec![Change::Focus(true)] };
+        let frame = Frame { measured: 0.016, given, hashes: [1; SYSTEMS.len()] };
         Recording { origin, frames: vec![frame; 3] }
     }
 

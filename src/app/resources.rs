@@ -85,8 +85,14 @@ impl App {
         Ok(())
     }
 
-    /// Swaps in what was compiled since the last frame, and what new preferences choose.
-    pub fn swap_resources(&mut self) -> Result<(), Box<Report>> {
+    /// Whether files changed since this, or a swap, was last asked for; what they are is forgotten.
+    pub fn has_news(&self) -> bool {
+        self.watch.as_ref().is_some_and(|watch| watch.changes().count() > 0)
+    }
+
+    /// Swaps in what was compiled since the last frame, and what new preferences choose: whether
+    /// that was anything.
+    pub fn swap_resources(&mut self) -> Result<bool, Box<Report>> {
         let compiled: Vec<Compiled> =
             self.watch.as_ref().map_or_else(Vec::new, |watch| watch.changes().collect());
         let store = &mut self.vm.engine().store;
@@ -98,17 +104,18 @@ impl App {
             changed.extend(names);
         }
         if changed.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         changed.sort();
         changed.dedup();
-        self.reload(&changed)
+        self.reload(&changed).map(|()| true)
     }
 
     /// Has the scripts among `changed` reloaded, and the game told of everything that is new.
     fn reload(&mut self, changed: &[ResourceName]) -> Result<(), Box<Report>> {
         let mut files = Vec::new();
         let engine = self.vm.engine();
+        engine.sounds.reload(&mut engine.store, changed);
         let (release, store) = (engine.build == Build::Release, &mut engine.store);
         for name in changed.iter().filter(|name| name.kind == "lua") {
             let Some(path) = store.path(name) else { continue };
@@ -126,9 +133,6 @@ impl App {
         }
         let names = changed.iter().map(|name| Value::Text(name.to_string())).collect();
         let arguments = [Value::List(files), Value::List(names)];
-        // Without this, a cycle that has seen half of the heap can free what the exchange moved: a
-        // session of 500 to 850 saves ended in a crash.
-        self.vm.finish_collection();
         self.vm.call_core("swap", &arguments, self.update_seconds).map(|_| ())
     }
 }

@@ -1,5 +1,6 @@
 //! What a run does with a recording: nothing, writing one, or playing one again.
 
+use super::given::Given;
 use super::record::{Origin, Recording};
 use super::{App, Options, game_id};
 use crate::engine::Engine;
@@ -33,7 +34,12 @@ impl Tape {
         let game = game_id(&engine.settings, &engine.project);
         let game_version = engine.settings.text("version").to_string();
         match self {
-            Tape::Replay(recording, ..) => recording.fits(&game, &game_version),
+            Tape::Replay(recording, ..) => {
+                if recording.origin.display {
+                    engine.window.listen();
+                }
+                recording.fits(&game, &game_version)
+            }
             Tape::Record(_) => Ok(()),
             Tape::None => {
                 if options.record.is_some() {
@@ -44,6 +50,7 @@ impl Tape {
                         content: engine.store.content_hash(),
                         seed: options.seed,
                         boot,
+                        display: engine.window.is_listening(),
                         arguments: options.arguments.clone(),
                     }));
                 }
@@ -52,21 +59,22 @@ impl Tape {
         }
     }
 
-    /// The seconds that the next frame is to take; `None` where the recording has ended.
-    pub fn measured(&self, measured: f64) -> Option<f64> {
+    /// The seconds that the next frame is to take, and what it gets from outside; `None` where the
+    /// recording has ended.
+    pub fn measured(&self, measured: f64, given: Given) -> Option<(f64, Given)> {
         match self {
             Tape::Replay(recording, next, _) => {
-                recording.frames.get(*next).map(|frame| frame.measured)
+                recording.frames.get(*next).map(|frame| (frame.measured, frame.given.clone()))
             }
-            _ => Some(measured),
+            _ => Some((measured, given)),
         }
     }
 
     /// Notes or compares the frame that was just played; whether to go on.
-    pub fn frame(&mut self, measured: f64, engine: &mut Engine) -> bool {
+    pub fn frame(&mut self, measured: f64, given: Given, engine: &mut Engine) -> bool {
         match self {
             Tape::None => true,
-            Tape::Record(recording) => match recording.add(measured, engine) {
+            Tape::Record(recording) => match recording.add(measured, given, engine) {
                 Ok(()) => true,
                 Err(error) => {
                     log::error(&error.message);

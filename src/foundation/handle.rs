@@ -22,17 +22,47 @@ pub const SLOTS_MAX: usize = 1 << INDEX_BITS;
 pub enum Kind {
     World = 1,
     ResourcePackage = 2,
+    Gui = 3,
+    Camera = 4,
+    Voice = 6,
+    Worker = 7,
+    GuiObject = 8,
+    Unit = 10,
+    SoundWorld = 15,
+    Viewport = 16,
+    LineObject = 19,
 }
 
 impl Kind {
     /// Every kind, in the order of their numbers.
-    pub const ALL: &[Kind] = &[Kind::World, Kind::ResourcePackage];
+    pub const ALL: &[Kind] = &[
+        Kind::World,
+        Kind::ResourcePackage,
+        Kind::Gui,
+        Kind::Camera,
+        Kind::Voice,
+        Kind::Worker,
+        Kind::GuiObject,
+        Kind::Unit,
+        Kind::SoundWorld,
+        Kind::Viewport,
+        Kind::LineObject,
+    ];
 
     /// The word for it in messages and in the editor's definitions.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::World => "World",
+            Kind::Voice => "Voice",
+            Kind::SoundWorld => "SoundWorld",
+            Kind::LineObject => "LineObject",
+            Kind::Viewport => "Viewport",
+            Kind::GuiObject => "GuiObject",
+            Kind::Camera => "Camera",
+            Kind::Gui => "Gui",
             Kind::ResourcePackage => "ResourcePackage",
+            Kind::Worker => "Worker",
+            Kind::Unit => "Unit",
         }
     }
 
@@ -40,7 +70,16 @@ impl Kind {
     pub const fn word(self) -> &'static str {
         match self {
             Kind::World => "world",
+            Kind::Voice => "voice",
+            Kind::SoundWorld => "sound world",
+            Kind::LineObject => "line object",
+            Kind::Viewport => "viewport",
+            Kind::GuiObject => "object of a Gui",
+            Kind::Camera => "camera",
+            Kind::Gui => "Gui",
             Kind::ResourcePackage => "package",
+            Kind::Worker => "worker",
+            Kind::Unit => "unit",
         }
     }
 
@@ -83,8 +122,9 @@ impl Handle {
         self.0 >> (INDEX_BITS + GENERATION_BITS) == kind as u64
     }
 
+    /// The slot's place: for tables beside the slots.
     #[inline(always)]
-    fn index(self) -> usize {
+    pub fn index(self) -> usize {
         (self.0 & INDEX_MASK) as usize
     }
 
@@ -169,6 +209,12 @@ impl<T> Slots<T> {
         self.slot(handle)?.value.as_ref()
     }
 
+    /// The living value at a slot's place.
+    #[inline(always)]
+    pub fn at(&self, index: usize) -> Option<&T> {
+        self.slots.get(index)?.value.as_ref()
+    }
+
     /// The living value of a handle, to change.
     #[inline(always)]
     pub fn get_mut(&mut self, handle: Handle) -> Option<&mut T> {
@@ -209,6 +255,15 @@ impl<T> Slots<T> {
             _ if handle.generation() < slot.generation => Stale::Reused,
             _ => Stale::Never,
         }
+    }
+
+    /// The living values with their handles, in index order, to change.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (Handle, &mut T)> {
+        let kind = self.kind;
+        self.slots.iter_mut().enumerate().filter_map(move |(index, slot)| {
+            let handle = Handle::new(kind, slot.generation, index);
+            Some((handle, slot.value.as_mut()?))
+        })
     }
 
     /// The living values with their handles, in index order.

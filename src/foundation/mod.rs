@@ -19,5 +19,7 @@ pub mod tasks;
 pub use color::Color;
 pub use context::Context;
 pub use error::Error;
+/// Right-handed projections with depth from 0 to 1.
+pub use glam::camera::rh::proj::directx as projections;
 pub use glam::{Mat3, Mat4, Quat, Vec2, Vec3, Vec4};
 pub use handle::{Handle, Kind, Slots};

@@ -8,6 +8,7 @@
 
 pub mod gui;
 pub mod material;
+pub mod text;
 pub mod texture;
 
 use crate::foundation::{Mat4, Vec3};
@@ -36,10 +37,12 @@ pub struct Packet {
     /// In the order in which they are drawn.
     pub views: Vec<View>,
     pub captures: Vec<Capture>,
+    /// Guis of an earlier frame, whose arrays are used again.
+    pub spare_guis: Vec<GuiFrame>,
 }
 
 impl Packet {
-    /// Empties the packet and keeps its room.
+    /// Empties the packet and keeps its room; the Guis become spare.
     pub fn clear(&mut self) {
         self.frame = 0;
         self.input_seconds = 0.0;
@@ -48,7 +51,7 @@ impl Packet {
         self.textures.clear();
         self.materials.clear();
         self.ended_guis.clear();
-        self.guis.clear();
+        self.spare_guis.append(&mut self.guis);
         self.views.clear();
         self.captures.clear();
     }

@@ -16,6 +16,8 @@ pub enum Type {
     Boolean,
     /// With the least and the greatest value.
     Number(f64, f64),
+    /// One of these words.
+    Choice(&'static [&'static str]),
     /// Names and numbers.
     Words,
     /// Anything with names as keys: the game's own.
@@ -79,6 +81,18 @@ pub const SETTINGS: &[Setting] = &[
         "The same for loading the boot script and for `init`.",
     ),
     setting(
+        "limits.worker_seconds",
+        Type::Number(0.05, 86400.0),
+        "10",
+        "CPU time of a worker between two messages that it waits for; also an option of Worker.start.",
+    ),
+    setting(
+        "limits.worker_memory_mib",
+        Type::Number(16.0, 65536.0),
+        "256",
+        "Memory that the scripts of one worker may hold, in MiB. More is an error in that worker.",
+    ),
+    setting(
         "collector.milliseconds",
         Type::Number(0.05, 1000.0),
         "1",
@@ -91,10 +105,84 @@ pub const SETTINGS: &[Setting] = &[
         "Above this heap the collector works harder. 0: twice what is alive, plus 64 MiB.",
     ),
     setting(
+        "tasks.priorities.time",
+        Type::Number(0.0, 31.0),
+        "15",
+        "How early the system that moves the time of worlds runs among a frame's tasks, 31 first.",
+    ),
+    setting(
         "time_step",
         Type::Words,
         "[\"smoothing\", 11, 2, 0.1]",
         "How the step of a frame is made, as for Application.set_time_step_policy.",
+    ),
+    setting(
+        "window.title",
+        Type::Text,
+        "\"\"",
+        "The words in the window's bar. The game's name if empty.",
+    ),
+    setting(
+        "window.width",
+        Type::Number(1.0, 16384.0),
+        "1280",
+        "The width that the window opens with, in logical pixels: those of Guis.",
+    ),
+    setting(
+        "window.height",
+        Type::Number(1.0, 16384.0),
+        "720",
+        "The height that the window opens with, in logical pixels.",
+    ),
+    setting(
+        "window.fullscreen",
+        Type::Choice(&["off", "borderless", "exclusive"]),
+        "\"off\"",
+        "How the window stands on the screen, as for Window.set_fullscreen.",
+    ),
+    setting(
+        "window.vsync",
+        Type::Choice(&["on", "off", "adaptive", "mailbox"]),
+        "\"on\"",
+        "When a picture is shown, as for Window.set_vsync.",
+    ),
+    setting(
+        "window.resizable",
+        Type::Boolean,
+        "true",
+        "Whether the player can change the window's size.",
+    ),
+    setting(
+        "window.monitor",
+        Type::Number(0.0, 64.0),
+        "0",
+        "The monitor that the window opens on, from 1. 0: where the desktop puts it.",
+    ),
+    setting(
+        "sound.mixer",
+        Type::Text,
+        "\"main\"",
+        "The mixer whose buses sounds play on. Where there is no `main`, there are the buses \
+         effects, music, voice and interface.",
+    ),
+    setting(
+        "sound.mixed_voices",
+        Type::Number(1.0, 512.0),
+        "64",
+        "How many recordings are mixed at once: the most important and loudest. The others go on \
+         unheard.",
+    ),
+    setting(
+        "sound.device",
+        Type::Text,
+        "\"default\"",
+        "The name of the device that sound goes to (on Linux, of ALSA).",
+    ),
+    setting(
+        "input.actions",
+        Type::Free,
+        "{}",
+        "The game's actions and what they are bound to, as for Input.set_actions.",
     ),
     setting(
         "user_settings",
@@ -259,6 +347,16 @@ fn check(setting: &Setting, value: &Value) -> Result<(), Error> {
         Type::Text if value.kind() != Kind::String => must("text in quotes"),
         Type::Boolean if value.kind() != Kind::Bool => must("true or false"),
         Type::Free if value.kind() != Kind::Object => must("a block: { … }"),
+        Type::Choice(known) => match value.as_str() {
+            Some(word) if known.contains(&word) => Ok(()),
+            Some(word) => {
+                let hint = suggest::hint(word, known.iter().copied());
+                let known = known.join(", ");
+                let words = format!("'{key}' cannot be '{word}'{hint} (there are {known})");
+                Err(fault(value, words))
+            }
+            None => must("text in quotes"),
+        },
         Type::Words if value.kind() != Kind::Array => must("a list: [ … ]"),
         Type::Number(min, max) => match value.as_f64() {
             Some(number) if (min..=max).contains(&number) => Ok(()),

@@ -10,7 +10,12 @@ use crate::engine::Engine;
 use crate::foundation::handle::Stale;
 use crate::foundation::{Color, Handle, Kind, Mat4, Quat, Vec2, Vec3, Vec4};
 use crate::resource::package::PackageId;
+use crate::system::sound::SoundWorldId;
+use crate::system::workers::WorkerId;
+use crate::system::gui::GuiId;
 use crate::world::WorldId;
+use crate::world::camera::{CameraId, ViewportId};
+use crate::world::unit::UnitId;
 use mlua::ffi::*;
 use std::ffi::{c_char, c_int, c_void};
 
@@ -323,7 +328,7 @@ floats!(Mat4, Matrix4x4, 16, |floats| Mat4::from_cols_array(&floats));
 floats!(Color, Color, 4, |[alpha, red, green, blue]: [f32; 4]| Color { red, green, blue, alpha });
 
 /// The words for a handle that leads nowhere.
-fn stale_words(kind: Kind, stale: Stale, number: f64) -> Wrong {
+pub fn stale_words(kind: Kind, stale: Stale, number: f64) -> Wrong {
     let name = kind.name();
     Wrong::Words(match stale {
         Stale::Never => {
@@ -336,6 +341,16 @@ fn stale_words(kind: Kind, stale: Stale, number: f64) -> Wrong {
             format!("{}{name} was destroyed in frame {frame}{place}", kind.word())
         }
     })
+}
+
+/// The words for a number that is no living Gui, where fast forms found it.
+pub fn gui_words(engine: &Engine, number: f64) -> String {
+    let slots = engine.guis.slots();
+    let stale = Handle::from_number(number).map(|handle| slots.stale(handle));
+    match stale_words(Kind::Gui, stale.unwrap_or(Stale::Never), number) {
+        Wrong::Words(words) => words,
+        Wrong::Type | Wrong::Later(..) => unreachable!("a stale handle has words"),
+    }
 }
 
 /// The handles of one kind: their type, and how the engine leads to the slots behind them.
@@ -387,7 +402,13 @@ macro_rules! handle {
 }
 
 handle!(WorldId, Kind::World, |engine: &'static Engine| &engine.worlds);
+handle!(GuiId, Kind::Gui, |engine: &'static Engine| engine.guis.slots());
+handle!(CameraId, Kind::Camera, |engine: &'static Engine| &engine.cameras);
+handle!(ViewportId, Kind::Viewport, |engine: &'static Engine| &engine.viewports);
+handle!(UnitId, Kind::Unit, |engine: &'static Engine| &engine.units.slots);
 handle!(PackageId, Kind::ResourcePackage, |engine: &'static Engine| engine.packages.slots());
+handle!(SoundWorldId, Kind::SoundWorld, |engine: &'static Engine| &engine.sounds.voices.worlds);
+handle!(WorkerId, Kind::Worker, |engine: &'static Engine| engine.workers.slots());
 
 /// A number that may be the handle of anything, living or not: for questions such as `alive`.
 #[derive(Clone, Copy)]

@@ -83,23 +83,6 @@ impl Collector {
         }
     }
 
-    /// Ends the cycle that is under way, if one is: then nothing is marked, and what is exchanged
-    /// in the heap from outside of scripts cannot be missed by a cycle that has seen half of it.
-    ///
-    /// # Safety
-    /// As for [`Collector::frame`].
-    pub unsafe fn finish(&mut self, l: *mut lua_State) {
-        if !self.cycling {
-            return;
-        }
-        // SAFETY: as the caller promised.
-        unsafe {
-            while lua_gc(l, LUA_GCSTEP, 0) == 0 {}
-            lua_gc(l, LUA_GCSTOP, 0);
-        }
-        self.cycling = false;
-    }
-
     /// Collects everything, where nobody notices.
     ///
     /// # Safety

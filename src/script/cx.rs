@@ -27,7 +27,7 @@ pub struct Cx {
     /// Set by a fast form that refuses; the checked form then words the error.
     pub fault: u32,
     /// Where fast forms leave vectors.
-    pub scratch: [f32; 16],
+    pub scratch: [f32; SCRATCH],
     /// The engine, alive as long as the VM. Borrowed only while a call of Lua's is served.
     pub engine: *mut Engine,
     /// Every function that scripts can call, with how often each was used.
@@ -67,6 +67,8 @@ pub struct Cx {
     pub words: String,
     /// How often each line ran, where that is counted.
     pub lines: Option<Box<LineHits>>,
+    /// Whether this VM runs a worker.
+    pub worker: bool,
 }
 
 /// How many bytes of loaded strings are kept.
@@ -121,6 +123,19 @@ thread_local! {
     static CURRENT: Cell<*mut Cx> = const { Cell::new(null_mut()) };
 }
 
+/// Where the floats of arguments stand in [`Cx::scratch`], behind those of a result; each argument
+/// has room for a vector.
+pub const GIVEN: usize = 16;
+pub const GIVEN_FLOATS: usize = 4;
+const SCRATCH: usize = GIVEN + 8 * GIVEN_FLOATS;
+
+impl Cx {
+    /// Empty room for floats that cross.
+    pub const fn scratch() -> [f32; SCRATCH] {
+        [0.0; SCRATCH]
+    }
+}
+
 /// The script line that called the engine, as `main.lua:12`; empty outside of a call.
 pub fn place() -> String {
     let cx = CURRENT.get();
@@ -163,6 +178,20 @@ impl Cx {
         unsafe {
             lua_getallocf(l, &mut user);
             &mut *(*(user as *const Memory)).context.get()
+        }
+    }
+
+    /// Collects all garbage, and leaves the collector as it was: at rest, but for a worker's.
+    ///
+    /// # Safety
+    /// `l` is a live state of this VM.
+    pub unsafe fn collect_now(&mut self, l: *mut lua_State) {
+        // SAFETY: as the caller promised.
+        unsafe {
+            lua_gc(l, LUA_GCCOLLECT, 0);
+            if !self.worker {
+                lua_gc(l, LUA_GCSTOP, 0);
+            }
         }
     }
 

@@ -62,6 +62,8 @@ pub struct Interrupt {
     closing: AtomicBool,
     /// Whether the lines that run are counted.
     lines: AtomicBool,
+    /// Whether the script is to end, whatever it does.
+    cancelled: AtomicBool,
     watcher: Mutex<Option<Thread>>,
     /// Called when the process cannot end by itself.
     last_words: Mutex<Option<LastWords>>,
@@ -123,6 +125,7 @@ impl Interrupt {
             next: AtomicPtr::new(null_mut()),
             closing: AtomicBool::new(false),
             lines: AtomicBool::new(false),
+            cancelled: AtomicBool::new(false),
             watcher: Mutex::new(None),
             last_words: Mutex::new(None),
         })
@@ -150,6 +153,19 @@ impl Interrupt {
         let handle = thread.name("watchdog".into()).spawn(watch)?;
         *self.watcher.lock().unwrap() = Some(handle.thread().clone());
         Ok(())
+    }
+
+    /// Stops what runs and what will run, soon; from any thread.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, SeqCst);
+        if let Some(watcher) = &*self.watcher.lock().unwrap() {
+            watcher.unpark();
+        }
+    }
+
+    /// The running callback has all of its time anew; from the thread that runs it.
+    pub fn renew(&self) {
+        self.started_micros.store(self.cpu_micros(), SeqCst);
     }
 
     /// What to do when the process was asked to end and does not.
@@ -257,6 +273,9 @@ impl Interrupt {
                 self.arm_for(turn, Reason::Time);
             }
         }
+        if turn % 2 == 1 && self.cancelled.load(SeqCst) {
+            self.arm_for(turn, Reason::End);
+        }
         if let Some(seconds) = asked {
             let late = self.late.load(SeqCst);
             let allowed = if late { FAREWELL_SECONDS } else { GRACE_SECONDS };
@@ -347,10 +366,9 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
         if interrupt.armed(Reason::Memory) {
             // What is held may be garbage: the collector does not run during a frame.
             interrupt.disarm(Reason::Memory, l);
-            lua_gc(l, LUA_GCCOLLECT, 0);
-            lua_gc(l, LUA_GCSTOP, 0);
+            cx.collect_now(l);
             if cx.memory.used() > cx.memory.limit / 100 * 95 {
-                return raise(l, cx, memory_words(cx.memory.limit), false);
+                return raise(l, cx, memory_words(cx), false);
             }
         }
         if !interrupt.armed(Reason::Time) && !interrupt.armed(Reason::End) {
@@ -365,10 +383,13 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
         let words = match interrupt.armed(Reason::Time) {
             true => {
                 let seconds = interrupt.budget_micros.load(SeqCst) as f64 / 1e6;
+                let remedy = match cx.worker {
+                    true => "give Worker.start more seconds, or raise limits.worker_seconds in",
+                    false => "raise limits.update_seconds or limits.init_seconds in",
+                };
                 format!(
                     "stopped: this ran for {seconds} seconds of CPU time without an end (if it \
-                     needs more, raise limits.update_seconds or limits.init_seconds in \
-                     settings.sjson)"
+                     needs more, {remedy} settings.sjson)"
                 )
             }
             false => "stopped: the process was asked to end, and this did not return".to_string(),
@@ -378,11 +399,15 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
 }
 
 /// The words for Lua's memory limit.
-pub fn memory_words(limit: usize) -> String {
+pub fn memory_words(cx: &Cx) -> String {
+    let (who, setting) = match cx.worker {
+        true => ("a worker", "worker_memory_mib"),
+        false => ("the game", "lua_memory_mib"),
+    };
     format!(
-        "not enough memory: Lua holds all of its {} MiB (if the game needs more, raise \
-         limits.lua_memory_mib in settings.sjson)",
-        limit >> 20
+        "not enough memory: Lua holds all of its {} MiB (if {who} needs more, raise \
+         limits.{setting} in settings.sjson)",
+        cx.memory.limit >> 20
     )
 }
 

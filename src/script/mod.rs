@@ -31,6 +31,7 @@ pub mod types;
 mod undo;
 mod value;
 mod vm;
+mod worker;
 
 /// Whether a Lua pattern is found in a text; `None` where it is malformed or too costly.
 pub fn pattern_fits(text: &str, pattern: &str) -> Option<bool> {

@@ -1,6 +1,7 @@
 //! The few functions of the prelude's `core` table that need the VM itself and so cannot be rows.
 //! None of them raises.
 
+use super::api::gui_fast::NATIVES as NATIVES_OF_GUI;
 use super::cx::Cx;
 use super::types::Floats;
 use mlua::ffi::*;
@@ -16,6 +17,7 @@ pub const NATIVES: &[(&CStr, lua_CFunction)] = &[
     (c"stop_collector", stop_collector),
     (c"is_interruption", is_interruption),
     (c"has_native_stack", has_native_stack),
+    (c"gui_natives", gui_natives),
 ];
 
 /// `note_ctype(name, number)`: the number of a value type; whether native code knows that type.
@@ -75,7 +77,11 @@ unsafe extern "C-unwind" fn memory_used(l: *mut lua_State) -> c_int {
 /// `stop_collector()`: after a game's `collectgarbage("collect")`, which starts it.
 unsafe extern "C-unwind" fn stop_collector(l: *mut lua_State) -> c_int {
     // SAFETY: allowed in any call.
-    unsafe { lua_gc(l, LUA_GCSTOP, 0) };
+    unsafe {
+        if !Cx::of(l).worker {
+            lua_gc(l, LUA_GCSTOP, 0);
+        }
+    }
     0
 }
 
@@ -91,6 +97,26 @@ unsafe extern "C-unwind" fn is_interruption(l: *mut lua_State) -> c_int {
         lua_pushboolean(l, ours as c_int);
     }
     1
+}
+
+/// `gui_natives()`: the context's address, and a table with the C type and the address of each
+/// function that Guis are drawn with, by name.
+unsafe extern "C-unwind" fn gui_natives(l: *mut lua_State) -> c_int {
+    // SAFETY: pushes plain values; the addresses hold as long as the state.
+    unsafe {
+        lua_pushlightuserdata(l, std::ptr::from_mut(Cx::of(l)).cast());
+        lua_createtable(l, 0, NATIVES_OF_GUI.len() as c_int);
+        for (name, kind, address) in NATIVES_OF_GUI {
+            lua_pushlstring(l, name.as_ptr().cast(), name.len());
+            lua_createtable(l, 2, 0);
+            lua_pushlstring(l, kind.as_ptr().cast(), kind.len());
+            lua_rawseti(l, -2, 1);
+            lua_pushlightuserdata(l, address.0.cast_mut());
+            lua_rawseti(l, -2, 2);
+            lua_rawset(l, -3);
+        }
+    }
+    2
 }
 
 /// `has_native_stack()`: whether there is room for another native call that calls Lua again. LuaJIT

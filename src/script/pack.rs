@@ -64,6 +64,11 @@ const VALUES: [(&str, usize); 8] = [
 pub const TRUE: [u8; 1] = [tag::TRUE];
 
 impl Packed {
+    /// Nil.
+    pub fn nil() -> Packed {
+        Packed(vec![tag::NIL])
+    }
+
     /// Whether it is nil.
     pub fn is_nil(&self) -> bool {
         self.0 == [tag::NIL]

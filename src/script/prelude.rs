@@ -43,7 +43,12 @@ pub const FILES: &[File] = files![
     "modules",
     "reload/commit",
     "application",
+    "input",
     "localizer",
+    "worker",
+    "unit",
+    "components",
+    "gui",
     "frame",
 ];
 

@@ -6,7 +6,12 @@ use super::value::{Value, push_value};
 use crate::foundation::{Color, Error, Kind, Mat4, Quat, Vec2, Vec3, Vec4};
 use crate::resource::bundle::Bytes;
 use crate::resource::package::PackageId;
+use crate::system::sound::{SoundWorldId, VoiceId};
+use crate::system::workers::WorkerId;
+use crate::system::gui::GuiId;
 use crate::world::WorldId;
+use crate::world::camera::{CameraId, ViewportId};
+use crate::world::unit::UnitId;
 use mlua::ffi::*;
 use std::ffi::c_int;
 
@@ -125,7 +130,14 @@ macro_rules! handle {
 }
 
 handle!(WorldId, Kind::World);
+handle!(VoiceId, Kind::Voice);
+handle!(SoundWorldId, Kind::SoundWorld);
+handle!(GuiId, Kind::Gui);
+handle!(CameraId, Kind::Camera);
+handle!(ViewportId, Kind::Viewport);
+handle!(UnitId, Kind::Unit);
 handle!(PackageId, Kind::ResourcePackage);
+handle!(WorkerId, Kind::Worker);
 
 /// A value type of scripts: its floats, of which the wrapper in twin.rs makes it.
 macro_rules! floats {

@@ -3,8 +3,9 @@
 //! make vectors of the numbers that checked forms return. Installed only while the JIT is on, for
 //! FFI is slower than Lua's C interface in the interpreter.
 
-use super::cx::Registered;
+use super::cx::{GIVEN, GIVEN_FLOATS, Registered};
 use super::types::{Floats, Shape, Type};
+use crate::system::input::names::Class;
 use std::fmt::Write;
 
 /// The Lua chunk that installs the forms of `registered`. It is called with `core`, a table of
@@ -16,6 +17,7 @@ pub fn chunk(registered: &[Registered], jit: bool, counted: bool) -> String {
          local cast, istype = ffi.cast, ffi.istype\n\
          local cx = cast('void *', cx_address)\n\
          local scratch = cast('const float *', scratch_address)\n\
+         local given = cast('float *', scratch_address)\n\
          local fault = cast('const uint32_t *', fault_address)\n\
          local count = cast('double *', count_address)\n\
          ",
@@ -23,6 +25,9 @@ pub fn chunk(registered: &[Registered], jit: bool, counted: bool) -> String {
     for kind in Floats::ALL {
         let name = kind.name();
         writeln!(text, "local {name} = core.ctypes.{name}").expect("a string can be written to");
+    }
+    if jit {
+        names(&mut text);
     }
     for (index, row) in registered.iter().enumerate() {
         let returns = |has: fn(Shape) -> bool| row.func.returns.iter().any(|one| has(one.shape));
@@ -83,11 +88,14 @@ fn restoring(text: &mut String, row: &Registered) {
 fn argument(name: &str, index: usize, kind: &Type) -> (String, String, &'static str) {
     let a = format!("{name}{index}");
     let (test, value, c) = match kind.shape {
-        Shape::Number | Shape::Handle(_) => (format!("type({a}) ~= 'number'"), a.clone(), "double"),
+        Shape::Number | Shape::Handle(_) | Shape::Button(_) | Shape::Axis(_) => {
+            (format!("type({a}) ~= 'number'"), a.clone(), "double")
+        }
         Shape::Boolean => (format!("type({a}) ~= 'boolean'"), a.clone(), "bool"),
         Shape::Text => (format!("type({a}) ~= 'string'"), a.clone(), "const char *"),
         Shape::Value(kind) => {
-            (format!("not istype({}, {a})", kind.name()), a.clone(), "const void *")
+            let passed = if kind.fields().is_empty() { a.clone() } else { format!("given{index}") };
+            (format!("not istype({}, {a})", kind.name()), passed, "const void *")
         }
         Shape::Nothing | Shape::Packed | Shape::Boxed => {
             unreachable!("not an argument of a hot row")
@@ -96,11 +104,62 @@ fn argument(name: &str, index: usize, kind: &Type) -> (String, String, &'static 
     let zero = if c == "double" { "0" } else { "nil" };
     if kind.optional {
         let test = format!("{a} ~= nil and {test}");
-        let value = format!("{a} or {zero}, {a} ~= nil and 1 or 0");
+        let value = match kind.shape {
+            Shape::Value(_) => format!("{value}, {a} ~= nil and 1 or 0"),
+            _ => format!("{a} or {zero}, {a} ~= nil and 1 or 0"),
+        };
         return (test, value, c);
     }
     let extra = if kind.shape == Shape::Text { format!("#{a}") } else { "0".to_string() };
     (test, format!("{value}, {extra}"), c)
+}
+
+/// Where the floats of argument `index` are handed over, and the statements that put them there. A
+/// pointer to the value itself would have every vector allocated; that of a matrix is passed, for
+/// its sixteen floats are seldom made for the call.
+fn given(index: usize, kind: &Type) -> Option<(String, String)> {
+    let Shape::Value(floats) = kind.shape else { return None };
+    if floats.fields().is_empty() {
+        return None;
+    }
+    let place = GIVEN + GIVEN_FLOATS * index;
+    let name = format!("given{index}");
+    let puts: Vec<_> = floats.fields().iter().enumerate().collect();
+    let puts: String = puts.iter().map(|(i, f)| format!("{name}[{i}] = a{index}.{f} ")).collect();
+    let puts = match kind.optional {
+        true => format!("if a{index} ~= nil then {puts}end\n"),
+        false => format!("{puts}\n"),
+    };
+    Some((format!("local {name} = given + {place}\n"), puts))
+}
+
+/// The table of names that stands for numbers where an argument has this shape.
+fn table_of_names(shape: Shape) -> Option<String> {
+    match shape {
+        Shape::Button(class) => Some(format!("{}_buttons", class.name())),
+        Shape::Axis(class) => Some(format!("{}_axes", class.name())),
+        _ => None,
+    }
+}
+
+/// `names.keyboard_buttons = { ['a'] = 1, … }` for every class of devices.
+fn names(text: &mut String) {
+    text.push_str("local names = {}\n");
+    for class in Class::ALL {
+        for (shape, all) in
+            [(Shape::Button(class), class.buttons()), (Shape::Axis(class), class.axes())]
+        {
+            let table = table_of_names(shape).expect("both have one");
+            write!(text, "names.{table} = {{").expect("a string can be written to");
+            for (at, name) in all.iter().enumerate() {
+                for word in name.words() {
+                    // Rust's escapes are Lua's for the words that there are.
+                    write!(text, "[{word:?}]={},", at + 1).expect("a string can be written to");
+                }
+            }
+            text.push_str("}\n");
+        }
+    }
 }
 
 fn twin(text: &mut String, row: &Registered, index: usize, counted: bool) {
@@ -129,14 +188,31 @@ fn twin(text: &mut String, row: &Registered, index: usize, counted: bool) {
         false => String::new(),
     };
     let module = row.module;
+    // A name becomes its number; one that is not known stays, and the checked form says so.
+    let (mut tables, mut lookups) = (String::new(), String::new());
+    let mut puts = String::new();
+    for (i, kind) in row.func.types.iter().enumerate() {
+        if let Some((place, put)) = given(i, kind) {
+            tables += &place;
+            puts += &put;
+        }
+        if let Some(table) = table_of_names(kind.shape) {
+            tables += &format!("local names{i} = names.{table}\n");
+            lookups +=
+                &format!("if type(a{i}) == 'string' then a{i} = names{i}[a{i}] or a{i} end\n");
+        }
+    }
     write!(
         text,
         "do local M = core.module('{module}')\n\
          local slow = M.{name}\n\
+         {tables}\
          local fast = cast('{c} (*)(void *{taken})', addresses[{slot}])\n\
          M.{name} = function({with_rest})\n\
+         {lookups}\
          if {tests} then return slow({with_rest}) end\n\
          {counting}\
+         {puts}\
          {keep}fast(cx{passed})\n\
          if fault[0] ~= 0 then return slow({names}) end\n\
          return {result} end end\n",

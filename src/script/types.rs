@@ -1,6 +1,7 @@
 //! How a Rust type looks from Lua, and from compiled Lua where it can cross unboxed.
 
 use crate::foundation::Kind;
+use crate::system::input::names::Class;
 
 /// One argument's or result's type.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +23,9 @@ pub enum Shape {
     Boolean,
     Number,
     Handle(Kind),
+    /// A button, or an axis, of a device: its index from 1, or its name.
+    Button(Class),
+    Axis(Class),
     Text,
     /// A value type: its floats.
     Value(Floats),
@@ -73,6 +77,17 @@ impl Floats {
             Floats::Quaternion => "Quaternion",
             Floats::Matrix4x4 => "Matrix4x4",
             Floats::Color => "Color",
+        }
+    }
+
+    /// The fields in which the prelude holds the floats.
+    pub const fn fields(self) -> &'static [&'static str] {
+        match self {
+            Floats::Vector2 => &["_x", "_y"],
+            Floats::Vector3 => &["_x", "_y", "_z"],
+            Floats::Vector4 | Floats::Quaternion => &["_x", "_y", "_z", "_w"],
+            Floats::Color => &["_a", "_r", "_g", "_b"],
+            Floats::Matrix4x4 => &[],
         }
     }
 

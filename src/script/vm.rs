@@ -39,6 +39,8 @@ pub struct Config {
     pub coverage: bool,
     /// Count how often each line of a script runs; nothing is compiled to machine code then.
     pub lines: bool,
+    /// Run a worker: what is not data and values is out of reach, and the collector works by itself.
+    pub worker: bool,
 }
 
 impl Config {
@@ -50,6 +52,7 @@ impl Config {
         tests: false,
         coverage: false,
         lines: false,
+        worker: false,
     };
 }
 
@@ -84,7 +87,7 @@ impl Vm {
         let cx = Box::into_raw(Box::new(Cx {
             memory: memory.clone(),
             fault: 0,
-            scratch: [0.0; 16],
+            scratch: Cx::scratch(),
             engine: Box::into_raw(Box::new(engine)),
             registered: Vec::with_capacity(ROWS_MAX),
             fast_calls: Vec::new(),
@@ -104,6 +107,7 @@ impl Vm {
             marks: None,
             words: String::new(),
             lines: config.lines.then(Default::default),
+            worker: config.worker,
         }));
         memory.context.set(cx);
         let user = Rc::as_ptr(&memory).cast_mut().cast::<c_void>();
@@ -119,6 +123,11 @@ impl Vm {
             return Err(Box::new(Report::of_words(words)));
         }
         vm.boot()?;
+        if config.worker {
+            // It has no frames that the collector could wait for the end of.
+            // SAFETY: nothing runs in the state.
+            unsafe { lua_gc(l, LUA_GCRESTART, 0) };
+        }
         if config.lines {
             interrupt.count_lines(l);
         }
@@ -158,7 +167,9 @@ impl Vm {
             }
             #[cfg(test)]
             self.register(&tests::BROKEN, false);
-            self.register(&api::core::CORE, true);
+            for module in api::CORE_MODULES {
+                self.register(module, true);
+            }
             for (name, function) in [NATIVES, heap::NATIVES, trial::NATIVES, undo::NATIVES].concat()
             {
                 lua_pushcclosure(self.l, function, 0);
@@ -171,6 +182,7 @@ impl Vm {
             ("jit", self.config.jit),
             ("coverage", self.config.coverage),
             ("deterministic", self.config.deterministic),
+            ("worker", self.config.worker),
         ];
         let options = options.map(|(name, on)| (name.to_string(), Value::Boolean(on))).to_vec();
         let options = Value::Table(options);
@@ -336,9 +348,8 @@ impl Vm {
                     Err(words) => Err(Box::new(Report::of_words(words))),
                 },
                 (LUA_ERRMEM, _) => {
-                    lua_gc(l, LUA_GCCOLLECT, 0);
-                    lua_gc(l, LUA_GCSTOP, 0);
-                    Err(Box::new(Report::of_words(memory_words(cx.memory.limit))))
+                    cx.collect_now(l);
+                    Err(Box::new(Report::of_words(memory_words(cx))))
                 }
                 (_, Some(report)) => Err(report),
                 (_, None) => {
@@ -357,12 +368,6 @@ impl Vm {
         let budget = self.engine().collection;
         // SAFETY: nothing runs in the state.
         unsafe { self.collector.frame(self.l, budget) }
-    }
-
-    /// Ends the collector's cycle: before scripts are exchanged.
-    pub fn finish_collection(&mut self) {
-        // SAFETY: nothing runs in the state.
-        unsafe { self.collector.finish(self.l) }
     }
 
     /// Collects all garbage, where nobody notices.

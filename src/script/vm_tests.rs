@@ -2,13 +2,22 @@
 //! registered in unit tests alone.
 
 use super::super::row::{Module, func, hot, module};
-use super::{Config, Outcome, Vm};
+use super::{Config, Outcome, Vm, memory};
+use crate::doing;
 use crate::engine::{Build, Engine, Start};
+use crate::foundation::tasks::ITEMS_MIN;
+use crate::foundation::{Error, fault};
 use crate::resource::project::Project;
 use crate::resource::settings::Settings;
 use crate::resource::store::Store;
-use crate::script::cx::LOADED_BYTES_MAX;
+use crate::script::cx::{Cx, LOADED_BYTES_MAX};
+use crate::script::heap::{Marks, lua_upvalueid};
 use crate::script::{Report, Value};
+use mlua::ffi::*;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::Once;
 
 /// Functions with a fault of the engine's own in them.
 pub static BROKEN: Module = module(
@@ -17,12 +26,24 @@ pub static BROKEN: Module = module(
     "assert(Broken)",
     &[
         func("fail", fail, &[], "Panics."),
+        func("fail_in_task", fail_in_task, &[], "Panics on whichever thread a task runs on."),
         hot("fail_above", fail_above, &[("n", "a number")], "Panics above 2."),
     ],
 );
 
 fn fail(_: &mut Engine) {
     panic!("a fault of the engine's own");
+}
+
+fn fail_in_task(engine: &mut Engine) -> Result<(), Error> {
+    let mut bones = 0;
+    engine.tasks.frame(ITEMS_MIN, |frame| {
+        let bones = frame.part("bones", &mut bones);
+        frame.system("animation", bones.write(), |_| {
+            doing!("When moving:", "bird_3");
+            assert!(std::hint::black_box(false), "no feathers");
+        });
+    })
 }
 
 fn fail_above(_: &mut Engine, n: f64) -> f64 {
@@ -81,6 +102,24 @@ fn a_fault_of_the_engines_own_is_told_from_an_error_of_the_scripts() {
 }
 
 #[test]
+fn a_panic_in_a_task_is_reported_with_its_threads_contexts_after_the_scripts() {
+    static KEPT: Once = Once::new();
+    KEPT.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            fault::keep_panic(info);
+            before(info);
+        }));
+    });
+    let main = "Script.context('When playing:', 'level_2', Broken.fail_in_task)";
+    let (report, _) = failing("task", main);
+    let words = "Broken.fail_in_task: the engine failed: no feathers";
+    assert!(report.engine_fault && report.message.starts_with(words), "{report}");
+    let contexts = ["When playing: level_2", "When running task: animation", "When moving: bird_3"];
+    assert_eq!(report.contexts, contexts);
+}
+
+#[test]
 fn loaded_texts_are_kept_up_to_a_limit_and_files_always() {
     let main = "local pad = ('x'):rep(1024 * 1024)
 for i = 1, 40 do load('--' .. pad .. i, '@' .. i .. '.lua') end
@@ -125,4 +164,76 @@ error(table.concat({ sum, tostring(first), fast, tostring(second), checked, run(
     assert!(parts[2].starts_with(&format!("main.lua:5: Broken.fail_above: {WORDS}")), "{report}");
     assert!(parts[4].contains(&format!("Broken.fail: {WORDS}")), "{report}");
     assert!(fast > 800, "the fast form ran {fast} times");
+}
+
+thread_local! {
+    /// The blocks of [`roomy`], with the bytes that Lua asked for.
+    static ROOMY: RefCell<HashMap<usize, usize>> = RefCell::default();
+}
+
+/// Lua's allocator, with room for one more pointer after each new block.
+unsafe extern "C" fn roomy(
+    user: *mut c_void,
+    old: *mut c_void,
+    old_size: usize,
+    size: usize,
+) -> *mut c_void {
+    let room = |size: usize| if size == 0 { 0 } else { size + size_of::<usize>() };
+    ROOMY.with_borrow_mut(|blocks| {
+        let known = blocks.remove(&(old as usize)).is_some();
+        let old_size = if known { room(old_size) } else { old_size };
+        // SAFETY: what this made has room, and what was there before has not.
+        let made = unsafe { memory::allocate(user, old, old_size, room(size)) };
+        if !made.is_null() {
+            blocks.insert(made as usize, size);
+        }
+        made
+    })
+}
+
+#[test]
+fn what_lies_behind_a_function_is_never_taken_for_its_upvalue() {
+    let (vm, outcome) = booted("joins", "");
+    outcome.unwrap();
+    let l = vm.l;
+    // SAFETY: nothing else runs in the state; no call here raises.
+    unsafe {
+        let cx = Cx::of(l);
+        cx.memory.be_lenient();
+        let mut user = std::ptr::null_mut();
+        lua_getallocf(l, &mut user);
+        lua_setallocf(l, roomy, user);
+        let text = c"local a, b, c = 1, 2, 3
+            return function() return a end, function() return b end, function() return c end";
+        assert_eq!(luaL_loadstring(l, text.as_ptr()), LUA_OK);
+        lua_call(l, 0, 3);
+        let upvalue = |function| lua_upvalueid(l, function, 1);
+        let (a, b, c) = (upvalue(1), upvalue(2), upvalue(3));
+        // The upvalue of the second, which the third's is put in place of, stands where the first
+        // would have another one.
+        let first = lua_topointer(l, 1).cast::<u8>();
+        let behind = first.add(ROOMY.with_borrow(|blocks| blocks[&(first as usize)]));
+        let behind = behind.cast_mut().cast::<*mut c_void>();
+        behind.write_unaligned(b);
+        cx.marks = Some(Marks::new());
+        lua_getfield(l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());
+        lua_getfield(l, -1, c"heap_fix".as_ptr());
+        lua_createtable(l, 2, 0);
+        for function in [1, 2] {
+            lua_pushvalue(l, function);
+            lua_rawseti(l, -2, function.into());
+        }
+        lua_createtable(l, 0, 0);
+        lua_createtable(l, 3, 0);
+        lua_pushlightuserdata(l, b);
+        lua_rawseti(l, -2, 1);
+        lua_pushvalue(l, 3);
+        lua_rawseti(l, -2, 2);
+        lua_pushnumber(l, 1.0);
+        lua_rawseti(l, -2, 3);
+        assert_eq!(lua_pcall(l, 3, 0, 0), LUA_OK);
+        assert_eq!([upvalue(1), upvalue(2), upvalue(3)], [a, c, c]);
+        assert_eq!(behind.read_unaligned(), b, "the block behind a function was written to");
+        cx.memory.be_strict();
+    }
 }

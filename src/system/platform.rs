@@ -131,6 +131,16 @@ pub fn stack_floor() -> usize {
     here.saturating_sub(512 << 10)
 }
 
+/// From now on the calling thread gets less of a core that others want, too: for long jobs that
+/// should not hold up a frame. Only Linux knows that of single threads.
+pub fn let_others_go_first() {
+    #[cfg(target_os = "linux")]
+    // SAFETY: changes a number of the calling thread. Where it is refused, nothing is lost.
+    unsafe {
+        libc::setpriority(libc::PRIO_PROCESS, 0, 5);
+    }
+}
+
 /// Seconds since the process first asked.
 pub fn seconds_since_start() -> f64 {
     static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();

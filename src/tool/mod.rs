@@ -7,3 +7,4 @@ pub mod explain;
 pub mod new;
 pub mod run;
 pub mod test;
+mod threads;

@@ -1,7 +1,9 @@
 //! `engine run`: plays a game.
 
 use super::definitions;
-use crate::app::{self, Game, HEADLESS_STEP, Options, Pace, exit};
+use super::threads::Threads;
+use crate::app::{self, Choice, Game, HEADLESS_STEP, Options, Pace, Screenshot, Show, exit};
+use crate::system::sound::Destination;
 use std::path::PathBuf;
 
 /// Frames that are played where there is no display and no number was given.
@@ -34,6 +36,20 @@ pub struct Args {
     /// Do not take what changes in the folder while the game is played
     #[arg(long)]
     no_watch: bool,
+    /// What pictures are drawn on
+    #[arg(long, value_name = "KIND", value_enum)]
+    renderer: Option<Adapter>,
+    /// Write the picture of a frame to a PNG file: FILE, or FILE@FRAME; else of the last frame
+    #[arg(long, value_name = "FILE[@FRAME]", value_parser = screenshot)]
+    screenshot: Option<Screenshot>,
+    /// Where sound goes
+    #[arg(long, value_name = "WHERE", value_enum, default_value = "auto")]
+    audio: Audio,
+    /// Write what the run sounds like to a WAV file, in step with the game
+    #[arg(long, value_name = "FILE", conflicts_with = "audio")]
+    audio_out: Option<PathBuf>,
+    #[command(flatten)]
+    threads: Threads,
     /// Write the run to a file that --replay plays again
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     record: Option<PathBuf>,
@@ -45,6 +61,56 @@ pub struct Args {
     arguments: Vec<String>,
 }
 
+/// What pictures are drawn on.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Adapter {
+    /// A graphics card, or else the software adapter
+    Auto,
+    /// A graphics card or nothing
+    Gpu,
+    /// The software adapter
+    Software,
+    /// Nothing: no picture is drawn
+    Null,
+}
+
+/// Where sound goes.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Audio {
+    /// To the system's device where the game is played at its own speed, otherwise nowhere
+    Auto,
+    /// To the system's device
+    Device,
+    /// Nowhere: nothing is mixed, and the game notices no difference
+    Null,
+}
+
+/// Where the sound of a run goes.
+fn destination(args: &Args, plays_live: bool) -> Destination {
+    match (&args.audio_out, args.audio) {
+        (Some(file), _) => Destination::File(file.clone()),
+        (None, Audio::Device) => Destination::Device(String::new()),
+        (None, Audio::Auto) if plays_live => Destination::Device(String::new()),
+        (None, _) => Destination::Null,
+    }
+}
+
+fn screenshot(text: &str) -> Result<Screenshot, String> {
+    let (file, frame) = match text.rsplit_once('@') {
+        Some((file, frame)) if frame.bytes().all(|digit| digit.is_ascii_digit()) => {
+            match frame.parse() {
+                Ok(frame) if frame > 0 => (file, Some(frame)),
+                _ => return Err("the frame after @ must be a number from 1".to_string()),
+            }
+        }
+        _ => (text, None),
+    };
+    match file.is_empty() {
+        true => Err("a file's name must stand before the @".to_string()),
+        false => Ok(Screenshot { file: PathBuf::from(file), frame }),
+    }
+}
+
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds > 0.0 && seconds <= 10.0 => Ok(seconds),
@@ -53,13 +119,12 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 pub fn main(args: Args) -> i32 {
-    let mut frames = args.frames;
-    if !args.headless && frames.is_none() && args.replay.is_none() {
-        frames = Some(without_display(" (--headless plays until stopped)"));
-    }
-    let pace = match args.realtime {
-        true => Pace::RealTime,
-        false => Pace::Fixed(args.fixed_step.unwrap_or(HEADLESS_STEP)),
+    // A replay is compared, not looked at.
+    let window = !args.headless && args.replay.is_none();
+    let pace = match args.fixed_step {
+        Some(seconds) => Pace::Fixed(seconds),
+        None if args.realtime || window => Pace::RealTime,
+        None => Pace::Fixed(HEADLESS_STEP),
     };
     let game = match Game::at(&args.game) {
         Ok(game) => game,
@@ -71,26 +136,32 @@ pub fn main(args: Args) -> i32 {
     if let Game::Folder(folder) = &game {
         definitions::refresh(folder);
     }
+    let sound = destination(&args, pace == Pace::RealTime);
     app::play(Options {
         game,
         pace,
-        frames,
+        frames: args.frames,
         seed: args.seed,
         boot: args.boot,
         arguments: args.arguments,
         watch: !args.no_watch && args.record.is_none() && args.replay.is_none(),
+        threads: args.threads.number(),
         record: args.record,
         replay: args.replay,
+        sound,
+        show: Show {
+            window,
+            renderer: args.renderer.map(|adapter| match adapter {
+                Adapter::Auto => Choice::Auto,
+                Adapter::Gpu => Choice::Gpu,
+                Adapter::Software => Choice::Software,
+                Adapter::Null => Choice::Null,
+            }),
+            threaded: args.threads.number() != Some(1),
+            screenshot: args.screenshot,
+        },
+        frames_without_display: Some(FRAMES_WITHOUT_DISPLAY),
     })
-}
-
-/// Says that there is no window: how many frames are played without one.
-fn without_display(more: &str) -> u64 {
-    eprintln!(
-        "engine: this version has no window yet: playing {FRAMES_WITHOUT_DISPLAY} frames without \
-         one{more}"
-    );
-    FRAMES_WITHOUT_DISPLAY
 }
 
 /// Plays the game that was appended to this executable, if one was: its exit code. All of the
@@ -115,13 +186,17 @@ pub fn appended() -> Option<i32> {
     }
     Some(app::play(Options {
         game,
-        pace: Pace::Fixed(HEADLESS_STEP),
-        frames: Some(without_display("")),
+        pace: Pace::RealTime,
+        frames: None,
         seed: 0,
         boot: None,
         arguments,
         watch: false,
+        threads: None,
         record: None,
         replay: None,
+        sound: Destination::Device(String::new()),
+        show: Show { window: true, ..Show::NOTHING },
+        frames_without_display: Some(FRAMES_WITHOUT_DISPLAY),
     }))
 }

@@ -1,6 +1,7 @@
 //! `engine test`: runs the Lua suites of a game or library.
 
 use super::definitions;
+use super::threads::Threads;
 use crate::app::testing::output::OUTPUTS;
 use crate::app::testing::{self, Options, Places};
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -81,6 +82,8 @@ pub struct Args {
     /// Run files in N processes; 1 runs all in this one [default: as many as there are cores]
     #[arg(long, short, value_name = "N", value_parser = jobs)]
     jobs: Option<usize>,
+    #[command(flatten)]
+    threads: Threads,
     /// Run a file in which something failed up to N times again; what passes then is flaky
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true,
           value_parser = clap::value_parser!(u32).range(0..=testing::RETRIES_MAX as i64))]
@@ -164,6 +167,7 @@ pub fn main(args: Args) -> i32 {
         output_file: args.output_file,
         slowest: args.slowest,
         jobs: args.jobs,
+        threads: args.threads.number(),
         retry: args.retry,
         watch: args.watch,
     })

@@ -1,6 +1,13 @@
 //! What exists in a game: worlds, and their time. Units come into them with their components.
 
-use crate::foundation::Handle;
+pub mod camera;
+pub mod component;
+pub mod scene;
+pub mod unit;
+pub mod unit_resource;
+
+use crate::foundation::tasks::Pool;
+use crate::foundation::{Error, Handle};
 
 /// The handle of a world.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -8,6 +15,10 @@ pub struct WorldId(pub Handle);
 
 /// The most worlds that can be there at once.
 pub const WORLDS_MAX: usize = 64;
+
+/// The systems of a world's update. They run as tasks, and each has a setting for its priority
+/// (`tasks.priorities`).
+pub const SYSTEMS: [&str; 1] = ["time"];
 
 /// One world: a place that is updated and shown by itself.
 #[derive(Clone, Debug, Default)]
@@ -19,9 +30,26 @@ pub struct World {
 }
 
 impl World {
-    /// Moves everything in the world on by `delta` seconds.
-    pub fn update(&mut self, delta: f64) {
-        self.time += delta;
-        self.delta = delta;
+    /// How many things the largest of its systems goes over: few are not worth other threads.
+    fn items(&self) -> usize {
+        1
+    }
+
+    /// Moves everything in the world on by `delta` seconds: the table of its systems, each with what
+    /// it reads and writes. The order of running follows from that, see
+    /// [`Systems`](crate::foundation::tasks::systems::Systems).
+    ///
+    /// # Errors
+    /// That of the first system that failed.
+    pub fn update(&mut self, delta: f64, pool: &Pool) -> Result<(), Error> {
+        let items = self.items();
+        let World { time, delta: step } = self;
+        pool.frame(items, |frame| {
+            let (time, step) = (frame.part("time", time), frame.part("step", step));
+            frame.system("time", (time.write(), step.write()), move |(time, step)| {
+                *time += delta;
+                *step = delta;
+            });
+        })
     }
 }

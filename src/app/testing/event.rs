@@ -16,6 +16,8 @@ pub enum Request {
         file: String,
         text: String,
     },
+    /// What the player does before the next frame.
+    Input(Value),
     /// Something of the outside fails from now on; `None` ends all that.
     Fault(Option<Fault>),
 }
@@ -127,6 +129,7 @@ impl<'a> Fields<'a> {
             "seconds" => Request::Seconds(self.number("amount")),
             "boot" => Request::Boot,
             "close" => Request::Close,
+            "input" => Request::Input(self.get("events")?.clone()),
             "reload" => Request::Reload { file: self.owned("file"), text: self.owned("text") },
             "fault" => Request::Fault(match self.text("fault")? {
                 "disk full" => Some(Fault::DiskFull),

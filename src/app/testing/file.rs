@@ -5,13 +5,14 @@ use super::Options;
 use super::event::{Event, Fault, Request};
 use super::result::{Failure, Outcome, TestResult};
 use super::stuck::Watched;
-use super::{Stop, discovery, recording};
+use super::{Stop, discovery, hands, recording};
 use crate::app::{App, Game, HEADLESS_STEP, Opening, exit};
 use crate::engine::Build;
 use crate::foundation::{Error, fault, log};
 use crate::resource::project::NoScript;
 use crate::resource::store::Store;
 use crate::script::{Report, Value};
+use crate::system::sound::Destination;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::Instant;
@@ -112,6 +113,8 @@ pub fn open(root: &Path, options: &Options, store: Store) -> Result<App, Error> 
         lines: options.coverage.is_some(),
         store: Some(store),
         watch: false,
+        threads: options.threads,
+        sound: Destination::Null,
     })
 }
 
@@ -277,6 +280,10 @@ impl Driver<'_> {
             Request::Close => {
                 let closed = self.app.close_requested();
                 closed.map(Value::Boolean).map_err(|report| report_words(&report))
+            }
+            Request::Input(events) => {
+                let given = hands::read(&events, &self.app.vm().engine().input);
+                given.map(|given| self.app.give(given)).map(|()| Value::Nil)
             }
             Request::Reload { file, text } => {
                 let arguments = [Value::Text(file), Value::Text(text)];

@@ -9,6 +9,7 @@ mod discovery;
 mod event;
 mod file;
 mod frames;
+mod hands;
 pub mod output;
 mod recording;
 mod result;
@@ -77,6 +78,8 @@ pub struct Options {
     pub slowest: usize,
     /// How many processes run files; as many as there are cores if none.
     pub jobs: Option<usize>,
+    /// How many threads work on a frame; as many as there are cores if none.
+    pub threads: Option<usize>,
     /// How often a file in which something failed is run again.
     pub retry: u32,
     /// Run again what changes, until the process is asked to end.
@@ -111,6 +114,7 @@ impl Options {
             output_file: None,
             slowest: 0,
             jobs: None,
+            threads: None,
             retry: 0,
             watch: false,
         }

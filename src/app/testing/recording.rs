@@ -84,11 +84,16 @@ fn replay(plan: &Plan, path: &str) -> Result<(App, Option<String>), Error> {
         lines: false,
         store: Some(plan.store.clone()),
         watch: false,
+        threads: plan.options.threads,
+        sound: crate::system::sound::Destination::Null,
     })?;
     let engine = app.vm().engine();
     let game = game_id(&engine.settings, &engine.project);
     let version = engine.settings.text("version").to_string();
     recording.fits(&game, &version)?;
+    if origin.display {
+        engine.window.listen();
+    }
     let content = engine.store.content_hash();
     let problem =
         play(plan, &mut app, &recording).err().map(|words| match content == origin.content {
@@ -108,6 +113,7 @@ fn play(plan: &Plan, app: &mut App, recording: &Recording) -> Result<(), String>
                 recording.frames.len()
             ));
         }
+        app.give(frame.given.clone());
         let played = watched.call(|| app.frame(frame.measured));
         played.map_err(|report| format!("in frame {}: {report}", index + 1))?;
         recording.check(index, app.vm().engine())?;

@@ -56,6 +56,7 @@ fn write_options(writer: &mut Writer, options: &Options) {
     writer.list(&flags, |writer, flag| writer.u8(*flag as u8));
     writer.u64(options.seed());
     writer.f64(options.timeout_seconds);
+    writer.u64(options.threads.map_or(0, |threads| threads as u64));
     let helper: Vec<&String> = options.helper.iter().collect();
     writer.list(&helper, |writer, helper| writer.text(helper));
 }
@@ -83,6 +84,7 @@ fn read_options(reader: &mut Reader, root: PathBuf) -> Result<Options, Error> {
         output: Some(if names { "spec" } else { "plain" }.to_string()),
         seed: Some(reader.u64()?),
         timeout_seconds: reader.f64()?,
+        threads: Some(reader.u64()? as usize).filter(|threads| *threads > 0),
         ..options
     };
     options.helper = reader.list(text)?.pop();
@@ -208,6 +210,7 @@ mod tests {
         options.seed = Some(7);
         options.timeout_seconds = 0.5;
         options.helper = Some("spec/helper.lua".into());
+        options.threads = Some(3);
         let bytes = Start { nonce: 5, has_store: true }.to_bytes(&options);
         let read = next(&mut &bytes[..]).unwrap();
         let (start, read) = Start::read(&read, PathBuf::from("game")).unwrap();

@@ -304,12 +304,7 @@ fn release_world(engine: &mut Engine, world: WorldId) {
 }
 
 fn main_world(engine: &mut Engine) -> Result<WorldId, Error> {
-    if let Some(world) = engine.main_world {
-        return Ok(world);
-    }
-    let world = engine.new_world()?;
-    engine.main_world = Some(world);
-    Ok(world)
+    engine.main_world()
 }
 
 fn worlds(engine: &mut Engine) -> Vec<WorldId> {

@@ -107,6 +107,12 @@ pub static CORE: Module = module(
         ),
         func("hash32", hash32, &[("text", "")], "MurmurHash2 of a name, seed 0.").pure(),
         func("hash64", hash64, &[("text", "")], "MurmurHash64A of it: high and low half.").pure(),
+        func(
+            "finish_worker",
+            super::worker::finish,
+            &[("result", "")],
+            "Keeps the result of a worker: the words where it is no data.",
+        ),
         func("has_main_world", has_main_world, &[], "Whether the main world was asked for.").pure(),
     ],
 );

@@ -4,6 +4,7 @@ use crate::engine::Engine;
 use crate::foundation::Handle;
 use crate::script::arg::AnyNumber;
 use crate::script::row::{Module, func, hot, module};
+use crate::system::sound::SoundWorldId;
 use crate::world::WorldId;
 
 pub static WORLD: Module = module(
@@ -37,6 +38,12 @@ assert(not World.alive(world))"#,
             "Whether the handle leads to a world that is there. Never raises for a stale handle.",
         )
         .pure(),
+        func(
+            "sound_world",
+            sound_world,
+            &[("world", "a world")],
+            "The sound of a world: its listeners, and everything that plays in it.",
+        ),
     ],
 );
 
@@ -44,8 +51,7 @@ fn update(engine: &mut Engine, world: WorldId, delta: f64) -> Result<(), crate::
     if delta < 0.0 {
         return Err(crate::error!("argument #2 'delta' must not be negative, got {delta}"));
     }
-    engine.world(world).update(delta);
-    Ok(())
+    engine.update_world(world, delta)
 }
 
 fn time(engine: &mut Engine, world: WorldId) -> f64 {
@@ -54,6 +60,10 @@ fn time(engine: &mut Engine, world: WorldId) -> f64 {
 
 fn delta_time(engine: &mut Engine, world: WorldId) -> f64 {
     engine.world(world).delta
+}
+
+fn sound_world(engine: &mut Engine, world: WorldId) -> SoundWorldId {
+    engine.sounds.world(world.0)
 }
 
 fn alive(engine: &mut Engine, world: AnyNumber) -> bool {

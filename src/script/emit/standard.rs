@@ -35,11 +35,16 @@ pub const CALLBACKS: &[Declared] = &[
         doc: "Called once in each frame, after `update`: says what is to be shown.",
     },
     Declared {
+        name: "on_activate",
+        params: &[("active", "boolean", "whether the window has the focus now")],
+        returns: &[],
+        doc: "Called before `update` when the window gets or loses the focus.",
+    },
+    Declared {
         name: "on_close",
         params: &[],
         returns: &[("boolean|nil", "false keeps the window open; nothing, or true, ends the game")],
-        doc: "Called when the player closes the window. A headless game has no window, so there it \
-              is not called.",
+        doc: "Called when the player closes the window, or the game calls `Window.close`.",
     },
     Declared {
         name: "shutdown",

@@ -1,10 +1,9 @@
 //! Input: the state of every device, made each frame of the events that came. No driver and no
-//! window in here: plain events in, arrays out. Pads are read in pads/.
+//! window in here: plain events in, arrays out.
 
 mod device;
 mod event;
 pub mod names;
-pub mod pads;
 
 use crate::foundation::Vec3;
 use crate::foundation::hash::StateHash;

@@ -1,0 +1,278 @@
+-- `Gui`: what is drawn in two dimensions. Here: making Guis, rectangles, bitmaps, triangles, and what
+-- all drawing functions share. Shapes are in gui_shapes.lua, texts in gui_text.lua; transforms and
+-- clipping are native.
+--
+-- Drawing functions take vectors apart and hand numbers to native code (src/script/api/gui_fast.rs),
+-- so that compiled code never makes the vectors. What does not fit goes to a slower function, which
+-- takes other forms of the arguments, and words what is wrong.
+local core = ...
+
+local ffi, raise, bad_argument = core.ffi, core.raise, core.bad_argument
+local type, select, format = type, select, string.format
+local istype, no_reload, describe = ffi.istype, core.no_reload, core.describe
+local V2, V3, C, M = core.ctypes.Vector2, core.ctypes.Vector3, core.ctypes.Color,
+  core.ctypes.Matrix4x4
+local refusal, find_source = core.gui_refusal, core.gui_source
+
+local Gui, World = core.module("Gui"), core.module("World")
+
+local cx, natives = core.gui_natives()
+cx = ffi.cast("void *", cx)
+local native = {}
+for name, entry in pairs(natives) do
+  native[name] = ffi.cast(entry[1], entry[2])
+end
+local rect, boxed, bitmap = native.rect, native.boxed, native.bitmap
+local bitmap_uv, triangle = native.bitmap_uv, native.triangle
+
+local WHITE = C(255, 255, 255, 255)
+
+-- What the files of Guis share.
+local draw = { cx = cx, native = native, white = WHITE }
+core.draw = draw
+
+-- Numbers of what is drawn with, by name or material. Looked up once.
+local sources = {}
+draw.sources = sources
+
+-- The words of arguments' types, and whether a value is of one.
+local types = {
+  Gui = function(value) return type(value) == "number" end,
+  ["the number of an object"] = function(value) return type(value) == "number" end,
+  number = function(value) return type(value) == "number" end,
+  ["number or nil"] = function(value) return value == nil or type(value) == "number" end,
+  string = function(value) return type(value) == "string" end,
+  boolean = function(value) return type(value) == "boolean" end,
+  ["boolean or nil"] = function(value) return value == nil or type(value) == "boolean" end,
+  table = function(value) return type(value) == "table" end,
+  Vector2 = function(value) return istype(V2, value) end,
+  ["Vector3 or Vector2"] = function(value) return istype(V3, value) or istype(V2, value) end,
+  ["Vector2 or Vector3"] = function(value) return istype(V3, value) or istype(V2, value) end,
+  Matrix4x4 = function(value) return istype(M, value) end,
+  ["Color or nil"] = function(value) return value == nil or istype(C, value) end,
+  ["string or Material"] = function(value)
+    return type(value) == "string" or type(value) == "number"
+  end,
+  ["string, Material or nil"] = function(value)
+    return value == nil or type(value) == "string" or type(value) == "number"
+  end,
+}
+draw.types = types
+
+-- Raises if an argument is not of its type. `spec`: names and types, in turn.
+local function check(name, spec, ...)
+  no_reload(name)
+  for i = 1, #spec, 2 do
+    local index = (i + 1) / 2
+    local value = (select(index, ...))
+    if not types[spec[i + 1]](value) then
+      bad_argument(name, index, spec[i], spec[i + 1], value)
+    end
+  end
+  local takes = #spec / 2
+  if select("#", ...) > takes then
+    raise(format("%s: takes %d arguments, got %d", name, takes, select("#", ...)))
+  end
+end
+draw.check = check
+
+-- Raises what native code said of the last call.
+local function refused(name)
+  raise(name .. ": " .. refusal())
+end
+draw.refused = refused
+
+-- The number of what a name or material stands for; raises where there is none.
+local function source_of(name, index, material)
+  local source = sources[material]
+  if source == nil then
+    local words
+    source, words = find_source(material)
+    if not source then
+      raise(format("%s: argument #%d 'material': %s", name, index, words))
+    end
+    sources[material] = source
+  end
+  return source
+end
+draw.source_of = source_of
+
+-- Textures or materials may have been renamed: names are looked up anew.
+function core.forget_sources()
+  for key in pairs(sources) do
+    sources[key] = nil
+  end
+end
+
+-- A position as x, y and layer.
+local function place_of(position)
+  if istype(V3, position) then return position._x, position._y, position._z end
+  return position._x, position._y, 0
+end
+draw.place_of = place_of
+
+-- What a drawing function returns, from what native code did.
+local function drawn(name, object)
+  if object > 0 then return object end
+  if object < 0 then refused(name) end
+end
+draw.drawn = drawn
+
+---@module Gui
+---What is drawn in two dimensions: on the screen in logical pixels from the left bottom, or on a
+---plane in a world. A Gui is immediate (what is drawn is shown for one frame) or retained (what is
+---drawn is an object with a number, shown until it is destroyed, and changed by giving all of it
+---again). The z of a position is the layer: higher layers are drawn over lower ones. Within a layer,
+---what can be drawn in one go is, in the order of the first object of each such batch; a batch is
+---what has the same material, texture and clip. Colours multiply what is drawn.
+---@example
+---   local world = Application.new_world()
+---   local gui = World.create_screen_gui(world, "immediate")
+---   Gui.rect(gui, Vector3(10, 10, 1), Vector2(100, 20), Color(255, 128, 0))
+---   local hud = World.create_screen_gui(world)
+---   local bar = Gui.rect(hud, Vector3(10, 40, 1), Vector2(100, 20))
+---   Gui.update_rect(hud, bar, Vector3(10, 40, 1), Vector2(60, 20), Color.red())
+---   Gui.destroy_rect(hud, bar)
+---   World.destroy_gui(world, gui)
+
+-- Making and ending ------------------------------------------------------------------------------
+
+-- What the words of create_screen_gui and its like ask for.
+local function read_words(name, first, ...)
+  local immediate = false
+  local count, i = select("#", ...), 1
+  while i <= count do
+    local word = (select(i, ...))
+    local at = first + i - 1
+    if word == "immediate" then
+      immediate = true
+    elseif word == "retained" then
+      immediate = false
+    elseif word == "material" then
+      local material = select(i + 1, ...)
+      if type(material) ~= "string" then
+        bad_argument(name, at + 1, "material", "string", material)
+      end
+      source_of(name, at + 1, material)
+      i = i + 1
+    else
+      local near = type(word) == "string"
+        and core.suggest(word, { "immediate", "retained", "material" })
+      raise(format("%s: argument #%d must be \"immediate\", \"retained\" or \"material\" and a "
+        .. "name, got %s%s", name, at, describe(word), near and ", did you mean '" .. near .. "'?"
+        or ""))
+    end
+    i = i + 1
+  end
+  return immediate
+end
+
+---Makes a Gui on the screen, which every view of the world shows.
+---@param world World the world it belongs to, and ends with
+---@param ... any "immediate" for a Gui that shows what is drawn for one frame; without it, it keeps objects. "material" and a name look a material or texture up now instead of when it is first drawn
+---@return Gui gui the new Gui
+function World.create_screen_gui(world, ...)
+  no_reload("World.create_screen_gui")
+  if type(world) ~= "number" then
+    bad_argument("World.create_screen_gui", 1, "world", "World", world)
+  end
+  return core.create_screen_gui(world, read_words("World.create_screen_gui", 2, ...))
+end
+
+---Makes a Gui on a plane in the world.
+---@param world World the world it is in, and ends with
+---@param pose Matrix4x4 where: its left bottom, to the right along its x axis, up along its z axis
+---@param width number in metres
+---@param height number in metres
+---@param ... any as for `World.create_screen_gui`
+---@return Gui gui the new Gui
+function World.create_world_gui(world, pose, width, height, ...)
+  local name = "World.create_world_gui"
+  no_reload(name)
+  if type(world) ~= "number" then bad_argument(name, 1, "world", "World", world) end
+  if not istype(M, pose) then bad_argument(name, 2, "pose", "Matrix4x4", pose) end
+  if type(width) ~= "number" then bad_argument(name, 3, "width", "number", width) end
+  if type(height) ~= "number" then bad_argument(name, 4, "height", "number", height) end
+  return core.create_world_gui(world, pose, width, height, read_words(name, 5, ...))
+end
+
+---Makes a Gui that is drawn into a texture, in every frame before anything else. The texture is known
+---by the name from then on, as if it were a file.
+---@param world World the world it belongs to, and ends with
+---@param texture string the texture's name, which no other texture has
+---@param width integer in texels
+---@param height integer in texels
+---@param ... any as for `World.create_screen_gui`
+---@return Gui gui the new Gui
+function World.create_texture_gui(world, texture, width, height, ...)
+  local name = "World.create_texture_gui"
+  no_reload(name)
+  if type(world) ~= "number" then bad_argument(name, 1, "world", "World", world) end
+  if type(texture) ~= "string" then bad_argument(name, 2, "texture", "string", texture) end
+  if type(width) ~= "number" then bad_argument(name, 3, "width", "integer", width) end
+  if type(height) ~= "number" then bad_argument(name, 4, "height", "integer", height) end
+  return core.create_texture_gui(world, texture, width, height, read_words(name, 5, ...))
+end
+
+---Ends a Gui with all its objects.
+---@param world World the world it belongs to
+---@param gui Gui the Gui to end
+function World.destroy_gui(world, gui)
+  no_reload("World.destroy_gui")
+  if type(world) ~= "number" then bad_argument("World.destroy_gui", 1, "world", "World", world) end
+  if type(gui) ~= "number" then bad_argument("World.destroy_gui", 2, "gui", "Gui", gui) end
+  core.destroy_gui(world, gui)
+end
+
+-- Rectangles --------------------------------------------------------------------------------------
+
+local RECT = { "gui", "Gui", "position", "Vector3 or Vector2", "size", "Vector2 or Vector3",
+  "color", "Color or nil" }
+
+-- The other forms of the arguments, and the words for wrong ones.
+local function rect_other(name, gui, object, position, size, color)
+  local x, y, z = place_of(position)
+  color = color or WHITE
+  return drawn(name, rect(cx, gui, object, nil, x, y, z, size._x, size._y,
+    color._r, color._g, color._b, color._a))
+end
+
+---Draws a filled rectangle.
+---@param gui Gui what to draw on
+---@param position Vector3|Vector2 its left bottom; z is the layer
+---@param size Vector2 its width and height
+---@param color? Color white if left out
+---@return GuiObject|nil object its number, in a retained Gui
+function Gui.rect(gui, position, size, color)
+  if type(gui) == "number" and istype(V3, position) and istype(V2, size) and istype(C, color) then
+    local object = rect(cx, gui, 0, nil, position._x, position._y, position._z, size._x, size._y,
+      color._r, color._g, color._b, color._a)
+    if object == 0 then return end
+    if object > 0 then return object end
+    refused("Gui.rect")
+  end
+  check("Gui.rect", RECT, gui, position, size, color)
+  return rect_other("Gui.rect", gui, 0, position, size, color)
+end
+
+local UPDATE_RECT = { "gui", "Gui", "object", "the number of an object",
+  "position", "Vector3 or Vector2", "size", "Vector2 or Vector3", "color", "Color or nil" }
+
+---Changes a rectangle of a retained Gui: all of it is given again.
+---@param gui Gui the Gui it is in
+---@param object GuiObject its number
+---@param position Vector3|Vector2 its left bottom; z is the layer
+---@param size Vector2 its width and height
+---@param color? Color white if left out
+function Gui.update_rect(gui, object, position, size, color)
+  if type(gui) == "number" and type(object) == "number" and object > 0 and istype(V3, position)
+    and istype(V2, size) and istype(C, color) then
+    if rect(cx, gui, object, nil, position._x, position._y, position._z, size._x, size._y,
+      color._r, color._g, color._b, color._a) < 0 then
+      refused("Gui.update_rect")
+    end
+    return
+  end
+  check("Gui.update_rect", UPDATE_RECT, gui, object, position, size, color)
+  rect_other("Gui.update_rect", gui, object > 0 and object or -1, position, size, color)
+end

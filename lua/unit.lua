@@ -1,0 +1,241 @@
+-- Units: spawning and destroying, links, data. What scripts' components hear of it is in
+-- components.lua; nodes and poses are native.
+local core = ...
+
+local type, select, next, tostring = type, select, next, tostring
+local format, concat, sort = string.format, table.concat, table.sort
+local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
+local istype = core.ffi.istype
+local V3, Q, M = core.ctypes.Vector3, core.ctypes.Quaternion, core.ctypes.Matrix4x4
+
+local World, Unit = core.module("World"), core.module("Unit")
+local Matrix4x4, Application = core.module("Matrix4x4"), core.module("Application")
+
+-- What a resource says of its data and of components that are scripts, by name.
+local resources = {}
+-- The data of each living unit: nested tables. Nothing until something is set or has a default.
+local data = {}
+core.unit_data = data
+
+local function copy(value)
+  if type(value) ~= "table" then return value end
+  local made = {}
+  for key, item in next, value do made[key] = copy(item) end
+  return made
+end
+
+-- { parts = { { name =, component =, fields = }, … }, data = }
+local function resource_of(name)
+  local known = resources[name]
+  if known == nil then
+    local read = core.unit_resource(name)
+    known = { parts = {}, data = read[2] }
+    for i, part in ipairs(read[1]) do
+      known.parts[i] = { name = part[1], component = part[2], fields = part[3] }
+    end
+    resources[name] = known
+  end
+  return known
+end
+
+-- Units changed on disk: what is spawned from now on is made of the new resources.
+function core.forget_units()
+  resources = {}
+end
+
+-- Position, rotation and scale of the arguments of a spawn.
+local function placed(name, position, rotation)
+  if position == nil then
+    -- as the resource says
+  elseif istype(M, position) then
+    if rotation ~= nil then raise(name .. ": a pose says the rotation already") end
+    return Matrix4x4.translation(position), Matrix4x4.rotation(position), Matrix4x4.scale(position)
+  elseif not istype(V3, position) then
+    bad_argument(name, 3, "position", "Vector3, Matrix4x4 or nil", position)
+  end
+  if rotation ~= nil and not istype(Q, rotation) then
+    bad_argument(name, 4, "rotation", "Quaternion or nil", rotation)
+  end
+  return position, rotation, nil
+end
+
+---Makes a unit of a resource in a world. The components that are scripts have heard of it when
+---this returns.
+---@param world World where it comes to be
+---@param resource string the name of a unit, as "units/barrel" for units/barrel.unit
+---@param position? Vector3|Matrix4x4 where its root is, or its whole pose; else as the resource says
+---@param rotation? Quaternion how its root is turned; if none, as the resource says
+---@return Unit unit the new unit
+function World.spawn_unit(world, resource, position, rotation)
+  no_reload("World.spawn_unit")
+  local at, turned, sized = placed("World.spawn_unit", position, rotation)
+  local unit = core.spawn_unit(world, resource, at, turned, sized)
+  local made_of = resource_of(resource)
+  if next(made_of.data) ~= nil then data[unit] = copy(made_of.data) end
+  core.components_spawned(world, unit, made_of.parts)
+  return unit
+end
+
+-- Ends a unit at once.
+local function destroy(world, unit)
+  core.destroy_unit(world, unit)
+  core.components_unspawned(world, unit)
+  data[unit] = nil
+  core.end_unit(unit)
+end
+
+core.destroy_now = destroy
+
+---Ends a unit. What hangs on it stays where it is. While components are updated, units end when
+---the update of the running component has ended.
+---@param world World the unit's world
+---@param unit Unit the unit to end
+function World.destroy_unit(world, unit)
+  no_reload("World.destroy_unit")
+  if not (core.updating() and core.destroy_later(world, unit)) then destroy(world, unit) end
+end
+
+---Hangs a unit on a node of another: from now on its pose is relative to that node. Its local pose
+---stays as it is, so set it to what it should be there.
+---@param world World the world of both
+---@param child Unit the unit that hangs
+---@param parent Unit the unit that carries
+---@param node? integer which of the parent's nodes; the root if none
+function World.link_unit(world, child, parent, node)
+  core.link_unit(world, child, parent, node)
+end
+
+---Takes a unit off what it hangs on. It stays where it is in the world.
+---@param world World the unit's world
+---@param unit Unit the unit that hangs
+function World.unlink_unit(world, unit)
+  core.unlink_unit(world, unit)
+end
+
+---The units of a world.
+---@param world World a world
+---@return Unit[] units in the order of their slots, which are used again
+function World.units(world)
+  return core.units(world)
+end
+
+---The units of a world that were spawned from a resource, or from one that inherits from it.
+---@param world World a world
+---@param resource string the name of a unit resource
+---@return Unit[] units in the order of their slots
+function World.units_by_resource(world, resource)
+  local found = {}
+  for _, unit in ipairs(core.units(world)) do
+    if Unit.is_a(unit, resource) then found[#found + 1] = unit end
+  end
+  return found
+end
+
+local function check_keys(name, count, ...)
+  if count < 1 then raise(name .. ": give at least one key") end
+  for i = 1, count do
+    local key = select(i, ...)
+    local kind = type(key)
+    if kind ~= "string" and kind ~= "number" then
+      bad_argument(name, i + 1, "key", "string or number", key)
+    end
+  end
+end
+
+---The data of a unit under a key, or under keys that lead into tables; nil where there is none.
+---Data begins as the unit's resource says, with the fields of components that are scripts under
+---the component's name.
+---@param unit Unit a unit
+---@param ... string|number the keys, outermost first
+---@return any value what is there
+function Unit.get_data(unit, ...)
+  local value = data[unit]
+  if value == nil then
+    core.get_data(unit)
+    check_keys("Unit.get_data", select("#", ...), ...)
+    return nil
+  end
+  local count, first = select("#", ...), (...)
+  if count == 1 and type(first) == "string" then return value[first] end
+  check_keys("Unit.get_data", count, ...)
+  for i = 1, count do
+    if type(value) ~= "table" then return nil end
+    value = value[(select(i, ...))]
+  end
+  return value
+end
+
+---Whether a unit has data under a key, or under keys that lead into tables.
+---@param unit Unit a unit
+---@param ... string|number the keys, outermost first
+---@return boolean has whether something is there
+function Unit.has_data(unit, ...)
+  return Unit.get_data(unit, ...) ~= nil
+end
+
+---Sets the data of a unit under a key, or under keys that lead into tables, which are made where
+---they are missing. Nil takes it away.
+---@param unit Unit a unit
+---@param ... any the keys, outermost first, then the value
+function Unit.set_data(unit, ...)
+  no_reload("Unit.set_data")
+  core.set_data(unit)
+  local count = select("#", ...) - 1
+  if count < 1 then raise("Unit.set_data: give at least one key and a value") end
+  check_keys("Unit.set_data", count, ...)
+  local tree = data[unit]
+  if tree == nil then
+    tree = {}
+    data[unit] = tree
+  end
+  for i = 1, count - 1 do
+    local key = select(i, ...)
+    if type(tree[key]) ~= "table" then tree[key] = {} end
+    tree = tree[key]
+  end
+  tree[(select(count, ...))] = (select(count + 1, ...))
+end
+
+local function shown(value, depth)
+  if type(value) ~= "table" then
+    return type(value) == "string" and format("%q", value) or tostring(value)
+  end
+  local keys, lines = {}, {}
+  for key in next, value do keys[#keys + 1] = key end
+  sort(keys, function(a, b) return tostring(a) < tostring(b) end)
+  for i, key in ipairs(keys) do
+    local item = value[key]
+    lines[i] = format("\n%s%s%s%s", ("  "):rep(depth), tostring(key),
+      type(item) == "table" and "" or " = ", shown(item, depth + 1))
+  end
+  return concat(lines)
+end
+
+---Everything that a unit is, in words: its nodes with their poses, its components with their fields,
+---its data. For people and tools.
+---@param unit Unit a unit
+---@return string text lines
+function Unit.inspect(unit)
+  core.inspect(unit)
+  local lines = { format("unit %q (%s)", Unit.debug_name(unit), tostring(unit)), "nodes" }
+  for node = 1, Unit.num_nodes(unit) do
+    local position, parent = Unit.world_position(unit, node), Unit.scene_graph_parent(unit, node)
+    lines[#lines + 1] = format("  %d %q%s local %s world %s", node, Unit.node_name(unit, node),
+      parent and " on " .. parent or "", tostring(Unit.local_position(unit, node)),
+      tostring(position))
+  end
+  for _, line in ipairs(core.inspect_components(unit)) do lines[#lines + 1] = line end
+  if data[unit] then lines[#lines + 1] = "data" .. shown(data[unit], 1) end
+  return concat(lines, "\n")
+end
+
+local release_native = Application.release_world
+
+-- The native row; the world's units end before it, and their components hear of it.
+Application.release_world = function(world)
+  if World.alive(world) then
+    for _, unit in ipairs(core.units(world)) do destroy(world, unit) end
+    core.forget_components(world)
+  end
+  release_native(world)
+end

@@ -1,0 +1,299 @@
+//! What a run is seen by: the window where there is a display, the renderer, the pictures that the
+//! command line asks for. Games know only `Engine::window`; what a frame shows is in its packet.
+
+use super::desk;
+use super::given::Given;
+use crate::engine::Engine;
+use crate::foundation::{Error, files, log};
+use crate::packet::{Capture, Packet, Target};
+use crate::resource::image::encode_png;
+use crate::system::platform::seconds_since_start;
+use crate::system::render::{self, Event, Output, Picture, Renderer};
+use crate::system::window::{Clipboard, Desktop, NoDesktop, Opening, Vsync};
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub use crate::system::render::Choice;
+
+/// A picture that the command line asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Screenshot {
+    pub file: PathBuf,
+    /// Of this frame; of the last one where none is given.
+    pub frame: Option<u64>,
+}
+
+/// How a run is to be seen.
+#[derive(Clone, Debug)]
+pub struct Show {
+    /// In a window, where there is a display.
+    pub window: bool,
+    /// On which adapter; the best where none is given.
+    pub renderer: Option<Choice>,
+    /// Whether the renderer has a thread of its own.
+    pub threaded: bool,
+    pub screenshot: Option<Screenshot>,
+}
+
+impl Show {
+    /// Not at all.
+    pub const NOTHING: Show =
+        Show { window: false, renderer: None, threaded: true, screenshot: None };
+}
+
+/// The pictures of a run.
+pub struct Screen {
+    desktop: Option<Desktop>,
+    renderer: Option<Renderer>,
+    show: Show,
+    packet: Packet,
+    pixels: (u32, u32),
+    vsync: Vsync,
+    /// When the newest input came, by the process's clock.
+    newest_input: f64,
+    screenshot: Wanted,
+}
+
+/// How far the command line's picture is.
+#[derive(PartialEq)]
+enum Wanted {
+    Nothing,
+    Waiting,
+    /// It is being made, or was written.
+    Asked,
+    Written,
+    Failed,
+}
+
+/// The picture that a run without a display leaves.
+const LAST_PICTURE: &str = "last_picture.png";
+
+/// The number of the command line's picture among those that the renderer makes.
+const SCREENSHOT: u64 = 1 << 40;
+
+impl Screen {
+    /// Opens what is wanted. Where there is no display, gives the desktop's words as well: nothing
+    /// is opened then but a renderer for pictures, if there is any adapter.
+    pub fn open(show: Show, opening: &Opening) -> Result<(Screen, Option<NoDesktop>), Error> {
+        let (desktop, problem) = match show.window.then(|| Desktop::open(opening)) {
+            Some(Ok(desktop)) => (Some(desktop), None),
+            Some(Err(problem)) => (None, Some(problem)),
+            None => (None, None),
+        };
+        let wanted = show.screenshot.as_ref().map_or(Wanted::Nothing, |_| Wanted::Waiting);
+        let mut screen = Screen {
+            desktop,
+            renderer: None,
+            packet: Packet::default(),
+            pixels: (opening.width, opening.height),
+            vsync: opening.vsync,
+            newest_input: 0.0,
+            screenshot: wanted,
+            show,
+        };
+        let drawn = screen.desktop.is_some()
+            || screen.screenshot != Wanted::Nothing
+            || screen.show.renderer.is_some();
+        if drawn {
+            screen.start_renderer()?;
+        }
+        Ok((screen, problem))
+    }
+
+    /// Whether a window is there.
+    pub fn has_window(&self) -> bool {
+        self.desktop.is_some()
+    }
+
+    /// Starts the renderer, anew where there is one. Where none was asked for by its kind, a run
+    /// without pictures is better than none.
+    pub fn start_renderer(&mut self) -> Result<(), Error> {
+        self.renderer = None;
+        let (width, height) = self.pixels;
+        let output = match &self.desktop {
+            Some(desktop) => Output::Window { window: desktop.window(), width, height },
+            None => Output::Offscreen { width, height },
+        };
+        let options = render::Options {
+            choice: self.show.renderer.unwrap_or(Choice::Auto),
+            output,
+            threaded: self.show.threaded,
+            vsync: vsync_of(self.vsync),
+            timing: false,
+            clock: seconds_since_start,
+        };
+        match Renderer::start(options) {
+            Ok(renderer) => self.renderer = Some(renderer),
+            Err(error) if self.show.renderer.is_some() => return Err(error),
+            Err(error) => log::error(&format!("nothing can be drawn: {}", error.message)),
+        }
+        Ok(())
+    }
+
+    /// Ties an engine to the window that is there: what it wishes is done, and what it knows is
+    /// what the desktop tells.
+    pub fn introduce(&self, engine: &mut Engine) {
+        if self.has_window() {
+            engine.window.listen();
+            if !engine.deterministic {
+                engine.window.clipboard = Clipboard::Desktop;
+            }
+        }
+    }
+
+    /// What came from outside since the last time.
+    pub fn poll(&mut self, engine: &mut Engine) -> Given {
+        let mut given = Given::default();
+        if let Some(desktop) = &mut self.desktop {
+            desk::sort(desktop.poll(Duration::ZERO), &engine.input, &mut given);
+        }
+        if !given.events.is_empty() {
+            self.newest_input = seconds_since_start();
+        }
+        given
+    }
+
+    /// Does what the game wished, and hands the frame to the renderer.
+    pub fn show(&mut self, engine: &mut Engine, is_last: bool) {
+        for wish in engine.window.take_wishes() {
+            if let Some(desktop) = &mut self.desktop
+                && let Err(words) = desktop.perform(wish)
+            {
+                log::warning(&format!("the desktop refused what the game wants: {words}"));
+            }
+        }
+        let Some(renderer) = &mut self.renderer else { return };
+        if self.pixels != engine.window.pixels {
+            self.pixels = engine.window.pixels;
+            renderer.resize(self.pixels.0, self.pixels.1);
+        }
+        if self.vsync != engine.window.vsync {
+            self.vsync = engine.window.vsync;
+            renderer.set_vsync(vsync_of(self.vsync));
+        }
+        let mut packet = engine.take_packet(std::mem::take(&mut self.packet));
+        packet.input_seconds = std::mem::take(&mut self.newest_input);
+        if self.screenshot == Wanted::Waiting {
+            let frame = self.show.screenshot.as_ref().and_then(|wanted| wanted.frame);
+            if frame.map_or(is_last, |frame| frame == engine.frame.index) {
+                packet.captures.push(Capture { number: SCREENSHOT, of: Target::Screen });
+                self.screenshot = Wanted::Asked;
+            }
+        }
+        self.packet = renderer.submit(packet);
+        let figures = renderer.statistics();
+        engine.window.latency = (figures.latency_frames, figures.latency_seconds);
+        self.hear();
+    }
+
+    /// Hears what the renderer has to say.
+    fn hear(&mut self) {
+        let Some(renderer) = &mut self.renderer else { return };
+        for event in renderer.events() {
+            match event {
+                Event::Captured { number: SCREENSHOT, picture, .. } => {
+                    self.screenshot = match self.show.screenshot.as_ref().map(|it| &it.file) {
+                        Some(file) if write_picture(file, &picture) => Wanted::Written,
+                        _ => Wanted::Failed,
+                    };
+                }
+                Event::CaptureFailed { number: SCREENSHOT, words } => {
+                    log::error(&format!("the screenshot failed: {words}"));
+                    self.screenshot = Wanted::Failed;
+                }
+                Event::Note(words) => eprintln!("engine: {words}"),
+                Event::TextureRefused { words, .. } => log::error(&words),
+                Event::ShaderFailed { words, .. } => log::error(&words),
+                Event::DeviceRecovered { words } => log::warning(&words),
+                Event::Failed { words } => log::error(&format!("nothing is drawn: {words}")),
+                Event::Captured { .. } | Event::CaptureFailed { .. } => {}
+            }
+        }
+    }
+
+    /// The seconds that a frame takes at least, where the display does not see to it; `None` where
+    /// it does.
+    pub fn frame_seconds_min(&self, engine: &Engine) -> Option<f64> {
+        let window = &engine.window;
+        let refresh = window.monitors.iter().map(|monitor| monitor.refresh).fold(0.0, f64::max);
+        let interval = if refresh >= 1.0 { 1.0 / refresh } else { 1.0 / 60.0 };
+        let unseen = window.hidden || window.minimized || window.pixels.0.min(window.pixels.1) == 0;
+        match (&self.renderer, window.vsync) {
+            _ if unseen => Some(interval),
+            (None, _) => Some(interval),
+            (Some(renderer), _) if renderer.recorder().is_some() => Some(interval),
+            // Drivers that do not wait would run at thousands of pictures a second.
+            (Some(_), Vsync::On | Vsync::Adaptive) => Some(interval * 0.9),
+            (Some(_), Vsync::Off | Vsync::Mailbox) => None,
+        }
+    }
+
+    /// The picture that a stopped game leaves, once more.
+    pub fn show_again(&mut self, engine: &mut Engine) {
+        self.show(engine, false);
+    }
+
+    /// Where there is no display, the last picture is left beside whoever started the run, if there
+    /// is any adapter.
+    pub fn leave_last_picture(&mut self) -> Result<(), Error> {
+        if self.show.screenshot.is_none() && self.show.renderer != Some(Choice::Null) {
+            let asked = self.show.renderer.is_some();
+            if !asked {
+                self.start_renderer()?;
+            }
+            if self.renderer.is_some() {
+                let file = PathBuf::from(LAST_PICTURE);
+                self.show.screenshot = Some(Screenshot { file, frame: None });
+                self.screenshot = Wanted::Waiting;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends: what is drawn is finished, and the picture written. Whether that went well.
+    pub fn end(&mut self, engine: &mut Engine) -> bool {
+        if let Some(renderer) = &mut self.renderer {
+            renderer.finish();
+        }
+        self.hear();
+        match (&self.screenshot, &self.show.screenshot) {
+            (Wanted::Waiting, Some(Screenshot { frame, .. })) => {
+                let wanted = frame.map_or(String::new(), |frame| format!(" before frame {frame}"));
+                let index = engine.frame.index;
+                log::error(&format!(
+                    "there is no screenshot: the game ended after frame {index}{wanted}"
+                ));
+                false
+            }
+            (Wanted::Asked, _) => {
+                log::error("there is no screenshot: the renderer did not make it");
+                false
+            }
+            (Wanted::Failed, _) => false,
+            _ => true,
+        }
+    }
+}
+
+fn vsync_of(vsync: Vsync) -> render::Vsync {
+    match vsync {
+        Vsync::On => render::Vsync::On,
+        Vsync::Off => render::Vsync::Off,
+        Vsync::Adaptive => render::Vsync::Adaptive,
+        Vsync::Mailbox => render::Vsync::Fast,
+    }
+}
+
+fn write_picture(file: &std::path::Path, picture: &Picture) -> bool {
+    let png = encode_png(picture.width, picture.height, &picture.rgba);
+    match files::write_safely(file, &png) {
+        Ok(()) => {
+            eprintln!("engine: the picture is in {}", file.display());
+            true
+        }
+        Err(reason) => {
+            log::error(&format!("{} cannot be written: {reason}", file.display()));
+            false
+        }
+    }
+}

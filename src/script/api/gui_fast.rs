@@ -1,0 +1,356 @@
+//! What `Gui` draws with, for the prelude alone (lua/gui.lua): C functions that compiled Lua calls
+//! with plain numbers, so that the vectors of a call are never made, and an object costs some
+//! nanoseconds. Types are checked in Lua, everything else here. What is wrong is told by -1, and
+//! `core.gui_refusal` has the words.
+
+use crate::engine::Engine;
+use crate::foundation::{Color, Handle, Mat4, Vec3, Vec4};
+use crate::packet::gui::{Instance, Space};
+use crate::packet::text::{PageNumber, Request};
+use crate::script::cx::Cx;
+use crate::system::gui::shape::{self, Look};
+use crate::system::gui::{GuiId, PLAIN, Part, Refused, SourceNumber, Thing, What};
+use std::ffi::{c_char, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Name, C type and address of each.
+pub const NATIVES: &[(&str, &str, Address)] = &natives::ALL;
+
+/// The address of a function.
+#[derive(Clone, Copy)]
+pub struct Address(pub *const c_void);
+
+// SAFETY: the address of a function, never written through.
+unsafe impl Sync for Address {}
+
+type Drawn = Result<f64, Refused>;
+
+/// Where an object goes: the Gui and, where it is changed, the object.
+#[derive(Clone, Copy)]
+struct To {
+    gui: f64,
+    object: f64,
+    /// A Matrix4x4 for `_3d` forms, else null.
+    pose: *const c_void,
+}
+
+/// Runs a call: -1 where it is refused.
+#[inline(always)]
+fn guarded(cx: *mut Cx, call: impl FnOnce(&mut Engine) -> Drawn) -> f64 {
+    // SAFETY: compiled Lua passes the context it was given at boot; the engine lives as long as the
+    // VM, and is not borrowed while Lua runs.
+    let (cx, engine) = unsafe { (&mut *cx, &mut *(*cx).engine) };
+    if cx.reloading {
+        return -1.0;
+    }
+    match catch_unwind(AssertUnwindSafe(|| call(engine))) {
+        Ok(Ok(object)) => object,
+        Ok(Err(Refused)) => -1.0,
+        Err(_) => {
+            cx.panic = Some(crate::foundation::fault::take_panic());
+            -1.0
+        }
+    }
+}
+
+macro_rules! c_type {
+    (f64) => {
+        ", double"
+    };
+    (f32) => {
+        ", float"
+    };
+    (u32) => {
+        ", uint32_t"
+    };
+    (Bytes) => {
+        ", const char *"
+    };
+    (Data) => {
+        ", const void *"
+    };
+}
+
+macro_rules! natives {
+    ($($name:ident($($arg:ident: $t:ident),* $(,)?);)*) => {
+        mod natives {
+            use super::*;
+            type Bytes = *const c_char;
+            type Data = *const c_void;
+            $(unsafe extern "C-unwind" fn $name(
+                cx: *mut Cx, gui: f64, object: f64, pose: Data, $($arg: $t),*
+            ) -> f64 {
+                guarded(cx, |engine| super::$name(engine, To { gui, object, pose }, $($arg),*))
+            })*
+            pub const ALL: [(&str, &str, Address); [$(stringify!($name)),*].len()] = [$((
+                stringify!($name),
+                concat!(
+                    "double (*)(void *, double, double, const void *" $(, c_type!($t))*, ")"
+                ),
+                Address($name as *const c_void),
+            )),*];
+        }
+    };
+}
+
+natives! {
+    rect(x: f32, y: f32, z: f32, w: f32, h: f32, r: f32, g: f32, b: f32, a: f32);
+    boxed(
+        x: f32, y: f32, z: f32, w: f32, h: f32, radius: f32, outline: f32,
+        r: f32, g: f32, b: f32, a: f32,
+    );
+    bitmap(source: u32, x: f32, y: f32, z: f32, w: f32, h: f32, r: f32, g: f32, b: f32, a: f32);
+    bitmap_uv(
+        source: u32, u0: f32, v0: f32, u1: f32, v1: f32,
+        x: f32, y: f32, z: f32, w: f32, h: f32, r: f32, g: f32, b: f32, a: f32,
+    );
+    nine_patch(
+        source: u32, left: f32, bottom: f32, right: f32, top: f32,
+        x: f32, y: f32, z: f32, w: f32, h: f32, r: f32, g: f32, b: f32, a: f32,
+    );
+    line(
+        x0: f32, y0: f32, x1: f32, y1: f32, z: f32, thickness: f32,
+        r: f32, g: f32, b: f32, a: f32,
+    );
+    ellipse(
+        x: f32, y: f32, z: f32, rx: f32, ry: f32, outline: f32, r: f32, g: f32, b: f32, a: f32,
+    );
+    arc(
+        x: f32, y: f32, z: f32, radius: f32, thickness: f32, from: f32, to: f32,
+        r: f32, g: f32, b: f32, a: f32,
+    );
+    polygon(points: Data, count: u32, z: f32, r: f32, g: f32, b: f32, a: f32);
+    polyline(
+        points: Data, count: u32, closed: u32, thickness: f32, z: f32,
+        r: f32, g: f32, b: f32, a: f32,
+    );
+    triangle(
+        x0: f32, y0: f32, x1: f32, y1: f32, x2: f32, y2: f32, z: f32,
+        r: f32, g: f32, b: f32, a: f32,
+    );
+}
+
+/// The layer of a height: rounded down.
+#[inline(always)]
+fn layer(z: f32) -> i32 {
+    // `floor` is a call into the C library on plain x86-64. The conversion stops at the ends.
+    let whole = z as i32;
+    if whole as f32 > z { whole - 1 } else { whole }
+}
+
+#[inline(always)]
+fn bytes(r: f32, g: f32, b: f32, a: f32) -> [u8; 4] {
+    Color { red: r, green: g, blue: b, alpha: a }.to_bytes()
+}
+
+/// From a pose's axes, of which a Gui's plane has x and z, to the plane's own x and y.
+const UPRIGHT: Mat4 = Mat4::from_cols(Vec4::X, Vec4::Z, Vec4::new(0.0, -1.0, 0.0, 0.0), Vec4::W);
+
+/// A pose whose x and z axes a plane lies on, as a transform of that plane.
+pub fn plane_of(pose: Mat4) -> Mat4 {
+    pose * UPRIGHT
+}
+
+/// The same within a Gui.
+pub fn plane_within(pose: Mat4) -> Mat4 {
+    UPRIGHT.transpose() * pose * UPRIGHT
+}
+
+/// What is drawn, and the words for numbers that are not finite: their sum tells.
+struct Draw<'a> {
+    engine: &'a mut Engine,
+    gui: GuiId,
+    object: f64,
+    pose: Option<Mat4>,
+    what: What,
+    layer: i32,
+}
+
+impl<'a> Draw<'a> {
+    #[inline(always)]
+    fn begin(engine: &'a mut Engine, to: To, what: What, z: f32, sum: f32) -> Result<Self, Refused> {
+        let gui = Handle::from_number(to.gui).filter(|gui| engine.guis.slots().get(*gui).is_some());
+        let Some(gui) = gui else {
+            let words = crate::script::arg::gui_words(engine, to.gui);
+            return engine.guis.refuse(format!("argument #1 'gui': {words}"));
+        };
+        if !(sum + z).is_finite() {
+            return engine.guis.refuse(
+                "places, sizes and layers must be finite numbers (is something divided by zero?)",
+            );
+        }
+        let pose = match to.pose.is_null() {
+            true => None,
+            // SAFETY: the prelude passes a Matrix4x4, alive for the time of the call.
+            false => Some(Mat4::from_cols_array(unsafe { &*(to.pose as *const [f32; 16]) })),
+        };
+        let (object, layer) = (to.object, layer(z));
+        Ok(Draw { engine, gui: GuiId(gui), object, pose, what, layer })
+    }
+
+    /// One quadrilateral of a source.
+    #[inline(always)]
+    fn one(self, source: u32, make: impl FnOnce(&crate::system::gui::Source) -> Instance) -> Drawn {
+        let Draw { engine, gui, object, pose, what, layer } = self;
+        let pose = pose.as_ref();
+        let thing = Thing { gui, object, what, layer, pose };
+        engine.guis.put_one(thing, SourceNumber(source), make)
+    }
+
+    fn many(self, source: SourceNumber, instances: &[Instance]) -> Drawn {
+        let Draw { engine, gui, object, pose, what, layer } = self;
+        let pose = pose.as_ref();
+        let thing = Thing { gui, object, what, layer, pose };
+        engine.guis.put(thing, &[Part { source, instances }])
+    }
+
+    fn look(&mut self, color: [u8; 4], radius: f32, outline: f32) -> Look {
+        let reach = match self.engine.guis.gui(self.gui).making.space {
+            Space::Screen => shape::REACH,
+            // A pixel has no size there.
+            Space::World => 0.0,
+        };
+        Look { color, radius, outline, reach }
+    }
+
+    /// The `count` points at `points`.
+    fn points(&mut self, points: *const c_void, count: u32) -> Result<Vec<[f32; 2]>, Refused> {
+        // SAFETY: the prelude passes an array with that many points.
+        let points = unsafe { std::slice::from_raw_parts(points as *const [f32; 2], count as usize) };
+        if points.iter().flatten().any(|number| !number.is_finite()) {
+            return self.engine.guis.refuse("points must be finite (is something divided by zero?)");
+        }
+        Ok(points.to_vec())
+    }
+}
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
+fn rect(
+    engine: &mut Engine, to: To, x: f32, y: f32, z: f32, w: f32, h: f32, r: f32, g: f32, b: f32, a: f32,
+) -> Drawn {
+    let draw = Draw::begin(engine, to, What::Rect, z, x + y + w + h)?;
+    draw.one(PLAIN.0, |of| shape::quad([x, y, x + w, y + h], of, bytes(r, g, b, a)))
+}
+
+#[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
+fn boxed(
+    engine: &mut Engine, to: To, x: f32, y: f32, z: f32, w: f32, h: f32, radius: f32, outline: f32,
+    r: f32, g: f32, b: f32, a: f32,
+) -> Drawn {
+    let mut draw = Draw::begin(engine, to, What::Rect, z, x + y + w + h + radius + outline)?;
+    let look = draw.look(bytes(r, g, b, a), radius, outline);
+    draw.one(PLAIN.0, |_| shape::boxed([x, y, x + w, y + h], look))
+}
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
+fn bitmap(
+    engine: &mut Engine, to: To, source: u32, x: f32, y: f32, z: f32, w: f32, h: f32,
+    r: f32, g: f32, b: f32, a: f32,
+) -> Drawn {
+    let draw = Draw::begin(engine, to, What::Bitmap, z, x + y + w + h)?;
+    draw.one(source, |of| shape::quad([x, y, x + w, y + h], of, bytes(r, g, b, a)))
+}
+
+#[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
+fn bitmap_uv(
+    engine: &mut Engine, to: To, source: u32, u0: f32, v0: f32, u1: f32, v1: f32,
+    x: f32, y: f32, z: f32, w: f32, h: f32, r: f32, g: f32, b: f32, a: f32,
+) -> Drawn {
+    let draw = Draw::begin(engine, to, What::Bitmap, z, x + y + w + h + u0 + v0 + u1 + v1)?;
+    let outside = [u0, v0, u1, v1].iter().any(|at| !(0.0..=1.0).contains(at));
+    let shared = draw.engine.guis.source(SourceNumber(source)).is_some_and(|of| of.is_shared());
+    if outside && shared {
+        return draw.engine.guis.refuse(
+            "the part goes beyond 0 to 1, and this texture shares an atlas with others: give it a \
+             texture of its own with wrap = \"repeat\" in its .texture file",
+        );
+    }
+    draw.one(source, |of| {
+        let uv = of.part([u0, v0], [u1, v1]);
+        Instance { uv, ..shape::quad([x, y, x + w, y + h], of, bytes(r, g, b, a)) }
+    })
+}
+
+#[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
+fn nine_patch(
+    engine: &mut Engine, to: To, source: u32, left: f32, bottom: f32, right: f32, top: f32,
+    x: f32, y: f32, z: f32, w: f32, h: f32, r: f32, g: f32, b: f32, a: f32,
+) -> Drawn {
+    let sum = x + y + w + h + left + bottom + right + top;
+    let draw = Draw::begin(engine, to, What::Bitmap, z, sum)?;
+    let mut instances = Vec::with_capacity(9);
+    let Some(of) = draw.engine.guis.source(SourceNumber(source)) else { return Err(Refused) };
+    let (rect, borders) = ([x, y, x + w, y + h], [left, bottom, right, top]);
+    shape::nine_patch(rect, borders, of, bytes(r, g, b, a), &mut instances);
+    draw.many(SourceNumber(source), &instances)
+}
+
+#[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
+fn line(
+    engine: &mut Engine, to: To, x0: f32, y0: f32, x1: f32, y1: f32, z: f32, thickness: f32,
+    r: f32, g: f32, b: f32, a: f32,
+) -> Drawn {
+    let mut draw = Draw::begin(engine, to, What::Shape, z, x0 + y0 + x1 + y1 + thickness)?;
+    let look = draw.look(bytes(r, g, b, a), 0.0, 0.0);
+    draw.one(PLAIN.0, |_| shape::line([x0, y0], [x1, y1], thickness, false, look))
+}
+
+#[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
+fn ellipse(
+    engine: &mut Engine, to: To, x: f32, y: f32, z: f32, rx: f32, ry: f32, outline: f32,
+    r: f32, g: f32, b: f32, a: f32,
+) -> Drawn {
+    let mut draw = Draw::begin(engine, to, What::Shape, z, x + y + rx + ry + outline)?;
+    let look = draw.look(bytes(r, g, b, a), 0.0, outline);
+    draw.one(PLAIN.0, |_| shape::ellipse([x, y], [rx, ry], look))
+}
+
+#[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
+fn arc(
+    engine: &mut Engine, to: To, x: f32, y: f32, z: f32, radius: f32, thickness: f32,
+    from: f32, until: f32, r: f32, g: f32, b: f32, a: f32,
+) -> Drawn {
+    let sum = x + y + radius + thickness + from + until;
+    let mut draw = Draw::begin(engine, to, What::Shape, z, sum)?;
+    let look = draw.look(bytes(r, g, b, a), 0.0, 0.0);
+    draw.one(PLAIN.0, |_| shape::arc([x, y], radius, thickness, (from, until), look))
+}
+
+#[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
+fn polygon(
+    engine: &mut Engine, to: To, points: *const c_void, count: u32, z: f32,
+    r: f32, g: f32, b: f32, a: f32,
+) -> Drawn {
+    let mut draw = Draw::begin(engine, to, What::Shape, z, 0.0)?;
+    let points = draw.points(points, count)?;
+    let mut instances = Vec::new();
+    if let Err(words) = shape::polygon(&points, bytes(r, g, b, a), &mut instances) {
+        return draw.engine.guis.refuse(words);
+    }
+    draw.many(PLAIN, &instances)
+}
+
+#[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
+fn polyline(
+    engine: &mut Engine, to: To, points: *const c_void, count: u32, closed: u32, thickness: f32,
+    z: f32, r: f32, g: f32, b: f32, a: f32,
+) -> Drawn {
+    let mut draw = Draw::begin(engine, to, What::Shape, z, thickness)?;
+    let points = draw.points(points, count)?;
+    let look = draw.look(bytes(r, g, b, a), 0.0, 0.0);
+    let mut instances = Vec::new();
+    shape::polyline(&points, closed != 0, thickness, look, &mut instances);
+    draw.many(PLAIN, &instances)
+}
+
+#[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
+fn triangle(
+    engine: &mut Engine, to: To, x0: f32, y0: f32, x1: f32, y1: f32, x2: f32, y2: f32, z: f32,
+    r: f32, g: f32, b: f32, a: f32,
+) -> Drawn {
+    let draw = Draw::begin(engine, to, What::Triangle, z, x0 + y0 + x1 + y1 + x2 + y2)?;
+    let points = [[x0, y0], [x1, y1], [x2, y2]];
+    draw.one(PLAIN.0, |_| shape::triangle(points, bytes(r, g, b, a)))
+}

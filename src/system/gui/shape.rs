@@ -1,0 +1,210 @@
+//! Shapes as quadrilaterals: boxes, lines, circles, arcs, polygons, nine-patches. Knows no Guis: it
+//! fills arrays. Lengths are in the Gui's units, angles in radians against the clock from the right.
+
+use super::Source;
+use crate::packet::gui::{Instance, paint};
+
+/// The most points of a polygon or a line of several parts.
+pub const POINTS_MAX: usize = 4096;
+
+/// How far quadrilaterals reach beyond smooth shapes on the screen, in logical pixels.
+pub const REACH: f32 = 1.0;
+
+/// Left, bottom, right and top as corners.
+#[inline(always)]
+pub fn corners([left, bottom, right, top]: [f32; 4]) -> [f32; 8] {
+    [left, bottom, right, bottom, right, top, left, top]
+}
+
+/// A rectangle of a source, from its left bottom.
+#[inline(always)]
+pub fn quad(rect: [f32; 4], source: &Source, color: [u8; 4]) -> Instance {
+    let (uv, paint) = (source.uv, source.paint);
+    Instance { corners: corners(rect), uv, color, paint, extra: [0.0; 2] }
+}
+
+/// A triangle in one colour.
+pub fn triangle([a, b, c]: [[f32; 2]; 3], color: [u8; 4]) -> Instance {
+    Instance {
+        corners: [a[0], a[1], b[0], b[1], c[0], c[1], c[0], c[1]],
+        uv: Source::PLAIN.uv,
+        color,
+        paint: Source::PLAIN.paint,
+        extra: [0.0; 2],
+    }
+}
+
+/// How a box or an ellipse is drawn.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Look {
+    pub color: [u8; 4],
+    /// The radius of a box's corners.
+    pub radius: f32,
+    /// The outline's width, inside the edge; 0: filled.
+    pub outline: f32,
+    /// How far the quadrilateral reaches beyond the edge.
+    pub reach: f32,
+}
+
+/// A box, rounded or not, filled or not: left, bottom, right, top.
+pub fn boxed([left, bottom, right, top]: [f32; 4], look: Look) -> Instance {
+    let half = [(right - left) / 2.0, (top - bottom) / 2.0];
+    let reach = look.reach;
+    Instance {
+        corners: corners([left - reach, bottom - reach, right + reach, top + reach]),
+        uv: [half[0], half[1], look.radius.min(half[0]).min(half[1]).max(0.0), look.outline],
+        color: look.color,
+        paint: Instance::paint(paint::BOX, 0, 0),
+        extra: [reach, 0.0],
+    }
+}
+
+/// A straight line with square ends, or round ones.
+pub fn line(from: [f32; 2], to: [f32; 2], thickness: f32, round: bool, look: Look) -> Instance {
+    let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
+    let length = dx.hypot(dy);
+    let along = if length > 0.0 { [dx / length, dy / length] } else { [1.0, 0.0] };
+    let half = thickness / 2.0;
+    let ends = if round { half } else { 0.0 };
+    let middle = [(from[0] + to[0]) / 2.0, (from[1] + to[1]) / 2.0];
+    let sides = [length / 2.0 + ends, half];
+    let corner = |x: f32, y: f32| {
+        let (x, y) = (x * (sides[0] + look.reach), y * (sides[1] + look.reach));
+        [middle[0] + along[0] * x - along[1] * y, middle[1] + along[1] * x + along[0] * y]
+    };
+    let [a, b, c, d] =
+        [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
+    Instance {
+        corners: [a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1]],
+        uv: [sides[0], sides[1], if round { half } else { 0.0 }, 0.0],
+        color: look.color,
+        paint: Instance::paint(paint::BOX, 0, 0),
+        extra: [look.reach, 0.0],
+    }
+}
+
+/// A line through points, with round joins.
+pub fn polyline(
+    points: &[[f32; 2]],
+    closed: bool,
+    thickness: f32,
+    look: Look,
+    into: &mut Vec<Instance>,
+) {
+    let ends = points.iter().skip(1).chain(closed.then_some(&points[0]));
+    into.extend(points.iter().zip(ends).map(|(a, b)| line(*a, *b, thickness, true, look)));
+}
+
+/// An ellipse, filled or not.
+pub fn ellipse(center: [f32; 2], radii: [f32; 2], look: Look) -> Instance {
+    let reach = [radii[0] + look.reach, radii[1] + look.reach];
+    let rect =
+        [center[0] - reach[0], center[1] - reach[1], center[0] + reach[0], center[1] + reach[1]];
+    Instance {
+        corners: corners(rect),
+        uv: [radii[0], radii[1], 0.0, look.outline],
+        color: look.color,
+        paint: Instance::paint(paint::ELLIPSE, 0, 0),
+        extra: [look.reach, 0.0],
+    }
+}
+
+/// A part of a ring between two angles; filled to the centre where `thickness` is the radius.
+pub fn arc(
+    center: [f32; 2],
+    radius: f32,
+    thickness: f32,
+    (from, to): (f32, f32),
+    look: Look,
+) -> Instance {
+    let reach = radius + look.reach;
+    let rect = [center[0] - reach, center[1] - reach, center[0] + reach, center[1] + reach];
+    let half = thickness / 2.0;
+    let span = (to - from).abs().min(std::f32::consts::TAU);
+    Instance {
+        corners: corners(rect),
+        uv: [radius - half, half, from.min(to) + span / 2.0, span / 2.0],
+        color: look.color,
+        paint: Instance::paint(paint::ARC, 0, 0),
+        extra: [look.reach, 0.0],
+    }
+}
+
+/// Twice the area of a triangle: above 0 where it goes against the clock.
+fn turn(a: [f32; 2], b: [f32; 2], c: [f32; 2]) -> f32 {
+    (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+}
+
+/// A polygon as triangles. Its edges must not cross.
+///
+/// # Errors
+/// The edges cross, or all points lie on one line.
+/// Source: G. H. Meisters, "Polygons have ears" (1975).
+pub fn polygon(
+    points: &[[f32; 2]],
+    color: [u8; 4],
+    into: &mut Vec<Instance>,
+) -> Result<(), String> {
+    let next = |i: usize| points[(i + 1) % points.len()];
+    let area: f32 =
+        points.iter().enumerate().map(|(i, a)| a[0] * next(i)[1] - a[1] * next(i)[0]).sum();
+    if area == 0.0 {
+        return Err("the points of this polygon lie on one line".to_string());
+    }
+    let mut left: Vec<[f32; 2]> = points.to_vec();
+    if area < 0.0 {
+        left.reverse();
+    }
+    let mut at = 0;
+    let mut tried = 0;
+    while left.len() > 3 {
+        let count = left.len();
+        if tried == count {
+            return Err("the edges of this polygon cross: draw it in parts".to_string());
+        }
+        let (a, b, c) = (left[(at + count - 1) % count], left[at % count], left[(at + 1) % count]);
+        let bend = turn(a, b, c);
+        let inside = |p: &&[f32; 2]| {
+            let corner = **p == a || **p == b || **p == c;
+            !corner && turn(a, b, **p) >= 0.0 && turn(b, c, **p) >= 0.0 && turn(c, a, **p) >= 0.0
+        };
+        if bend == 0.0 || bend > 0.0 && left.iter().find(inside).is_none() {
+            if bend > 0.0 {
+                into.push(triangle([a, b, c], color));
+            }
+            left.remove(at % count);
+            at = (at + count - 1) % count;
+            tried = 0;
+        } else {
+            at = (at + 1) % count;
+            tried += 1;
+        }
+    }
+    into.push(triangle([left[0], left[1], left[2]], color));
+    Ok(())
+}
+
+/// A picture whose borders keep their size while its middle is stretched. `borders`: left, bottom,
+/// right and top, in texels of the source; they shrink together where the rectangle is too small.
+pub fn nine_patch(
+    [left, bottom, right, top]: [f32; 4],
+    borders: [f32; 4],
+    source: &Source,
+    color: [u8; 4],
+    into: &mut Vec<Instance>,
+) {
+    let fit = |size: f32, both: f32| if both > size { size / both } else { 1.0 };
+    let scale = fit(right - left, borders[0] + borders[2])
+        .min(fit(top - bottom, borders[1] + borders[3]));
+    let xs = [left, left + borders[0] * scale, right - borders[2] * scale, right];
+    let ys = [bottom, bottom + borders[1] * scale, top - borders[3] * scale, top];
+    let us = [0.0, borders[0] / source.size[0], 1.0 - borders[2] / source.size[0], 1.0];
+    let vs = [1.0, 1.0 - borders[1] / source.size[1], borders[3] / source.size[1], 0.0];
+    for (i, j) in (0..3).flat_map(|j| (0..3).map(move |i| (i, j))) {
+        let rect = [xs[i], ys[j], xs[i + 1], ys[j + 1]];
+        if rect[0] < rect[2] && rect[1] < rect[3] {
+            let uv = source.part([us[i], vs[j + 1]], [us[i + 1], vs[j]]);
+            into.push(Instance { uv, ..quad(rect, source, color) });
+        }
+    }
+}

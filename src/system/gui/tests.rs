@@ -1,0 +1,229 @@
+//! Tests of Guis against the arrays that they hand over.
+
+use super::shape::{self, Look};
+use super::*;
+use crate::packet::gui::{GuiFrame, paint};
+
+const RED: [u8; 4] = [255, 0, 0, 255];
+
+fn making(mode: Mode) -> Making {
+    Making {
+        world: None,
+        space: Space::Screen,
+        mode,
+        pose: Mat4::IDENTITY,
+        size: [0.0; 2],
+        target: None,
+    }
+}
+
+fn thing(gui: GuiId, layer: i32) -> Thing<'static> {
+    Thing { gui, object: 0.0, what: What::Rect, layer, pose: None }
+}
+
+fn rect(guis: &mut Guis, thing: Thing, source: SourceNumber, x: f32) -> Result<f64, String> {
+    let put = guis.put_one(thing, source, |of| shape::quad([x, 0.0, x + 1.0, 1.0], of, RED));
+    put.map_err(|_| guis.take_refusal())
+}
+
+fn frame(guis: &mut Guis, gui: GuiId) -> GuiFrame {
+    let (mut frames, mut ended) = (Vec::new(), Vec::new());
+    guis.end_frame(&mut frames, &mut ended, |_| ());
+    frames.into_iter().find(|frame| frame.gui == number(gui.0)).unwrap()
+}
+
+fn textured(guis: &mut Guis, slot: u32) -> SourceNumber {
+    let texture = TextureSlot(slot);
+    let paint = Instance::paint(paint::TEXTURE, 0, 0);
+    guis.add_source(Source { texture, paint, ..Source::PLAIN }).unwrap()
+}
+
+#[test]
+fn what_is_alike_shares_a_batch_and_batches_stand_in_the_order_of_their_first_object() {
+    let mut guis = Guis::default();
+    let gui = guis.create(making(Mode::Immediate)).unwrap();
+    let (a, b) = (textured(&mut guis, 7), textured(&mut guis, 8));
+    for (layer, source) in [(1, b), (1, a), (0, PLAIN), (1, b), (1, a), (0, PLAIN)] {
+        rect(&mut guis, thing(gui, layer), source, 0.0).unwrap();
+    }
+    let shown = frame(&mut guis, gui);
+    let told = shown.batches.iter().map(|batch| {
+        (batch.key.layer, batch.key.texture.0, batch.instances.len())
+    });
+    assert_eq!(told.collect::<Vec<_>>(), [(1, 8, 2), (1, 7, 2), (0, 0, 2)]);
+    assert!(frame(&mut guis, gui).batches.is_empty(), "one frame, and no other");
+}
+
+#[test]
+fn sources_of_one_texture_share_a_batch() {
+    let mut guis = Guis::default();
+    let gui = guis.create(making(Mode::Immediate)).unwrap();
+    let (a, b) = (textured(&mut guis, 0), textured(&mut guis, 0));
+    for source in [a, b, PLAIN, a] {
+        rect(&mut guis, thing(gui, 0), source, 0.0).unwrap();
+    }
+    assert_eq!(frame(&mut guis, gui).batches.len(), 1);
+}
+
+#[test]
+fn arrays_come_back_and_are_used_again() {
+    let mut guis = Guis::default();
+    let gui = guis.create(making(Mode::Immediate)).unwrap();
+    (0..100).for_each(|_| drop(rect(&mut guis, thing(gui, 0), PLAIN, 0.0).unwrap()));
+    let shown = frame(&mut guis, gui);
+    let address = shown.batches[0].instances.as_ptr();
+    guis.recycle(&mut vec![shown]);
+    rect(&mut guis, thing(gui, 0), PLAIN, 3.0).unwrap();
+    let shown = frame(&mut guis, gui);
+    assert_eq!((shown.batches[0].instances.as_ptr(), shown.batches[0].instances.len()), (address, 1));
+}
+
+#[test]
+fn an_object_is_put_changed_and_ended_under_one_number() {
+    let mut guis = Guis::default();
+    let gui = guis.create(making(Mode::Retained)).unwrap();
+    let object = rect(&mut guis, thing(gui, 3), PLAIN, 0.0).unwrap();
+    let shown = frame(&mut guis, gui);
+    let key = BatchKey {
+        layer: 3,
+        material: Source::PLAIN.material,
+        texture: TextureSlot::SHARED,
+        clip: None,
+    };
+    let put = Change::Put { object: object as u64, key, first: 0, count: 1 };
+    assert_eq!((shown.changes, shown.instances.len()), (vec![put], 1));
+    assert!(frame(&mut guis, gui).changes.is_empty(), "nothing new, nothing sent");
+    let changed = Thing { object, ..thing(gui, 3) };
+    assert_eq!(rect(&mut guis, changed, PLAIN, 5.0), Ok(object));
+    assert_eq!(frame(&mut guis, gui).instances[0].corners[0], 5.0);
+    guis.destroy_object(gui, What::Rect, object, (9, "main.lua:3")).unwrap();
+    assert_eq!(frame(&mut guis, gui).changes, [Change::End { object: object as u64 }]);
+    let gone = "this object of a Gui was destroyed in frame 9 at main.lua:3";
+    assert_eq!(rect(&mut guis, changed, PLAIN, 5.0), Err(gone.to_string()));
+}
+
+#[test]
+fn a_wrong_object_says_what_is_wrong_with_it() {
+    let mut guis = Guis::default();
+    let gui = guis.create(making(Mode::Retained)).unwrap();
+    let other = guis.create(making(Mode::Retained)).unwrap();
+    let immediate = guis.create(making(Mode::Immediate)).unwrap();
+    let object = rect(&mut guis, thing(gui, 0), PLAIN, 0.0).unwrap();
+    let mut check = |thing: Thing, words: &str| {
+        assert_eq!(rect(&mut guis, thing, PLAIN, 0.0), Err(words.to_string()));
+    };
+    check(Thing { object, ..thing(other, 0) }, "this object belongs to another Gui");
+    let text = Thing { object, what: What::Text, ..thing(gui, 0) };
+    check(text, "this object is a rect and no text");
+    let never = "7 is no object of a Gui: retained Guis return their numbers";
+    check(Thing { object: 7.0, ..thing(gui, 0) }, never);
+    let words = "this Gui is immediate: it keeps no objects, draw them in each frame instead";
+    check(Thing { object, ..thing(immediate, 0) }, words);
+}
+
+#[test]
+fn a_gui_that_ends_takes_its_objects_along() {
+    let mut guis = Guis::default();
+    let gui = guis.create(making(Mode::Retained)).unwrap();
+    rect(&mut guis, thing(gui, 0), PLAIN, 0.0).unwrap();
+    guis.destroy(gui, 2, "");
+    assert!(guis.objects.is_empty());
+    let (mut frames, mut ended) = (Vec::new(), Vec::new());
+    guis.end_frame(&mut frames, &mut ended, |_| ());
+    assert_eq!((frames.len(), ended), (0, vec![number(gui.0)]));
+}
+
+#[test]
+fn objects_with_a_pose_take_a_transform_and_give_it_back() {
+    let mut guis = Guis::default();
+    let gui = guis.create(making(Mode::Retained)).unwrap();
+    let pose = Mat4::from_translation([1.0, 2.0, 3.0].into());
+    let posed = Thing { pose: Some(&pose), ..thing(gui, 0) };
+    let object = rect(&mut guis, posed, PLAIN, 0.0).unwrap();
+    let shown = frame(&mut guis, gui);
+    assert_eq!((shown.transforms, shown.instances[0].paint >> 16), (vec![pose], 1));
+    assert!(frame(&mut guis, gui).transforms.is_empty());
+    guis.destroy_object(gui, What::Rect, object, (1, "")).unwrap();
+    rect(&mut guis, posed, PLAIN, 0.0).unwrap();
+    assert_eq!(frame(&mut guis, gui).transforms.len(), 1, "the free one is used again");
+}
+
+#[test]
+fn transforms_stack_and_clips_meet() {
+    let mut pen = Pen::default();
+    pen.push().unwrap();
+    pen.apply(Affine::translation([10.0, 0.0]));
+    pen.apply(Affine::scaling([2.0, 2.0]));
+    assert_eq!(pen.transform().unwrap().apply([1.0, 1.0]), [12.0, 2.0]);
+    pen.push_clip([0.0, 0.0, 10.0, 10.0]).unwrap();
+    pen.push_clip([-5.0, 5.0, 5.0, 50.0]).unwrap();
+    assert_eq!(pen.clip(), Some([10, 10, 20, 20]));
+    pen.pop_clip().unwrap();
+    assert_eq!(pen.clip(), Some([10, 0, 30, 20]));
+    pen.pop_clip().unwrap();
+    pen.pop().unwrap();
+    assert_eq!((pen.transform(), pen.clip()), (None, None));
+    assert!(pen.pop().unwrap_err().contains("a pop too many"));
+    assert!(pen.pop_clip().unwrap_err().contains("a pop_clip too many"));
+    (0..STACK_MAX).for_each(|_| pen.push().unwrap());
+    assert!(pen.push().unwrap_err().contains("STACK_MAX"));
+    assert_eq!(pen.end_frame(), STACK_MAX);
+}
+
+fn area(instances: &[Instance]) -> f32 {
+    let twice = |c: &[f32; 8]| (c[2] - c[0]) * (c[5] - c[1]) - (c[3] - c[1]) * (c[4] - c[0]);
+    instances.iter().map(|instance| twice(&instance.corners) / 2.0).sum()
+}
+
+#[test]
+fn polygons_are_covered_once_and_crossing_edges_are_refused() {
+    let polygon = |points: &[[f32; 2]]| {
+        let mut into = Vec::new();
+        shape::polygon(points, RED, &mut into).map(|()| into)
+    };
+    let arrow = [[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [2.0, 1.0]];
+    assert_eq!(area(&polygon(&arrow).unwrap()), 4.0);
+    let mut backwards = arrow;
+    backwards.reverse();
+    assert_eq!(area(&polygon(&backwards).unwrap()), 4.0, "either way round");
+    let line = [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]];
+    assert_eq!(polygon(&line).unwrap_err(), "the points of this polygon lie on one line");
+    let bow = [[0.0, 0.0], [2.0, 0.0], [0.0, 3.0], [2.0, 2.0], [3.0, 1.0], [-1.0, 1.0]];
+    assert!(polygon(&bow).is_err());
+}
+
+#[test]
+fn a_nine_patch_keeps_its_borders_and_shrinks_them_where_there_is_no_room() {
+    let source = Source { size: [30.0, 30.0], ..Source::PLAIN };
+    let mut into = Vec::new();
+    shape::nine_patch([0.0, 0.0, 100.0, 50.0], [10.0; 4], &source, RED, &mut into);
+    assert_eq!(into.len(), 9);
+    assert_eq!(into[4].corners, shape::corners([10.0, 10.0, 90.0, 40.0]));
+    assert_eq!(into[0].uv, [0.0, 1.0, 10.0 / 30.0, 1.0 - 10.0 / 30.0]);
+    into.clear();
+    shape::nine_patch([0.0, 0.0, 10.0, 50.0], [10.0; 4], &source, RED, &mut into);
+    assert_eq!(into[0].corners, shape::corners([0.0, 0.0, 5.0, 5.0]));
+}
+
+#[test]
+fn a_line_reaches_from_end_to_end() {
+    let look = Look { color: RED, radius: 0.0, outline: 0.0, reach: 0.0 };
+    let line = shape::line([0.0, 0.0], [0.0, 10.0], 2.0, false, look);
+    assert_eq!(line.corners, [1.0, 0.0, 1.0, 10.0, -1.0, 10.0, -1.0, 0.0]);
+    assert_eq!(line.uv[..2], [5.0, 1.0]);
+}
+
+#[test]
+fn a_shadow_tells_what_is_shown() {
+    let mut guis = Guis::default();
+    guis.keep_shadow();
+    let gui = guis.create(making(Mode::Immediate)).unwrap();
+    rect(&mut guis, thing(gui, 5), PLAIN, 2.0).unwrap();
+    rect(&mut guis, thing(gui, 1), PLAIN, 0.0).unwrap();
+    let layers = |seen: Vec<Seen>| seen.iter().map(|seen| seen.layer).collect::<Vec<_>>();
+    assert_eq!(layers(guis.inspect(gui)), [1, 5]);
+    frame(&mut guis, gui);
+    assert_eq!(guis.inspect(gui)[1].bounds, [2.0, 0.0, 3.0, 1.0]);
+    frame(&mut guis, gui);
+    assert!(guis.inspect(gui).is_empty());
+}

@@ -1,0 +1,245 @@
+//! Tests of the batches: against a plain model, and the promises one by one.
+
+use super::*;
+use crate::foundation::random::Random;
+use crate::packet::material::MaterialSlot;
+use crate::packet::texture::TextureSlot;
+
+fn key(layer: i32, texture: u32) -> BatchKey {
+    BatchKey { layer, material: MaterialSlot::BUILT_IN, texture: TextureSlot(texture), clip: None }
+}
+
+/// An instance that can be told from others.
+fn instance(mark: u32) -> Instance {
+    Instance { paint: mark, ..Instance::default() }
+}
+
+fn gui(number: u64) -> GuiFrame {
+    GuiFrame { gui: number, ..GuiFrame::default() }
+}
+
+/// A frame of a retained Gui: objects that are put (with their marks) or ended (without).
+fn frame(changes: &[(u64, BatchKey, &[u32])]) -> GuiFrame {
+    let mut frame = gui(1);
+    for (object, key, marks) in changes {
+        let first = frame.instances.len() as u32;
+        frame.instances.extend(marks.iter().map(|mark| instance(*mark)));
+        frame.changes.push(Change::Put {
+            object: *object,
+            key: *key,
+            first,
+            count: marks.len() as u32,
+        });
+    }
+    frame
+}
+
+#[derive(Default)]
+struct Bench {
+    guis: Guis,
+    list: DrawList,
+}
+
+impl Bench {
+    fn apply(&mut self, frame: GuiFrame) -> &mut Bench {
+        self.guis.apply(&[], &[frame], &mut self.list);
+        self
+    }
+
+    /// What the last packet draws of Gui 1: for each draw its key and the marks of what is drawn.
+    fn drawn(&self) -> Vec<(i32, u32, Vec<u32>)> {
+        let instances = self.guis.guis[&1].retained.instances();
+        let mut spare = Vec::new();
+        let draws = self.guis.draws(1, &self.list, &mut spare);
+        let marks = |draw: &Draw| {
+            assert!(draw.retained);
+            let all = &instances[draw.first as usize..(draw.first + draw.count) as usize];
+            all.iter().map(|instance| instance.paint).filter(|mark| *mark != 0).collect()
+        };
+        draws.iter().map(|draw| (draw.key.layer, draw.key.texture.0, marks(draw))).collect()
+    }
+
+    fn dirty(&mut self) -> Vec<Range<u32>> {
+        let retained = &mut self.guis.guis.get_mut(&1).expect("the Gui is there").retained;
+        let dirty = retained.dirty().to_vec();
+        retained.clean();
+        dirty
+    }
+}
+
+#[test]
+fn draws_equal_distinct_keys_and_follow_layers_then_first_objects() {
+    let mut bench = Bench::default();
+    bench.apply(frame(&[
+        (1, key(1, 5), &[1]),
+        (2, key(0, 7), &[2]),
+        (3, key(1, 4), &[3]),
+        (4, key(0, 6), &[4]),
+        (5, key(1, 5), &[5]),
+    ]));
+    let wanted = [(0, 7, vec![2]), (0, 6, vec![4]), (1, 5, vec![1, 5]), (1, 4, vec![3])];
+    assert_eq!(bench.drawn(), wanted);
+}
+
+#[test]
+fn an_object_that_keeps_its_key_keeps_its_place_even_when_it_grows() {
+    let mut bench = Bench::default();
+    bench.apply(frame(&[(1, key(0, 1), &[1]), (2, key(0, 1), &[2]), (3, key(0, 1), &[3])]));
+    bench.apply(frame(&[(2, key(0, 1), &[20, 21, 22])]));
+    assert_eq!(bench.drawn(), [(0, 1, vec![1, 20, 21, 22, 3])]);
+    bench.apply(frame(&[(2, key(0, 1), &[23])]));
+    assert_eq!(bench.drawn(), [(0, 1, vec![1, 23, 3])]);
+}
+
+#[test]
+fn an_object_with_another_key_comes_last_in_its_new_batch() {
+    let mut bench = Bench::default();
+    bench.apply(frame(&[(1, key(0, 1), &[1]), (2, key(0, 2), &[2]), (3, key(0, 1), &[3])]));
+    bench.apply(frame(&[(1, key(0, 2), &[1])]));
+    assert_eq!(bench.drawn(), [(0, 2, vec![2, 1]), (0, 1, vec![3])]);
+}
+
+#[test]
+fn when_its_first_object_ends_a_batch_moves_behind_those_that_began_earlier() {
+    let mut bench = Bench::default();
+    bench.apply(frame(&[(1, key(0, 1), &[1]), (2, key(0, 2), &[2]), (3, key(0, 1), &[3])]));
+    let mut end = gui(1);
+    end.changes = vec![Change::End { object: 1 }, Change::End { object: 99 }];
+    bench.apply(end);
+    assert_eq!(bench.drawn(), [(0, 2, vec![2]), (0, 1, vec![3])]);
+}
+
+#[test]
+fn reset_ends_every_object_and_what_follows_it_stays() {
+    let mut bench = Bench::default();
+    bench.apply(frame(&[(1, key(0, 1), &[1])]));
+    let mut reset = frame(&[(2, key(0, 1), &[2])]);
+    reset.changes.insert(0, Change::Reset);
+    bench.apply(reset);
+    assert_eq!(bench.drawn(), [(0, 1, vec![2])]);
+}
+
+#[test]
+fn what_has_not_changed_is_not_dirty_and_what_has_is_alone() {
+    let mut bench = Bench::default();
+    let objects: Vec<(u64, BatchKey, &[u32])> =
+        (0..1000).map(|i| (i, key(0, 1), [7].as_slice())).collect();
+    bench.apply(frame(&objects));
+    bench.dirty();
+    bench.apply(gui(1));
+    assert_eq!(bench.dirty(), []);
+    bench.apply(frame(&[(500, key(0, 1), &[8])]));
+    let dirty = bench.dirty();
+    assert_eq!(dirty.len(), 1);
+    assert_eq!(dirty[0].len(), 1);
+    assert_eq!(bench.guis.guis[&1].retained.instances()[dirty[0].start as usize].paint, 8);
+}
+
+#[test]
+fn immediate_batches_show_for_one_frame_after_retained_ones_of_their_layer() {
+    let mut bench = Bench::default();
+    let mut both = frame(&[(1, key(0, 1), &[1]), (2, key(2, 1), &[2])]);
+    let batch = |layer| Batch { key: key(layer, 9), instances: vec![instance(9); 3] };
+    both.batches = vec![batch(2), batch(0), Batch { key: key(0, 3), instances: Vec::new() }];
+    bench.apply(both);
+    let drawn: Vec<_> =
+        bench.list.draws.iter().map(|d| (d.key.layer, d.retained, d.first)).collect();
+    let first = |object: usize| bench.guis.guis[&1].retained.batch(object as u32).start;
+    assert_eq!(drawn, [(0, true, first(0)), (0, false, 3), (2, true, first(1)), (2, false, 0)]);
+    assert_eq!(bench.list.immediate, 6);
+    bench.apply(gui(1));
+    assert_eq!(bench.list.draws.len(), 2);
+}
+
+#[test]
+fn a_gui_that_a_packet_does_not_name_shows_what_it_retained() {
+    let mut bench = Bench::default();
+    bench.apply(frame(&[(1, key(0, 1), &[1])]));
+    bench.guis.apply(&[], &[gui(2)], &mut bench.list);
+    assert_eq!(bench.drawn(), [(0, 1, vec![1])]);
+    bench.guis.apply(&[1], &[gui(2)], &mut bench.list);
+    assert!(bench.guis.draws(1, &bench.list, &mut Vec::new()).is_empty());
+}
+
+/// The same, done as simply as it can be: keys with their objects in order.
+#[derive(Default)]
+struct Model {
+    objects: Vec<(u64, BatchKey, Vec<u32>, u64)>,
+    order: u64,
+}
+
+impl Model {
+    fn put(&mut self, number: u64, key: BatchKey, marks: Vec<u32>) {
+        if let Some(object) = self.objects.iter_mut().find(|o| o.0 == number && o.1 == key) {
+            object.2 = marks;
+            return;
+        }
+        self.end(number);
+        self.order += 1;
+        self.objects.push((number, key, marks, self.order));
+    }
+
+    fn end(&mut self, number: u64) {
+        self.objects.retain(|object| object.0 != number);
+    }
+
+    fn drawn(&self) -> Vec<(i32, u32, Vec<u32>)> {
+        let mut keys: Vec<BatchKey> = Vec::new();
+        for object in &self.objects {
+            if !keys.contains(&object.1) {
+                keys.push(object.1);
+            }
+        }
+        keys.sort_by_key(|key| key.layer);
+        let of = |key: &BatchKey| {
+            let mine = self.objects.iter().filter(|object| object.1 == *key);
+            mine.flat_map(|object| object.2.clone()).collect()
+        };
+        keys.iter().map(|key| (key.layer, key.texture.0, of(key))).collect()
+    }
+}
+
+#[test]
+fn ten_thousand_random_changes_agree_with_a_plain_model() {
+    let mut random = Random::seed(5);
+    let mut below = |limit: u64| random.next_u64() % limit;
+    let (mut bench, mut model) = (Bench::default(), Model::default());
+    let mut adapter: Vec<Instance> = Vec::new();
+    for round in 0..600 {
+        let mut frame = gui(1);
+        let busy = if round % 50 == 0 { 400 } else { 12 };
+        for _ in 0..below(busy) {
+            let object = below(300) + 1;
+            if below(3) == 0 {
+                frame.changes.push(Change::End { object });
+                model.end(object);
+            } else {
+                let key = key(below(3) as i32, below(3) as u32);
+                let marks: Vec<u32> = (0..below(9)).map(|_| below(1 << 30) as u32 + 1).collect();
+                let (first, count) = (frame.instances.len() as u32, marks.len() as u32);
+                frame.instances.extend(marks.iter().map(|mark| instance(*mark)));
+                frame.changes.push(Change::Put { object, key, first, count });
+                model.put(object, key, marks);
+            }
+        }
+        if below(100) == 0 {
+            frame.changes.push(Change::Reset);
+            model.objects.clear();
+        }
+        bench.apply(frame);
+        assert_eq!(bench.drawn(), model.drawn(), "round {round}");
+        // An adapter that copies dirty ranges alone has all that is drawn.
+        let dirty = bench.dirty();
+        let instances = bench.guis.guis[&1].retained.instances();
+        adapter.resize(instances.len(), Instance::default());
+        for range in dirty {
+            let range = range.start as usize..range.end as usize;
+            adapter[range.clone()].copy_from_slice(&instances[range]);
+        }
+        for draw in &bench.list.draws {
+            let range = draw.first as usize..(draw.first + draw.count) as usize;
+            assert_eq!(adapter[range.clone()], instances[range], "round {round}");
+        }
+        assert!(instances.len() < 20_000, "{}", instances.len());
+    }
+}

@@ -1,0 +1,287 @@
+// The Gui's shader: bindings, one quadrilateral for each instance, every paint, and the entry
+// points. A material's own part follows and declares `fn paint(in: Paint) -> vec4f`; the engine's
+// own materials use gui_paint.wgsl. Constants repeat those of src/packet/gui.rs and texture.rs, and
+// a test compares them.
+
+/// What is the same for a whole Gui in a view.
+struct Frame {
+    /// From the Gui's plane to clip space.
+    to_clip: mat4x4f,
+    /// In pixels.
+    target_size: vec2f,
+    /// Pixels for each logical pixel.
+    scale: f32,
+    /// Seconds of game time.
+    seconds: f32,
+    /// Where the Gui's own transforms begin.
+    first_transform: u32,
+    /// Bit 0: colours are written as sRGB bytes by the shader.
+    flags: u32,
+    spare: vec2u,
+}
+
+/// What a material's own `paint` is given.
+struct Paint {
+    /// What the engine's own material would paint: linear light, alpha multiplied in.
+    base: vec4f,
+    /// The instance's colour alone, likewise.
+    color: vec4f,
+    /// 0 to 1 over what is drawn, v down; places in the texture where it is a batch's own.
+    uv: vec2f,
+    /// In logical pixels of the Gui (metres in a world's Gui), before any rotation.
+    position: vec2f,
+    /// The pixel's middle in the target, from the top left.
+    pixel: vec2f,
+}
+
+@group(0) @binding(0) var<uniform> frame: Frame;
+@group(0) @binding(1) var<storage, read> engine_transforms: array<mat4x4f>;
+@group(0) @binding(2) var engine_atlas: texture_2d_array<f32>;
+@group(0) @binding(3) var engine_glyphs: texture_2d_array<f32>;
+@group(0) @binding(4) var engine_smooth: sampler;
+@group(0) @binding(5) var engine_nearest: sampler;
+@group(1) @binding(0) var engine_texture: texture_2d<f32>;
+@group(1) @binding(1) var engine_texture_sampler: sampler;
+@group(1) @binding(2) var engine_texture_nearest: sampler;
+
+/// Which paints a pipeline needs, one bit each; bit 8: nearest texels, too. A pipeline for fewer is
+/// much cheaper where the processor draws: it computes what is not taken.
+override ENGINE_PAINTS: u32 = 0x1ffu;
+
+const ENGINE_ATLAS: u32 = 0u;
+const ENGINE_TEXTURE: u32 = 1u;
+const ENGINE_GLYPH: u32 = 2u;
+const ENGINE_BOX: u32 = 3u;
+const ENGINE_ELLIPSE: u32 = 4u;
+const ENGINE_ARC: u32 = 5u;
+const ENGINE_SOLID: u32 = 6u;
+const ENGINE_TEXTURE_FIELD: u32 = 7u;
+const ENGINE_NEAREST: u32 = 16u;
+const ENGINE_ATLAS_SIDE: f32 = 1024.0;
+const ENGINE_GLYPH_SPREAD: f32 = 6.0;
+
+struct EngineInstance {
+    @builtin(vertex_index) vertex: u32,
+    @location(0) bottom: vec4f,
+    @location(1) top: vec4f,
+    @location(2) uv: vec4f,
+    @location(3) color: vec4f,
+    @location(4) paint: u32,
+    @location(5) extra: vec2f,
+}
+
+struct EngineVarying {
+    @builtin(position) clip: vec4f,
+    /// In the texture, or from the middle of a shape.
+    @location(0) uv: vec2f,
+    @location(1) place: vec2f,
+    @location(2) position: vec2f,
+    @location(3) @interpolate(flat) color: vec4f,
+    @location(4) @interpolate(flat) shape: vec4f,
+    @location(5) @interpolate(flat) extra: vec2f,
+    @location(6) @interpolate(flat) paint: u32,
+}
+
+fn engine_from_srgb(c: vec3f) -> vec3f {
+    return select(pow((c + 0.055) / 1.055, vec3f(2.4)), c / 12.92, c <= vec3f(0.04045));
+}
+
+fn engine_to_srgb(c: vec3f) -> vec3f {
+    let high = 1.055 * pow(max(c, vec3f(0.0031308)), vec3f(1.0 / 2.4)) - 0.055;
+    return select(high, c * 12.92, c <= vec3f(0.0031308));
+}
+
+@vertex
+fn engine_vertex(in: EngineInstance) -> EngineVarying {
+    // Two triangles: corners 0, 1, 2 and 0, 2, 3, against the clock from the bottom left.
+    let corner = (0x320210u >> (4u * in.vertex)) & 3u;
+    let right = corner == 1u || corner == 2u;
+    let up = corner >= 2u;
+    let position = select(select(in.bottom.xy, in.bottom.zw, right),
+                          select(in.top.zw, in.top.xy, right), up);
+    let side = vec2f(select(-1.0, 1.0, right), select(-1.0, 1.0, up));
+    let kind = in.paint & 15u;
+    var reach = in.uv.xy;
+    if kind == ENGINE_ARC {
+        reach = vec2f(in.uv.x + in.uv.y);
+    }
+    let shape = kind == ENGINE_BOX || kind == ENGINE_ELLIPSE || kind == ENGINE_ARC;
+    let place = vec2f(select(in.uv.x, in.uv.z, right), select(in.uv.y, in.uv.w, up));
+
+    var at = vec4f(position, 0.0, 1.0);
+    let transform = in.paint >> 16u;
+    if transform > 0u {
+        at = engine_transforms[frame.first_transform + transform - 1u] * at;
+    }
+    var out: EngineVarying;
+    out.clip = frame.to_clip * at;
+    out.uv = select(place, side * (reach + in.extra.x), shape);
+    out.place = vec2f(select(0.0, 1.0, right), select(1.0, 0.0, up));
+    out.position = position;
+    out.color = vec4f(engine_from_srgb(in.color.rgb), in.color.a);
+    out.shape = in.uv;
+    out.extra = in.extra;
+    out.paint = in.paint;
+    return out;
+}
+
+fn engine_needs(kind: u32) -> bool {
+    return (ENGINE_PAINTS & (1u << kind)) != 0u;
+}
+
+/// How long a pixel is, seen along a direction of the shape's plane.
+fn engine_footprint(dx: vec2f, dy: vec2f, direction: vec2f) -> f32 {
+    return max(length(vec2f(dot(dx, direction), dot(dy, direction))), 1e-6);
+}
+
+/// How much of a pixel of a width lies between -half and half.
+fn engine_slab(at: f32, half: f32, width: f32) -> f32 {
+    return saturate((half - at) / width + 0.5) - saturate((-half - at) / width + 0.5);
+}
+
+fn engine_plain_box(p: vec2f, half: vec2f, width: vec2f) -> f32 {
+    return engine_slab(p.x, half.x, width.x) * engine_slab(p.y, half.y, width.y);
+}
+
+fn engine_box(p: vec2f, shape: vec4f, dx: vec2f, dy: vec2f) -> f32 {
+    let half = shape.xy;
+    let width = vec2f(engine_footprint(dx, dy, vec2f(1.0, 0.0)),
+                      engine_footprint(dx, dy, vec2f(0.0, 1.0)));
+    let plain = engine_plain_box(p, half, width);
+    let inner = half - shape.w;
+    let hole = select(0.0, engine_plain_box(p, inner, width), shape.w > 0.0 && all(inner > vec2f(0.0)));
+    let radius = min(shape.z, min(half.x, half.y));
+    if radius <= 0.0 {
+        return plain - hole;
+    }
+    // Signed distance to a rectangle with round corners, and where it grows.
+    let q = abs(p) - half + radius;
+    let distance = length(max(q, vec2f(0.0))) + min(max(q.x, q.y), 0.0) - radius;
+    var normal = select(vec2f(0.0, 1.0), vec2f(1.0, 0.0), q.x > q.y);
+    if q.x > 0.0 && q.y > 0.0 {
+        normal = normalize(q);
+    }
+    let pixel = engine_footprint(dx, dy, normal * select(vec2f(1.0), vec2f(-1.0), p < vec2f(0.0)));
+    let filled = min(saturate(0.5 - distance / pixel), plain);
+    if shape.w <= 0.0 {
+        return filled;
+    }
+    return max(filled - saturate(0.5 - (distance + shape.w) / pixel), 0.0);
+}
+
+fn engine_oval(p: vec2f, half: vec2f, dx: vec2f, dy: vec2f) -> f32 {
+    // The first-order distance to an ellipse: its equation over the length of its gradient.
+    let a = length(p / half);
+    let gradient = p / (half * half);
+    let steep = length(gradient);
+    if steep < 1e-9 {
+        return 1.0;
+    }
+    let pixel = engine_footprint(dx, dy, gradient / steep);
+    return saturate(0.5 - a * (a - 1.0) / steep / pixel);
+}
+
+fn engine_ellipse(p: vec2f, shape: vec4f, dx: vec2f, dy: vec2f) -> f32 {
+    let filled = engine_oval(p, max(shape.xy, vec2f(1e-6)), dx, dy);
+    let inner = shape.xy - shape.w;
+    if shape.w <= 0.0 || any(inner <= vec2f(0.0)) {
+        return filled;
+    }
+    return filled - engine_oval(p, inner, dx, dy);
+}
+
+fn engine_arc(p: vec2f, shape: vec4f, dx: vec2f, dy: vec2f) -> f32 {
+    let from_middle = length(p);
+    let outward = select(vec2f(1.0, 0.0), p / max(from_middle, 1e-9), from_middle > 1e-9);
+    let pixel = engine_footprint(dx, dy, outward);
+    var cover = engine_slab(from_middle - shape.x, shape.y, pixel);
+    if shape.x <= shape.y {
+        // A whole disc: it has no inner edge.
+        cover = saturate((shape.x + shape.y - from_middle) / pixel + 0.5);
+    }
+    if shape.w >= 3.14159 {
+        return cover;
+    }
+    // Turned so that the part's middle lies to the right; both its ends are then one.
+    let c = cos(shape.z);
+    let s = sin(shape.z);
+    let x = c * p.x + s * p.y;
+    let y = c * p.y - s * p.x;
+    let end = vec2f(cos(shape.w), sin(shape.w));
+    let beyond = end.x * abs(y) - end.y * x;
+    // The direction across that end, turned back.
+    let across = vec2f(-end.y, end.x * select(1.0, -1.0, y < 0.0));
+    let normal = vec2f(c * across.x - s * across.y, s * across.x + c * across.y);
+    return cover * saturate(0.5 - beyond / engine_footprint(dx, dy, normal));
+}
+
+/// Coverage from a distance in texels; `texels`: how many of them a pixel spans.
+fn engine_edge(distance: f32, extra: vec2f, texels: f32) -> f32 {
+    return saturate((distance + extra.x) / max(texels + extra.y, 1e-4) + 0.5);
+}
+
+fn engine_glyph(uv: vec2f, layer: u32, extra: vec2f, dx: vec2f, dy: vec2f) -> f32 {
+    let field = textureSampleLevel(engine_glyphs, engine_smooth, uv, layer, 0.0);
+    let texels = length(vec4f(dx, dy)) * ENGINE_ATLAS_SIDE * 0.70711;
+    // Three distances keep corners sharp; what is moved out or softened is round like the true one.
+    let sharp = max(min(field.r, field.g), min(max(field.r, field.g), field.b));
+    let value = select(sharp, field.a, extra.x != 0.0 || extra.y > 0.0 || texels > 3.0);
+    return engine_edge((value - 0.5) * 2.0 * ENGINE_GLYPH_SPREAD, extra, texels);
+}
+
+/// What the engine's own material paints, alpha multiplied in.
+fn engine_paint(in: EngineVarying) -> vec4f {
+    let dx = dpdx(in.uv);
+    let dy = dpdy(in.uv);
+    let kind = in.paint & 15u;
+    let layer = (in.paint >> 5u) & 2047u;
+    let near = engine_needs(8u) && (in.paint & ENGINE_NEAREST) != 0u;
+    let color = vec4f(in.color.rgb * in.color.a, in.color.a);
+    if engine_needs(ENGINE_ATLAS) && kind == ENGINE_ATLAS {
+        if near {
+            return color * textureSampleLevel(engine_atlas, engine_nearest, in.uv, layer, 0.0);
+        }
+        return color * textureSampleGrad(engine_atlas, engine_smooth, in.uv, layer, dx, dy);
+    }
+    if engine_needs(ENGINE_TEXTURE) && kind == ENGINE_TEXTURE {
+        if near {
+            return color * textureSampleLevel(engine_texture, engine_texture_nearest, in.uv, 0.0);
+        }
+        return color * textureSampleGrad(engine_texture, engine_texture_sampler, in.uv, dx, dy);
+    }
+    if engine_needs(ENGINE_GLYPH) && kind == ENGINE_GLYPH {
+        return color * engine_glyph(in.uv, layer, in.extra, dx, dy);
+    }
+    if engine_needs(ENGINE_BOX) && kind == ENGINE_BOX {
+        return color * engine_box(in.uv, in.shape, dx, dy);
+    }
+    if engine_needs(ENGINE_ELLIPSE) && kind == ENGINE_ELLIPSE {
+        return color * engine_ellipse(in.uv, in.shape, dx, dy);
+    }
+    if engine_needs(ENGINE_ARC) && kind == ENGINE_ARC {
+        return color * engine_arc(in.uv, in.shape, dx, dy);
+    }
+    if engine_needs(ENGINE_TEXTURE_FIELD) && kind == ENGINE_TEXTURE_FIELD {
+        let size = vec2f(textureDimensions(engine_texture));
+        let value = textureSampleLevel(engine_texture, engine_texture_sampler, in.uv, 0.0).a;
+        let texels = length(vec4f(dx * size, dy * size)) * 0.70711;
+        return color * engine_edge((value - 0.5) * f32(layer) * 0.25, in.extra, texels);
+    }
+    return color;
+}
+
+@fragment
+fn engine_fragment(in: EngineVarying) -> @location(0) vec4f {
+    var it: Paint;
+    it.base = engine_paint(in);
+    it.color = vec4f(in.color.rgb * in.color.a, in.color.a);
+    it.uv = select(in.place, in.uv, (in.paint & 15u) == ENGINE_TEXTURE);
+    it.position = in.position;
+    it.pixel = in.clip.xy;
+    let painted = paint(it);
+    if (frame.flags & 1u) != 0u {
+        let alpha = max(painted.a, 1e-6);
+        return vec4f(engine_to_srgb(painted.rgb / alpha) * alpha, painted.a);
+    }
+    return painted;
+}

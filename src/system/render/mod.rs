@@ -1,0 +1,214 @@
+//! The renderer: takes packets and shows them in a window or a picture. Home of wgpu. Knows no
+//! scripts, no files and no other system; whoever owns it hands it packets and drains its events.
+//!
+//! A packet's views are drawn by passes: the world's, with a depth buffer, then the Guis over it.
+//! `shader/` puts shaders together and checks them.
+
+mod batches;
+mod null;
+mod table;
+
+pub use batches::Draw;
+pub use null::Recorder;
+
+use crate::foundation::Error;
+use crate::packet::Packet;
+use crate::packet::texture::TextureSlot;
+use std::sync::Arc;
+
+/// Which adapter is wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Choice {
+    /// A graphics card, or else the software adapter, which is then said.
+    Auto,
+    /// A graphics card or nothing.
+    Gpu,
+    /// The software adapter: the same pictures on every machine with the same driver.
+    Software,
+    /// None: packets are taken over and nothing is drawn.
+    Null,
+}
+
+/// What a window must be able to tell, so that it can be drawn to.
+pub trait Window: wgpu::rwh::HasWindowHandle + wgpu::rwh::HasDisplayHandle + Send + Sync {}
+impl<T: wgpu::rwh::HasWindowHandle + wgpu::rwh::HasDisplayHandle + Send + Sync> Window for T {}
+
+/// Where the screen is. Sizes in pixels; a window without a size is not drawn to.
+#[derive(Clone)]
+pub enum Output {
+    Window { window: Arc<dyn Window>, width: u32, height: u32 },
+    Offscreen { width: u32, height: u32 },
+}
+
+/// Whether pictures wait for the display.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Vsync {
+    On,
+    /// Late pictures are shown at once, torn.
+    Adaptive,
+    /// The newest picture is shown, untorn; others are dropped by the display's queue.
+    Fast,
+    Off,
+}
+
+/// How a renderer is started.
+pub struct Options {
+    pub choice: Choice,
+    pub output: Output,
+    /// Work on a thread of its own, beside the game's; else inside of `submit`.
+    pub threaded: bool,
+    pub vsync: Vsync,
+    /// Measure the passes on the adapter.
+    pub timing: bool,
+    /// Seconds of the clock that `Packet::input_seconds` is of.
+    pub clock: fn() -> f64,
+}
+
+/// A picture: RGBA, a byte each, sRGB, alpha not multiplied in, rows from the top.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Picture {
+    pub width: u32,
+    pub height: u32,
+    pub rgba: Vec<u8>,
+}
+
+/// What the renderer has to say.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Event {
+    /// Said once at the start: on which adapter pictures are drawn, where that is not obvious.
+    Note(String),
+    Captured {
+        number: u64,
+        frame: u64,
+        picture: Picture,
+    },
+    CaptureFailed {
+        number: u64,
+        words: String,
+    },
+    /// A texture was not made; what draws with it draws white.
+    TextureRefused {
+        slot: TextureSlot,
+        words: String,
+    },
+    /// A material's shader does not work with this adapter; what was before stays.
+    ShaderFailed {
+        shader: String,
+        words: String,
+    },
+    /// The adapter was lost, and is there again with everything but render targets' contents.
+    DeviceRecovered {
+        words: String,
+    },
+    /// Nothing will be drawn from now on.
+    Failed {
+        words: String,
+    },
+}
+
+/// What is drawn with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Adapter {
+    pub name: String,
+    /// "Vulkan", "Metal", "DX12", "GL" or "null".
+    pub backend: &'static str,
+    pub software: bool,
+    pub driver: String,
+    /// The longest side that a texture can have, in texels.
+    pub texture_side_max: u32,
+    /// Whether textures can be compressed blocks.
+    pub block_textures: bool,
+}
+
+/// Figures of the newest frame.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Statistics {
+    /// Packets taken over since the start.
+    pub frames: u64,
+    /// Pictures shown in the window.
+    pub presented: u64,
+    pub draw_calls: u32,
+    pub instances: u32,
+    /// Of instances, to the adapter.
+    pub copied_bytes: u64,
+    pub textures: u32,
+    pub materials: u32,
+    /// Milliseconds of the renderer's thread for the packet, waiting for the display not included.
+    pub encode_ms: f32,
+    /// Milliseconds on the adapter for each pass of a recent frame; empty without timing.
+    pub gpu_passes: Vec<(String, f32)>,
+    /// From the newest input until the picture that shows it was given to the display: seconds, and
+    /// frames of the recent rate. The average of recent pictures; 0 before any input.
+    pub latency_seconds: f32,
+    pub latency_frames: f32,
+}
+
+/// A renderer. Packets are taken over in order, every one of them.
+pub struct Renderer {
+    backend: Backend,
+}
+
+enum Backend {
+    Null(Box<Recorder>),
+}
+
+impl Renderer {
+    /// Finds an adapter and starts. Fails with words when there is none of the wanted kind.
+    pub fn start(_options: Options) -> Result<Renderer, Error> {
+        Ok(Renderer { backend: Backend::Null(Box::default()) })
+    }
+
+    /// Hands a packet over and gives back an empty one. Waits while one is waiting already; where
+    /// the display sets the pace, until this one is taken up, so that input is fresh.
+    pub fn submit(&mut self, mut packet: Packet) -> Packet {
+        match &mut self.backend {
+            Backend::Null(recorder) => recorder.apply(&packet),
+        }
+        packet.clear();
+        packet
+    }
+
+    /// The screen has another size, in pixels. Counts from the next packet on.
+    pub fn resize(&mut self, _width: u32, _height: u32) {}
+
+    pub fn set_vsync(&mut self, _vsync: Vsync) {}
+
+    /// Whether the passes are measured on the adapter.
+    pub fn set_timing(&mut self, _timing: bool) {}
+
+    /// What has happened since the last call.
+    pub fn events(&mut self) -> Vec<Event> {
+        match &mut self.backend {
+            Backend::Null(recorder) => recorder.events(),
+        }
+    }
+
+    /// Waits until every packet so far is drawn and its captures are among the events.
+    pub fn finish(&mut self) {}
+
+    pub fn statistics(&self) -> Statistics {
+        match &self.backend {
+            Backend::Null(recorder) => recorder.statistics(),
+        }
+    }
+
+    pub fn adapter(&self) -> Adapter {
+        match &self.backend {
+            Backend::Null(_) => Adapter {
+                name: "null".to_string(),
+                backend: "null",
+                software: true,
+                driver: String::new(),
+                texture_side_max: 16384,
+                block_textures: true,
+            },
+        }
+    }
+
+    /// What would have been drawn, where nothing is.
+    pub fn recorder(&self) -> Option<&Recorder> {
+        match &self.backend {
+            Backend::Null(recorder) => Some(recorder),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Shaders and materials on their way from source to data: the engine's part and the game's put
+//! together, checked, and reflected; errors with the file's own lines. Makes nothing on the
+//! adapter: that is the renderer's (src/system/render).
+//!
+//! What a game's WGSL looks like, and what the engine's part (the prelude: bindings, vertex stage,
+//! fragment entry) therefore has to declare:
+//!
+//! ```wgsl
+//! struct Variables { speed: f32, tint: vec4f }
+//! @group(2) @binding(0) var<uniform> variables: Variables;      // MATERIAL_GROUP, VARIABLES
+//! @group(2) @binding(1) var noise: texture_2d<f32>;             // place 0: texture_binding(0)
+//! @group(2) @binding(2) var noise_sampler: sampler;             // sampler_binding(0)
+//!
+//! fn paint(in: Paint) -> vec4f {
+//!     let wave = textureSample(noise, noise_sampler, in.uv + frame.seconds * variables.speed);
+//!     return in.base * variables.tint * wave.r;
+//! }
+//! ```
+//!
+//! `Paint` is the prelude's struct with at least `base` (what the engine's own material would have
+//! painted: linear light, alpha multiplied in, the instance's colour included), `color` (the
+//! instance's colour alone, likewise), `uv` (0 to 1 over what is drawn, v down) and `position`
+//! (logical pixels). `frame.seconds` is game time. What `paint` returns is linear light with alpha
+//! multiplied in. A material without any of the three kinds of bindings leaves group 2 out of its
+//! layout, or has it empty.
+
+/// The bind group of what is a material's own.
+pub const MATERIAL_GROUP: u32 = 2;
+/// The binding of its block of variables, where it has one.
+pub const VARIABLES: u32 = 0;
+/// The most textures that a material can have.
+pub const TEXTURES_MAX: u32 = 8;
+
+/// The binding of the texture in a place, from 0.
+pub const fn texture_binding(place: u32) -> u32 {
+    1 + 2 * place
+}
+
+/// The binding of that texture's sampler.
+pub const fn sampler_binding(place: u32) -> u32 {
+    2 + 2 * place
+}

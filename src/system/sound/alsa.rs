@@ -1,0 +1,138 @@
+//! Sound on Linux: libasound, opened when it is needed, so that the engine builds and starts
+//! without it. On other systems there is no device yet, and that is said.
+
+use super::device::{Open, SAMPLE_RATE, Sink};
+
+/// Microseconds of sound that wait in the device.
+#[cfg(target_os = "linux")]
+const LATENCY_MICROSECONDS: u32 = 40_000;
+
+/// Opens the system's default device.
+#[cfg(not(target_os = "linux"))]
+pub fn opener(_device: String) -> Open {
+    Box::new(|| Err("this version plays sound on Linux alone".to_string()))
+}
+
+/// Opens a device by its name in ALSA, whenever it is asked to.
+#[cfg(target_os = "linux")]
+pub fn opener(device: String) -> Open {
+    Box::new(move || linux::Pcm::open(&device).map(|pcm| Box::new(pcm) as Box<dyn Sink>))
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use super::{LATENCY_MICROSECONDS, SAMPLE_RATE, Sink};
+    use libloading::{Library, Symbol};
+    use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_ulong, c_void};
+
+    type PcmOpen = unsafe extern "C" fn(*mut *mut c_void, *const c_char, c_int, c_int) -> c_int;
+    type SetParams = unsafe extern "C" fn(
+        *mut c_void,
+        c_int,
+        c_int,
+        c_uint,
+        c_uint,
+        c_int,
+        c_uint,
+    ) -> c_int;
+    type Write = unsafe extern "C" fn(*mut c_void, *const c_void, c_ulong) -> c_long;
+    type Recover = unsafe extern "C" fn(*mut c_void, c_int, c_int) -> c_int;
+    type Close = unsafe extern "C" fn(*mut c_void) -> c_int;
+    type Words = unsafe extern "C" fn(c_int) -> *const c_char;
+    type SetErrorHandler = unsafe extern "C" fn(*const c_void) -> c_int;
+
+    const PLAYBACK: c_int = 0;
+    const FLOAT_LITTLE_ENDIAN: c_int = 14;
+    const INTERLEAVED: c_int = 3;
+
+    /// A device that is open.
+    pub struct Pcm {
+        pcm: *mut c_void,
+        write: Write,
+        recover: Recover,
+        close: Close,
+        words: Words,
+        /// Keeps the functions above alive.
+        _library: Library,
+    }
+
+    /// Takes the place of libasound's own words on stderr. It is called with more arguments than
+    /// it names, which C leaves to the caller.
+    extern "C" fn quiet() {}
+
+    impl Pcm {
+        pub fn open(device: &str) -> Result<Pcm, String> {
+            // SAFETY: loading libasound runs nothing but its own start.
+            let library = unsafe { Library::new("libasound.so.2") }
+                .map_err(|_| "libasound.so.2 is not installed (package libasound2)".to_string())?;
+            // SAFETY: names and types are those of alsa/pcm.h and alsa/error.h.
+            unsafe {
+                let lacks = |reason: libloading::Error| format!("libasound.so.2 lacks {reason}");
+                let set_handler: Symbol<SetErrorHandler> =
+                    library.get(b"snd_lib_error_set_handler\0").map_err(lacks)?;
+                let open: PcmOpen = *library.get(b"snd_pcm_open\0").map_err(lacks)?;
+                let set_params: SetParams = *library.get(b"snd_pcm_set_params\0").map_err(lacks)?;
+                let write: Write = *library.get(b"snd_pcm_writei\0").map_err(lacks)?;
+                let recover: Recover = *library.get(b"snd_pcm_recover\0").map_err(lacks)?;
+                let close: Close = *library.get(b"snd_pcm_close\0").map_err(lacks)?;
+                let words: Words = *library.get(b"snd_strerror\0").map_err(lacks)?;
+                set_handler(quiet as *const c_void);
+                drop(set_handler);
+                let name = CString::new(device).map_err(|_| "its name has a zero".to_string())?;
+                let mut pcm = std::ptr::null_mut();
+                let code = open(&mut pcm, name.as_ptr(), PLAYBACK, 0);
+                if code < 0 {
+                    return Err(format!("no device '{device}': {}", text(words, code)));
+                }
+                let pcm = Pcm { pcm, write, recover, close, words, _library: library };
+                let code = set_params(
+                    pcm.pcm,
+                    FLOAT_LITTLE_ENDIAN,
+                    INTERLEAVED,
+                    2,
+                    SAMPLE_RATE,
+                    1,
+                    LATENCY_MICROSECONDS,
+                );
+                match code < 0 {
+                    true => Err(format!("the device '{device}' refuses: {}", text(words, code))),
+                    false => Ok(pcm),
+                }
+            }
+        }
+    }
+
+    fn text(words: Words, code: c_int) -> String {
+        // SAFETY: the function gives a text that lives as long as the library.
+        unsafe { CStr::from_ptr(words(code)) }.to_string_lossy().into_owned()
+    }
+
+    impl Sink for Pcm {
+        fn write(&mut self, samples: &[f32]) -> Result<(), String> {
+            let mut left = samples;
+            while !left.is_empty() {
+                // SAFETY: the pointer leads to as many frames of two floats as are said.
+                let written = unsafe {
+                    (self.write)(self.pcm, left.as_ptr().cast(), left.len() as c_ulong / 2)
+                };
+                if written < 0 {
+                    // SAFETY: the device is open. Underruns and suspends are mended so.
+                    let code = unsafe { (self.recover)(self.pcm, written as c_int, 1) };
+                    if code < 0 {
+                        return Err(format!("the device was lost: {}", text(self.words, code)));
+                    }
+                } else {
+                    left = &left[written as usize * 2..];
+                }
+            }
+            Ok(())
+        }
+    }
+
+    impl Drop for Pcm {
+        fn drop(&mut self) {
+            // SAFETY: it was opened, and is closed once.
+            unsafe { (self.close)(self.pcm) };
+        }
+    }
+}

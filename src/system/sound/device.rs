@@ -1,0 +1,195 @@
+//! Where mixed samples go: into memory, or to a device that may be missing, get lost and come back.
+//! The mixer runs here; nobody ever waits for it.
+
+use kira::backend::{Backend, Renderer};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Frames a second.
+pub const SAMPLE_RATE: u32 = 48_000;
+/// Frames that a live device is given at once.
+pub const BATCH_FRAMES: usize = 256;
+/// How long after a failure a device is opened again.
+const RETRY_SECONDS: f64 = 1.0;
+
+/// Something that takes interleaved stereo samples and waits until it has room for them.
+pub trait Sink {
+    fn write(&mut self, samples: &[f32]) -> Result<(), String>;
+}
+
+/// Opens the device that is there now.
+pub type Open = Box<dyn FnMut() -> Result<Box<dyn Sink>, String> + Send>;
+
+/// How a live device is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Health {
+    /// It is being opened for the first time.
+    Opening = 0,
+    Playing = 1,
+    /// It is not there; it is tried again.
+    Missing = 2,
+}
+
+/// What the audio thread and the game's thread share.
+pub struct Shared {
+    /// Frames mixed so far, at the start of the batch that is being mixed.
+    pub mixed: Arc<AtomicU64>,
+    health: AtomicU32,
+    quit: AtomicBool,
+    /// The nanoseconds that mixing took, in all.
+    pub busy_nanoseconds: AtomicU64,
+    /// Why the device is missing. Written before `health` says so, and never on the way of samples.
+    reason: std::sync::Mutex<String>,
+}
+
+impl Shared {
+    fn new() -> Arc<Shared> {
+        Arc::new(Shared {
+            mixed: Arc::new(AtomicU64::new(0)),
+            health: AtomicU32::new(Health::Opening as u32),
+            quit: AtomicBool::new(false),
+            busy_nanoseconds: AtomicU64::new(0),
+            reason: std::sync::Mutex::new(String::new()),
+        })
+    }
+
+    pub fn health(&self) -> Health {
+        match self.health.load(Ordering::Acquire) {
+            0 => Health::Opening,
+            1 => Health::Playing,
+            _ => Health::Missing,
+        }
+    }
+
+    fn set_health(&self, health: Health) {
+        self.health.store(health as u32, Ordering::Release);
+    }
+
+    /// Why the device is missing.
+    pub fn reason(&self) -> String {
+        self.reason.lock().map_or_else(|_| String::new(), |reason| reason.clone())
+    }
+}
+
+/// What a device is made of.
+pub enum Setup {
+    /// Samples are pulled by whoever wants them.
+    Offline,
+    /// A thread hands them to a device.
+    Live(Open),
+}
+
+/// The mixer's end.
+pub struct Device {
+    pub shared: Arc<Shared>,
+    setup: Option<Setup>,
+    renderer: Option<Renderer>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Backend for Device {
+    type Settings = Option<Setup>;
+    type Error = String;
+
+    fn setup(settings: Option<Setup>, _: usize) -> Result<(Device, u32), String> {
+        let shared = Shared::new();
+        Ok((Device { shared, setup: settings, renderer: None, thread: None }, SAMPLE_RATE))
+    }
+
+    fn start(&mut self, renderer: Renderer) -> Result<(), String> {
+        match self.setup.take() {
+            None | Some(Setup::Offline) => self.renderer = Some(renderer),
+            Some(Setup::Live(open)) => {
+                let shared = self.shared.clone();
+                let run = move || Feeder { open, renderer, shared }.run();
+                let named = std::thread::Builder::new().name("sound".to_string());
+                let spawned = named.spawn(run).map_err(|reason| reason.to_string())?;
+                self.thread = Some(spawned);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Device {
+    /// Mixes interleaved stereo samples; only offline.
+    pub fn pull(&mut self, samples: &mut [f32]) {
+        let renderer = self.renderer.as_mut().expect("only an offline device is pulled");
+        for batch in samples.chunks_mut(BATCH_FRAMES * 2) {
+            mix(renderer, &self.shared, batch);
+        }
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        self.shared.quit.store(true, Ordering::Relaxed);
+        // The thread ends after its batch. It is not waited for: a driver may hang.
+        self.thread.take();
+    }
+}
+
+fn mix(renderer: &mut Renderer, shared: &Shared, batch: &mut [f32]) {
+    renderer.on_start_processing();
+    renderer.process(batch, 2);
+    shared.mixed.fetch_add(batch.len() as u64 / 2, Ordering::Relaxed);
+}
+
+/// The audio thread.
+struct Feeder {
+    open: Open,
+    renderer: Renderer,
+    shared: Arc<Shared>,
+}
+
+impl Feeder {
+    fn run(mut self) {
+        let mut sink = self.try_open();
+        let mut failed = Instant::now();
+        let mut batch = [0.0; BATCH_FRAMES * 2];
+        while !self.shared.quit.load(Ordering::Relaxed) {
+            let began = Instant::now();
+            mix(&mut self.renderer, &self.shared, &mut batch);
+            let busy = began.elapsed();
+            self.shared.busy_nanoseconds.fetch_add(busy.as_nanos() as u64, Ordering::Relaxed);
+            if let Some(open) = &mut sink {
+                if let Err(reason) = open.write(&batch) {
+                    sink = None;
+                    failed = Instant::now();
+                    self.tell_missing(reason);
+                }
+                continue;
+            }
+            // Time passes without a device too: what plays goes on and comes to its end.
+            let batch_seconds = BATCH_FRAMES as f64 / f64::from(SAMPLE_RATE);
+            std::thread::sleep(Duration::from_secs_f64(batch_seconds).saturating_sub(busy));
+            if failed.elapsed().as_secs_f64() >= RETRY_SECONDS {
+                sink = self.try_open();
+                failed = Instant::now();
+            }
+        }
+    }
+
+    fn try_open(&mut self) -> Option<Box<dyn Sink>> {
+        match (self.open)() {
+            Ok(sink) => {
+                self.shared.set_health(Health::Playing);
+                Some(sink)
+            }
+            Err(reason) => {
+                self.tell_missing(reason);
+                None
+            }
+        }
+    }
+
+    fn tell_missing(&self, reason: String) {
+        if let Ok(mut kept) = self.shared.reason.lock() {
+            *kept = reason;
+        }
+        self.shared.set_health(Health::Missing);
+    }
+}

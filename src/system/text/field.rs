@@ -1,0 +1,271 @@
+//! Distance fields of glyphs: three channels whose median keeps corners sharp, and the true distance
+//! in the fourth. After Viktor Chlumsky, "Shape Decomposition for Multi-channel Distance Fields"
+//! (2015), with outlines cut into straight pieces, so that a piece only visits the texels that it
+//! can be nearest to. Knows no fonts and no atlas.
+
+use super::outline::{Outline, Piece, pieces, winding};
+use crate::foundation::Vec2;
+use crate::packet::texture::GLYPH_SPREAD;
+
+/// How far around a piece distances are asked for, in texels.
+const REACH: f32 = GLYPH_SPREAD + 1.0;
+/// How far from the outline the median may be on the wrong side, in texels: corners need as much.
+const WRONG_SIDE_MAX: f32 = 0.6;
+
+const CYAN: u8 = 0b110;
+const MAGENTA: u8 = 0b101;
+const YELLOW: u8 = 0b011;
+const WHITE: u8 = 0b111;
+
+/// Where a field lies, in texels: its left bottom corner from the glyph's origin, and its size.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cell {
+    pub left: i32,
+    pub bottom: i32,
+    pub width: u32,
+    pub height: u32,
+}
+
+impl Cell {
+    /// The smallest cell around bounds (left, bottom, right, top in texels) with room for the field.
+    pub fn around([left, bottom, right, top]: [f32; 4]) -> Cell {
+        let room = GLYPH_SPREAD.ceil() as i32 + 1;
+        let (left, bottom) = (left.floor() as i32 - room, bottom.floor() as i32 - room);
+        let width = (right.ceil() as i32 + room - left) as u32;
+        let height = (top.ceil() as i32 + room - bottom) as u32;
+        Cell { left, bottom, width, height }
+    }
+
+    /// The middle of a texel; rows go down.
+    fn at(&self, column: u32, row: u32) -> Vec2 {
+        let x = self.left as f32 + column as f32 + 0.5;
+        Vec2::new(x, self.bottom as f32 + (self.height - row) as f32 - 0.5)
+    }
+}
+
+/// A piece with its colour, and whether its line goes on beyond its ends.
+#[derive(Clone, Copy)]
+struct Edge {
+    a: Vec2,
+    along: Vec2,
+    length: f32,
+    color: u8,
+    open_a: bool,
+    open_b: bool,
+}
+
+/// The nearest edge of one channel so far.
+#[derive(Clone, Copy)]
+struct Nearest {
+    squared: f32,
+    /// How straight the edge is looked at: the larger, the surer its side.
+    straight: f32,
+    edge: u32,
+}
+
+const NOTHING: Nearest = Nearest { squared: REACH * REACH, straight: 0.0, edge: u32::MAX };
+
+/// The field of an outline in texels: for each texel of the cell, rows from the top, red, green, blue
+/// and alpha. 128 is at the outline, more is inside; [`GLYPH_SPREAD`] texels are half of the range.
+pub fn field(outline: &Outline, cell: Cell) -> Vec<u8> {
+    let pieces = pieces(outline);
+    let edges = color(&pieces.kept);
+    let nearest = nearest(&edges, cell);
+    let inside = inside(&pieces.all, cell);
+    let mut distances: Vec<[f32; 4]> = nearest
+        .iter()
+        .zip(&inside)
+        .enumerate()
+        .map(|(i, (nearest, inside))| {
+            let at = cell.at(i as u32 % cell.width, i as u32 / cell.width);
+            distances(&edges, nearest, at, *inside)
+        })
+        .collect();
+    correct(&mut distances, cell);
+    distances.iter().flat_map(|texel| texel.map(encode)).collect()
+}
+
+/// A distance as a byte.
+pub fn encode(distance: f32) -> u8 {
+    let part = 0.5 + distance / (2.0 * GLYPH_SPREAD);
+    (part.clamp(0.0, 1.0) * 255.0 + 0.5) as u8
+}
+
+fn median([r, g, b, _]: [f32; 4]) -> f32 {
+    r.min(g).max(r.max(g).min(b))
+}
+
+/// Gives every edge its colour: two of three channels, and others beyond each corner.
+fn color(kept: &[Piece]) -> Vec<Edge> {
+    let mut edges = Vec::with_capacity(kept.len());
+    for contour in kept.chunk_by(|p, q| p.contour == q.contour) {
+        color_contour(contour, &mut edges);
+    }
+    edges
+}
+
+/// Whether a chain ends between two pieces: at a corner, or where what was between is gone.
+fn parts(p: &Piece, q: &Piece) -> bool {
+    p.corner_b || q.corner_a || p.b.distance_squared(q.a) > 1e-6
+}
+
+fn color_contour(contour: &[Piece], edges: &mut Vec<Edge>) {
+    let count = contour.len();
+    let before = |i: usize| (i + count - 1) % count;
+    let starts: Vec<usize> =
+        (0..count).filter(|i| parts(&contour[before(*i)], &contour[*i])).collect();
+    let first = starts.first().copied().unwrap_or(0);
+    let chains = starts.len();
+    let mut chain = 0;
+    for k in 0..count {
+        let i = (first + k) % count;
+        if k > 0 && parts(&contour[before(i)], &contour[i]) {
+            chain += 1;
+        }
+        let color = match chains {
+            0 => WHITE,
+            // A drop: one corner, so its chain is cut in three.
+            1 => [MAGENTA, WHITE, YELLOW][k * 3 / count],
+            _ => cyclic(chain, chains),
+        };
+        let piece = &contour[i];
+        let open = |p: usize, q: usize| {
+            chains > 0 && parts(&contour[p], &contour[q])
+                || chains == 1 && p != q && k_of(p, first, count) * 3 / count
+                    != k_of(q, first, count) * 3 / count
+        };
+        let (open_a, open_b) = (open(before(i), i), open(i, (i + 1) % count));
+        let along = piece.b - piece.a;
+        let length = along.length();
+        edges.push(Edge { a: piece.a, along: along / length, length, color, open_a, open_b });
+    }
+}
+
+/// How many pieces after the first one of its contour a piece stands.
+fn k_of(i: usize, first: usize, count: usize) -> usize {
+    (i + count - first) % count
+}
+
+/// Colours in a circle so that neighbours differ, also the last and the first.
+fn cyclic(chain: usize, chains: usize) -> u8 {
+    if chain + 1 == chains && chains % 3 == 1 {
+        return MAGENTA;
+    }
+    [CYAN, MAGENTA, YELLOW][chain % 3]
+}
+
+/// For every texel the nearest edge of each channel, and of all.
+fn nearest(edges: &[Edge], cell: Cell) -> Vec<[Nearest; 4]> {
+    let mut nearest = vec![[NOTHING; 4]; (cell.width * cell.height) as usize];
+    for (number, edge) in edges.iter().enumerate() {
+        let b = edge.a + edge.along * edge.length;
+        let (low, high) = (edge.a.min(b) - REACH, edge.a.max(b) + REACH);
+        let column = |x: f32| (x - cell.left as f32 - 0.5).clamp(0.0, cell.width as f32 - 1.0);
+        let top = (cell.bottom + cell.height as i32) as f32 - 0.5;
+        let row = |y: f32| (top - y).clamp(0.0, cell.height as f32 - 1.0);
+        let columns = column(low.x).floor() as u32..=column(high.x).ceil() as u32;
+        for row in row(high.y).floor() as u32..=row(low.y).ceil() as u32 {
+            for column in columns.clone() {
+                let texel = &mut nearest[(row * cell.width + column) as usize];
+                visit(texel, edge, number as u32, cell.at(column, row));
+            }
+        }
+    }
+    nearest
+}
+
+#[inline]
+fn visit(texel: &mut [Nearest; 4], edge: &Edge, number: u32, at: Vec2) {
+    let from = at - edge.a;
+    let t = from.dot(edge.along);
+    let aside = edge.along.perp_dot(from);
+    let beyond = t - t.clamp(0.0, edge.length);
+    let squared = beyond * beyond + aside * aside;
+    let farthest = texel.iter().fold(0.0f32, |most, nearest| most.max(nearest.squared));
+    if squared > farthest + 1e-4 {
+        return;
+    }
+    // The cosine between the edge and the way to the texel would be 0 where it is looked at
+    // straight; at a shared end the straighter edge knows the side.
+    let straight = aside * aside / squared.max(1e-12);
+    for (channel, nearest) in texel.iter_mut().enumerate() {
+        if channel < 3 && edge.color >> channel & 1 == 0 {
+            continue;
+        }
+        let nearer = squared < nearest.squared - 1e-4;
+        let as_near = squared < nearest.squared + 1e-4;
+        if nearer || as_near && straight > nearest.straight {
+            *nearest = Nearest { squared, straight, edge: number };
+        }
+    }
+}
+
+/// Whether each texel's middle is inside.
+fn inside(all: &[Piece], cell: Cell) -> Vec<bool> {
+    let mut inside = Vec::with_capacity((cell.width * cell.height) as usize);
+    let mut row_pieces = Vec::new();
+    for row in 0..cell.height {
+        let y = cell.at(0, row).y;
+        row_pieces.clear();
+        row_pieces.extend(all.iter().filter(|p| (p.a.y <= y) != (p.b.y <= y)));
+        inside.extend((0..cell.width).map(|column| winding(row_pieces.iter().copied(), cell.at(column, row)) != 0));
+    }
+    inside
+}
+
+/// The three channels' distances and the true one, in texels, positive inside.
+fn distances(edges: &[Edge], nearest: &[Nearest; 4], at: Vec2, inside: bool) -> [f32; 4] {
+    let side = if inside { 1.0 } else { -1.0 };
+    let mut out = [side * GLYPH_SPREAD; 4];
+    for channel in 0..3 {
+        if let Some(edge) = edges.get(nearest[channel].edge as usize) {
+            out[channel] = pseudo_distance(edge, nearest[channel].squared, at);
+        }
+    }
+    if nearest[3].edge != u32::MAX {
+        out[3] = side * nearest[3].squared.sqrt();
+    }
+    out.map(|distance| distance.clamp(-GLYPH_SPREAD, GLYPH_SPREAD))
+}
+
+/// The distance to an edge whose line goes on beyond its chain's ends.
+fn pseudo_distance(edge: &Edge, squared: f32, at: Vec2) -> f32 {
+    let from = at - edge.a;
+    let (t, aside) = (from.dot(edge.along), edge.along.perp_dot(from));
+    if t < 0.0 && edge.open_a || t > edge.length && edge.open_b {
+        return aside;
+    }
+    squared.sqrt().copysign(aside)
+}
+
+/// Where the median would show something that is not there, in a texel or between two, the true
+/// distance is taken for it.
+fn correct(distances: &mut [[f32; 4]], cell: Cell) {
+    let wrong = |texel: [f32; 4]| {
+        let middle = median(texel);
+        texel[3].abs() > WRONG_SIDE_MAX && (middle > 0.0) != (texel[3] > 0.0)
+    };
+    let (width, height) = (cell.width as usize, cell.height as usize);
+    let mut marks = vec![false; distances.len()];
+    for i in 0..distances.len() {
+        marks[i] |= wrong(distances[i]);
+        let (column, row) = (i % width, i / width);
+        let right = (column + 1 < width).then_some(i + 1);
+        let down = (row + 1 < height).then_some(i + width);
+        let aslant = right.filter(|_| row + 1 < height).map(|i| i + width);
+        let back = down.filter(|_| column > 0).map(|i| i - 1);
+        for j in [right, down, aslant, back].into_iter().flatten() {
+            let (a, b) = (distances[i], distances[j]);
+            let between = |part: f32| -> [f32; 4] {
+                std::array::from_fn(|k| a[k] + (b[k] - a[k]) * part)
+            };
+            if [0.25, 0.5, 0.75].into_iter().any(|part| wrong(between(part))) {
+                // The one that is farther from the outline has less to lose.
+                marks[if a[3].abs() > b[3].abs() { i } else { j }] = true;
+            }
+        }
+    }
+    for (texel, _) in distances.iter_mut().zip(marks).filter(|(_, mark)| *mark) {
+        *texel = [texel[3]; 4];
+    }
+}

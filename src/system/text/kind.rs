@@ -1,0 +1,294 @@
+//! The kind of resource `font`: what its files may say, and its compiled form. Raw files serve as
+//! they are: .ttf, .otf and .ttc with outlines, .fnt with pages. A file of the kind's own, .font,
+//! adds fallback fonts and characters that are made beforehand.
+
+use super::angel;
+use super::face::{Data, Face};
+use super::pages::{Kerning, PageFont, PageGlyph};
+use crate::error;
+use crate::foundation::blob::{Reader, Writer, unframe};
+use crate::foundation::sjson::{self, Value};
+use crate::foundation::{Error, suggest};
+use crate::resource::bundle::Bytes;
+use crate::resource::kind::{Compiling, Form, Kind};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The most bytes of a font's file.
+pub const FILE_BYTES_MAX: usize = 64 << 20;
+/// The most fallback fonts that one font names.
+pub const FALLBACKS_MAX: usize = 16;
+/// The most characters that are prewarmed.
+pub const PREWARM_MAX: usize = 8192;
+
+const MAGIC: [u8; 4] = *b"FONT";
+const VERSION: u32 = 1;
+const KEYS: [&str; 5] = ["source", "face", "fallback", "prewarm", "spread"];
+const EXTENSIONS: [&str; 4] = ["ttf", "otf", "ttc", "fnt"];
+
+/// Fonts.
+pub static FONT: Kind = Kind {
+    name: "font",
+    words: "A font: outlines (.ttf, .otf, .ttc) or pages of glyphs (.fnt), and what it falls back to",
+    extensions: &[
+        ("font", Form::Own),
+        ("ttf", Form::Raw),
+        ("otf", Form::Raw),
+        ("ttc", Form::Raw),
+        ("fnt", Form::Raw),
+    ],
+    version: VERSION,
+    compile,
+};
+
+/// A font as compiled data.
+#[derive(Debug)]
+pub struct Compiled {
+    /// Resource names of fonts that are asked for what this one lacks, in order.
+    pub fallback: Vec<String>,
+    /// Characters that are made before they are shown.
+    pub prewarm: String,
+    pub body: Body,
+}
+
+/// Where the glyphs come from.
+#[derive(Debug)]
+pub enum Body {
+    /// A font file: where it lies in the compiled data, and which face of it.
+    Outlines { file: Range<usize>, face: u32 },
+    Pages(PageFont),
+}
+
+/// What a .font file says.
+#[derive(Default)]
+struct Settings {
+    source: Option<String>,
+    face: u32,
+    fallback: Vec<String>,
+    prewarm: String,
+    spread: Option<f32>,
+}
+
+fn compile(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
+    let own = compiling.form == Form::Own;
+    let settings = if own { settings(compiling)? } else { Settings::default() };
+    let (path, bytes) = if own {
+        let path = settings.source.clone().or_else(|| beside(compiling)).ok_or_else(|| {
+            error!(
+                "{}: the file names no source, and no .ttf, .otf, .ttc or .fnt is beside it: add \
+                 source = \"fonts/name.ttf\"",
+                compiling.path
+            )
+        })?;
+        let bytes = compiling.read(&path)?;
+        (path, bytes)
+    } else {
+        (compiling.path.clone(), std::mem::take(&mut compiling.bytes))
+    };
+    if bytes.len() > FILE_BYTES_MAX {
+        return Err(error!(
+            "{path}: the file has {} MiB, more than {} (FILE_BYTES_MAX): take out characters that \
+             the game does not use",
+            bytes.len() >> 20,
+            FILE_BYTES_MAX >> 20
+        ));
+    }
+    for name in &settings.fallback {
+        if super::core_fonts::find(name).is_none() {
+            compiling.refer("font", name);
+        }
+    }
+    let mut writer = Writer::default();
+    writer.list(&settings.fallback, |writer, name| writer.text(name));
+    writer.text(&settings.prewarm);
+    if path.to_ascii_lowercase().ends_with(".fnt") {
+        let font = read_pages(&bytes, &path, &settings)?;
+        for file in &font.pages {
+            compiling.refer("texture", file);
+        }
+        writer.u8(1);
+        write_pages(&mut writer, &font);
+    } else {
+        check_outlines(&bytes, &path, settings.face)?;
+        writer.u8(0);
+        writer.u32(settings.face);
+        writer.bytes(&bytes);
+    }
+    Ok(writer.framed(MAGIC, VERSION))
+}
+
+/// The raw font beside a .font file.
+fn beside(compiling: &Compiling) -> Option<String> {
+    let is_font = |path: &&String| {
+        let extension = path.rsplit('.').next().unwrap_or("").to_ascii_lowercase();
+        EXTENSIONS.contains(&extension.as_str())
+    };
+    compiling.files.iter().find(is_font).cloned()
+}
+
+fn settings(compiling: &Compiling) -> Result<Settings, Error> {
+    let document = sjson::parse_bytes(&compiling.bytes)
+        .map_err(|fault| Error::new(fault.in_file(&compiling.path)))?;
+    let mut settings = Settings::default();
+    for entry in document.root().entries().into_iter().flatten() {
+        let value = entry.value;
+        let fault = |words: &str| compiling.fault(value.line(), words);
+        match entry.key {
+            "source" => {
+                let must = "source must be the path of a font file: source = \"fonts/name.ttf\"";
+                settings.source = Some(value.as_str().ok_or_else(|| fault(must))?.to_string());
+            }
+            "face" => {
+                let number = value.as_f64().filter(|n| *n >= 0.0 && n.fract() == 0.0 && *n < 1e6);
+                let must = "face must be a whole number from 0: which font of a .ttc is meant";
+                settings.face = number.ok_or_else(|| fault(must))? as u32;
+            }
+            "fallback" => settings.fallback = fallback(compiling, value)?,
+            "prewarm" => {
+                let text = value.as_str().ok_or_else(|| {
+                    fault("prewarm must be text: the characters that are made beforehand")
+                })?;
+                let count = text.chars().count();
+                if count > PREWARM_MAX {
+                    return Err(fault(&format!(
+                        "prewarm has {count} characters, more than {PREWARM_MAX} (PREWARM_MAX): \
+                         list fewer"
+                    )));
+                }
+                settings.prewarm = text.to_string();
+            }
+            "spread" => {
+                let must = "spread must be pixels, 0 to 1024: how far the distance field of the \
+                            pages goes to either side; 0 for pictures";
+                let spread = value.as_f64().filter(|n| (0.0..=1024.0).contains(n));
+                settings.spread = Some(spread.ok_or_else(|| fault(must))? as f32);
+            }
+            key => {
+                let hint = suggest::hint(key, KEYS.iter().copied());
+                return Err(fault(&format!("a font has no '{key}'{hint}")));
+            }
+        }
+    }
+    Ok(settings)
+}
+
+fn fallback(compiling: &Compiling, value: Value) -> Result<Vec<String>, Error> {
+    let must = "fallback must be a list of names of fonts: fallback = [\"fonts/name\"]";
+    let fault = |words: &str| compiling.fault(value.line(), words);
+    let items = value.items().ok_or_else(|| fault(must))?;
+    let names: Option<Vec<String>> = items.map(|item| item.as_str().map(String::from)).collect();
+    let names = names.ok_or_else(|| fault(must))?;
+    if names.len() > FALLBACKS_MAX {
+        return Err(fault(&format!(
+            "{} fallback fonts are more than {FALLBACKS_MAX} (FALLBACKS_MAX): name fewer",
+            names.len()
+        )));
+    }
+    Ok(names)
+}
+
+/// Opens the font, so that a damaged one is told here and not in the game.
+fn check_outlines(bytes: &[u8], path: &str, face: u32) -> Result<(), Error> {
+    let data = Data::Part(Bytes::from(bytes.to_vec()), 0..bytes.len());
+    Face::open(Arc::new(data), face)
+        .map(|_| ())
+        .map_err(|error| error!("{path}: {}", error.message))
+}
+
+fn read_pages(bytes: &[u8], path: &str, settings: &Settings) -> Result<PageFont, Error> {
+    let mut font = angel::read(bytes, path)?;
+    font.spread = settings.spread.unwrap_or(font.spread);
+    let folder = path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+    for file in &mut font.pages {
+        let file_name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+        let name = file_name.split('.').next().unwrap_or(file_name);
+        if name.is_empty() {
+            return Err(error!("{path}: a page has no file: export the font again"));
+        }
+        *file = format!("{folder}{name}");
+    }
+    Ok(font)
+}
+
+fn write_pages(writer: &mut Writer, font: &PageFont) {
+    let number = |writer: &mut Writer, length: f32| writer.u32(length.to_bits());
+    let all = [font.size, font.line_height, font.base, font.page_width, font.page_height];
+    for length in all.into_iter().chain(font.padding).chain([font.spread]) {
+        number(writer, length);
+    }
+    writer.list(&font.pages, |writer, name| writer.text(name));
+    writer.list(&font.glyphs, |writer, glyph| {
+        let PageGlyph { id, x, y, width, height, x_offset, y_offset, x_advance, page, .. } = *glyph;
+        writer.u32(id);
+        for length in [x, y, width, height, x_offset, y_offset, x_advance] {
+            number(writer, length);
+        }
+        writer.u32(page);
+    });
+    writer.list(&font.kernings, |writer, kerning| {
+        writer.u32(kerning.first);
+        writer.u32(kerning.second);
+        number(writer, kerning.amount);
+    });
+}
+
+impl Compiled {
+    /// Reads compiled data.
+    ///
+    /// # Errors
+    /// Words for damage, for the caller's name of the font to stand before.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Compiled, Error> {
+        let body = unframe(bytes, MAGIC, VERSION)?;
+        let mut reader = Reader::new(body);
+        let fallback = reader.list(|reader| reader.text().map(String::from))?;
+        let prewarm = reader.text()?.to_string();
+        let body = match reader.u8()? {
+            0 => {
+                let face = reader.u32()?;
+                let file = reader.bytes()?;
+                let end = bytes.len() - reader.left();
+                Body::Outlines { file: end - file.len()..end, face }
+            }
+            1 => Body::Pages(pages_from(&mut reader)?),
+            other => return Err(error!("it is damaged: form {other}")),
+        };
+        Ok(Compiled { fallback, prewarm, body })
+    }
+}
+
+fn pages_from(reader: &mut Reader) -> Result<PageFont, Error> {
+    let number = |reader: &mut Reader| reader.u32().map(f32::from_bits);
+    let mut lengths = [0.0; 10];
+    for length in &mut lengths {
+        *length = number(reader)?;
+    }
+    let [size, line_height, base, page_width, page_height, up, right, down, left, spread] = lengths;
+    Ok(PageFont {
+        size,
+        line_height,
+        base,
+        page_width,
+        page_height,
+        padding: [up, right, down, left],
+        spread,
+        pages: reader.list(|reader| reader.text().map(String::from))?,
+        glyphs: reader.list(|reader| {
+            Ok(PageGlyph {
+                id: reader.u32()?,
+                x: number(reader)?,
+                y: number(reader)?,
+                width: number(reader)?,
+                height: number(reader)?,
+                x_offset: number(reader)?,
+                y_offset: number(reader)?,
+                x_advance: number(reader)?,
+                page: reader.u32()?,
+                channel: 15,
+            })
+        })?,
+        kernings: reader.list(|reader| {
+            Ok(Kerning { first: reader.u32()?, second: reader.u32()?, amount: number(reader)? })
+        })?,
+        ..PageFont::default()
+    })
+}

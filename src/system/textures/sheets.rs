@@ -1,0 +1,124 @@
+//! The registry's sheets: loaded as a whole when a frame or a tag is first asked for.
+
+use super::*;
+
+impl Textures {
+    /// The sheet of that name, loaded.
+    pub(super) fn sheet_index(&mut self, store: &mut Store, name: &str) -> Result<usize, Error> {
+        let known = self.sheets.iter().position(|loaded| loaded.name == name);
+        if let Some(index) = known
+            && !self.sheets[index].pictures.is_empty()
+        {
+            return Ok(index);
+        }
+        let (sheet, pictures) = self.load_sheet(store, name, None)?;
+        let loaded = Loaded { name: name.to_string(), sheet, pictures };
+        match known {
+            Some(index) => {
+                self.sheets[index] = loaded;
+                self.refill_frames(index);
+                Ok(index)
+            }
+            None => {
+                self.sheets.push(loaded);
+                Ok(self.sheets.len() - 1)
+            }
+        }
+    }
+
+    fn load_sheet(
+        &mut self,
+        store: &mut Store,
+        name: &str,
+        old: Option<usize>,
+    ) -> Result<(Sheet, Vec<Held>), Error> {
+        let resource = ResourceName::new("sheet", name);
+        let bytes = Arc::new(store.read(&resource)?.to_vec());
+        store.forget(std::iter::once(resource.id()));
+        let wrong = |fault: Error| error!("sheet '{name}': {}", fault.message);
+        let sheet = sheet::read(&bytes).map_err(wrong)?;
+        // From here on the old pictures' places are used again.
+        let old = old.map(|index| std::mem::take(&mut self.sheets[index].pictures));
+        let mut old = old.unwrap_or_default().into_iter();
+        let mut pictures = Vec::with_capacity(sheet.pictures.len());
+        let mut result = Ok(());
+        for range in &sheet.pictures {
+            match self.put(&bytes, range.clone(), name, old.next()) {
+                Ok(held) => pictures.push(held),
+                Err(fault) => {
+                    result = Err(wrong(fault));
+                    break;
+                }
+            }
+        }
+        old.for_each(|held| self.give_back(held));
+        if let Err(fault) = result {
+            pictures.into_iter().for_each(|held| self.give_back(held));
+            return Err(fault);
+        }
+        Ok((sheet, pictures))
+    }
+
+    /// Gives every frame that was asked for the place of its picture.
+    fn refill_frames(&mut self, index: usize) {
+        self.version += 1;
+        for number in 1..self.records.len() {
+            let Source::Frame { sheet, frame } = &self.records[number].source else { continue };
+            if *sheet != index {
+                continue;
+            }
+            let Loaded { name, sheet, pictures } = &self.sheets[index];
+            match sheet.frames.iter().find(|known| known.name == *frame) {
+                Some(found) if !pictures.is_empty() => {
+                    self.entries[number] = pictures[found.picture as usize].entry;
+                }
+                Some(_) => self.forget(number),
+                None => {
+                    log::error(&format!(
+                        "the sheet '{name}' has no frame '{frame}' any more: it is shown as a \
+                         checkerboard"
+                    ));
+                    self.forget(number);
+                }
+            }
+        }
+    }
+
+    pub(super) fn unload_sheet(&mut self, index: usize) {
+        for held in std::mem::take(&mut self.sheets[index].pictures) {
+            self.give_back(held);
+        }
+        self.refill_frames(index);
+    }
+
+    pub(super) fn reload_sheet(
+        &mut self,
+        store: &mut Store,
+        resource: &ResourceName,
+        index: usize,
+    ) {
+        if !store.has(resource) {
+            log::error(&format!(
+                "{}: its frames are shown as checkerboards",
+                store.missing_words(resource)
+            ));
+            return self.unload_sheet(index);
+        }
+        match self.load_sheet(store, &resource.name, Some(index)) {
+            Ok((sheet, pictures)) => {
+                (self.sheets[index].sheet, self.sheets[index].pictures) = (sheet, pictures);
+            }
+            Err(fault) => log::error(&fault.to_string()),
+        }
+        self.refill_frames(index);
+        for number in 1..self.records.len() {
+            let source = &self.records[number].source;
+            if matches!(source, Source::Frame { sheet, .. } if *sheet == index)
+                && self.entries[number].loaded
+                && let Err(fault) = self.fill_extra(store, number)
+            {
+                log::error(&fault.to_string());
+            }
+        }
+    }
+}

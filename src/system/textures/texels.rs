@@ -1,0 +1,279 @@
+//! Texels worked on: colours multiplied by their alpha, smaller levels, cells of the atlas. All of
+//! it in linear light, so that an edge between a bright and a dark texel keeps its brightness, and
+//! with alpha multiplied in, so that what is invisible colours nothing. Knows no files and no names.
+
+use crate::packet::texture::{ATLAS_GUTTER, ATLAS_LEVELS, Format};
+use crate::resource::image::{from_half, level_size, levels_of, to_half};
+use std::sync::LazyLock;
+
+/// Free texels on each side of a picture in its cell of the atlas: half of what is between two. At
+/// the smallest level that is half a texel, and the picture's edge falls on the middle of a texel
+/// of its own cell: no mixture of four reaches beyond.
+pub const MARGIN: u32 = ATLAS_GUTTER / 2;
+
+/// Linear light of an sRGB byte (IEC 61966-2-1).
+static LINEAR: LazyLock<[f32; 256]> = LazyLock::new(|| {
+    std::array::from_fn(|byte| {
+        let part = byte as f64 / 255.0;
+        let light = if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) };
+        light as f32
+    })
+});
+
+/// The light at which each byte gives way to the next.
+static STEPS: LazyLock<[f32; 255]> = LazyLock::new(|| {
+    std::array::from_fn(|byte| {
+        let part = (byte as f64 + 0.5) / 255.0;
+        let light = if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) };
+        light as f32
+    })
+});
+
+/// The sRGB byte of linear light.
+fn to_srgb(light: f32) -> u8 {
+    // At most 255 steps, so the count fits.
+    STEPS.partition_point(|step| *step < light) as u8
+}
+
+fn to_byte(part: f32) -> u8 {
+    (part * 255.0 + 0.5) as u8
+}
+
+/// Multiplies sRGB colours by their alpha, in linear light.
+pub fn premultiply(rgba: &mut [u8]) {
+    for texel in rgba.chunks_exact_mut(4) {
+        match texel[3] {
+            255 => {}
+            0 => texel[..3].fill(0),
+            alpha => {
+                for part in &mut texel[..3] {
+                    *part = to_srgb(LINEAR[usize::from(*part)] * f32::from(alpha) / 255.0);
+                }
+            }
+        }
+    }
+}
+
+/// Light as half floats, multiplied by its alpha.
+pub fn to_halves(rgba: &[f32], premultiply: bool) -> Vec<u8> {
+    let mut out = Vec::with_capacity(rgba.len() * 2);
+    for texel in rgba.chunks_exact(4) {
+        let factor = if premultiply { texel[3] } else { 1.0 };
+        for part in [texel[0] * factor, texel[1] * factor, texel[2] * factor, texel[3]] {
+            out.extend(to_half(part).to_le_bytes());
+        }
+    }
+    out
+}
+
+/// Whether a format stores blocks of 4 x 4 texels.
+pub const fn is_blocks(format: Format) -> bool {
+    use Format::*;
+    matches!(format, Bc1Srgb | Bc3Srgb | Bc4 | Bc5 | Bc7Srgb | Bc7)
+}
+
+/// Bytes of one texel of a format without blocks.
+pub const fn texel_bytes(format: Format) -> usize {
+    match format {
+        Format::R8 => 1,
+        Format::Rgba16Float => 8,
+        _ => 4,
+    }
+}
+
+/// Bytes of a level.
+pub fn level_bytes(format: Format, width: u32, height: u32) -> usize {
+    let blocks = width.div_ceil(4) as usize * height.div_ceil(4) as usize;
+    match format {
+        Format::Bc1Srgb | Format::Bc4 => blocks * 8,
+        Format::Bc3Srgb | Format::Bc5 | Format::Bc7Srgb | Format::Bc7 => blocks * 16,
+        _ => width as usize * height as usize * texel_bytes(format),
+    }
+}
+
+/// Bytes of the first `levels` levels.
+pub fn chain_bytes(format: Format, width: u32, height: u32, levels: u32) -> usize {
+    let sizes = (0..levels).map(|level| level_size(width, height, level));
+    sizes.map(|(w, h)| level_bytes(format, w, h)).sum()
+}
+
+fn read(format: Format, bytes: &[u8], texel: usize) -> [f32; 4] {
+    match format {
+        Format::Rgba8Srgb => {
+            let t: [u8; 4] = bytes[texel * 4..][..4].try_into().expect("four bytes");
+            let light = |part: u8| LINEAR[usize::from(part)];
+            [light(t[0]), light(t[1]), light(t[2]), f32::from(t[3]) / 255.0]
+        }
+        Format::Rgba16Float => std::array::from_fn(|part| {
+            let at = texel * 8 + part * 2;
+            from_half(u16::from_le_bytes([bytes[at], bytes[at + 1]]))
+        }),
+        _ => std::array::from_fn(|part| f32::from(bytes[texel * 4 + part]) / 255.0),
+    }
+}
+
+fn write(format: Format, out: &mut Vec<u8>, texel: [f32; 4]) {
+    match format {
+        Format::Rgba8Srgb => {
+            out.extend([to_srgb(texel[0]), to_srgb(texel[1]), to_srgb(texel[2]), to_byte(texel[3])])
+        }
+        Format::Rgba16Float => out.extend(texel.iter().flat_map(|p| to_half(*p).to_le_bytes())),
+        _ => out.extend(texel.map(to_byte)),
+    }
+}
+
+/// Which texels of a side one of the next level covers, with their weights: two, or three where the
+/// side is odd, so that none is left out.
+fn taps(side: u32, at: u32) -> [(u32, f32); 3] {
+    if side == 1 {
+        return [(0, 1.0), (0, 0.0), (0, 0.0)];
+    }
+    if side.is_multiple_of(2) {
+        return [(at * 2, 0.5), (at * 2 + 1, 0.5), (at * 2, 0.0)];
+    }
+    let count = (side / 2) as f32;
+    let whole = side as f32;
+    let (before, after) = ((count - at as f32) / whole, (at as f32 + 1.0) / whole);
+    [(at * 2, before), (at * 2 + 1, count / whole), (at * 2 + 2, after)]
+}
+
+/// The next smaller level of one without blocks.
+pub fn half(format: Format, width: u32, height: u32, bytes: &[u8]) -> Vec<u8> {
+    let (w, h) = level_size(width, height, 1);
+    let mut out = Vec::with_capacity(level_bytes(format, w, h));
+    for y in 0..h {
+        let rows = taps(height, y);
+        for x in 0..w {
+            let mut sum = [0.0; 4];
+            for (column, across) in taps(width, x) {
+                for (row, down) in rows {
+                    let weight = across * down;
+                    if weight > 0.0 {
+                        let texel = read(format, bytes, (row * width + column) as usize);
+                        for (sum, part) in sum.iter_mut().zip(texel) {
+                            *sum += part * weight;
+                        }
+                    }
+                }
+            }
+            write(format, &mut out, sum);
+        }
+    }
+    out
+}
+
+/// Every level of a picture without blocks, down to one texel: how many, and their bytes.
+pub fn chain(format: Format, width: u32, height: u32, mut bytes: Vec<u8>) -> (u32, Vec<u8>) {
+    let levels = levels_of(width, height);
+    let mut start = 0;
+    for level in 1..levels {
+        let (w, h) = level_size(width, height, level - 1);
+        let next = half(format, w, h, &bytes[start..]);
+        start = bytes.len();
+        bytes.extend(next);
+    }
+    (levels, bytes)
+}
+
+/// The size of the atlas's cell for a picture: margins on both sides, at a multiple of the gutter.
+pub const fn cell_size(width: u32, height: u32) -> (u32, u32) {
+    (
+        (width + 2 * MARGIN).next_multiple_of(ATLAS_GUTTER),
+        (height + 2 * MARGIN).next_multiple_of(ATLAS_GUTTER),
+    )
+}
+
+/// A small picture in its cell: its edge is repeated all around; every level of the atlas.
+pub fn cell(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
+    let (cell_width, cell_height) = cell_size(width, height);
+    let levels = (0..ATLAS_LEVELS).map(|level| (cell_width >> level) * (cell_height >> level) * 4);
+    let mut out = Vec::with_capacity(levels.sum::<u32>() as usize);
+    for y in 0..cell_height {
+        let row = y.saturating_sub(MARGIN).min(height - 1) as usize * width as usize * 4;
+        let row = &rgba[row..row + width as usize * 4];
+        for x in 0..cell_width {
+            let column = x.saturating_sub(MARGIN).min(width - 1) as usize * 4;
+            out.extend(&row[column..column + 4]);
+        }
+    }
+    let mut start = 0;
+    for level in 1..ATLAS_LEVELS {
+        let (w, h) = (cell_width >> (level - 1), cell_height >> (level - 1));
+        let next = half(Format::Rgba8Srgb, w, h, &out[start..]);
+        start = out.len();
+        out.extend(next);
+    }
+    out
+}
+
+/// What stands for a missing texture: a checkerboard that nobody can take for one of the game's.
+pub fn checkerboard() -> (u32, u32, Vec<u8>) {
+    const SIDE: u32 = 32;
+    const SQUARE: u32 = 8;
+    let texel = |at: u32| {
+        let (x, y) = (at % SIDE / SQUARE, at / SIDE / SQUARE);
+        if (x + y).is_multiple_of(2) { [255, 0, 255, 255] } else { [20, 0, 20, 255] }
+    };
+    (SIDE, SIDE, (0..SIDE * SIDE).flat_map(texel).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_srgb_byte_survives_the_way_through_light() {
+        for byte in 0..=255u8 {
+            assert_eq!(to_srgb(LINEAR[usize::from(byte)]), byte);
+        }
+        assert_eq!((to_srgb(-1.0), to_srgb(9.0)), (0, 255));
+    }
+
+    #[test]
+    fn colours_are_multiplied_by_alpha_in_linear_light() {
+        let mut texels = [255, 128, 0, 128, 255, 255, 255, 0, 9, 8, 7, 255];
+        premultiply(&mut texels);
+        // Half of the light of 255 is 188 as sRGB, not 128.
+        assert_eq!(texels, [188, 93, 0, 128, 0, 0, 0, 0, 9, 8, 7, 255]);
+    }
+
+    #[test]
+    fn black_and_white_mix_to_half_the_light() {
+        let rows = [0, 0, 0, 255, 255, 255, 255, 255];
+        assert_eq!(half(Format::Rgba8Srgb, 2, 1, &rows), [188, 188, 188, 255]);
+        assert_eq!(half(Format::Rgba8, 2, 1, &rows), [128, 128, 128, 255], "data is not light");
+    }
+
+    #[test]
+    fn what_is_invisible_colours_nothing() {
+        let mut texels = [255, 0, 0, 255, 0, 255, 0, 0];
+        premultiply(&mut texels);
+        let mixed = half(Format::Rgba8Srgb, 2, 1, &texels);
+        assert_eq!(mixed, [188, 0, 0, 128], "red at half alpha, and no green");
+    }
+
+    #[test]
+    fn odd_sides_leave_no_texel_out() {
+        let bytes = [0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255];
+        assert_eq!(half(Format::Rgba8, 3, 1, &bytes), [85, 85, 85, 85]);
+        let (levels, bytes) = chain(Format::Rgba8, 5, 3, vec![51; 60]);
+        assert_eq!((levels, bytes.len()), (3, chain_bytes(Format::Rgba8, 5, 3, 3)));
+        assert!(bytes.iter().all(|byte| *byte == 51));
+    }
+
+    #[test]
+    fn light_beyond_white_has_levels_too() {
+        let bytes = to_halves(&[4.0, 2.0, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0], true);
+        let mixed = half(Format::Rgba16Float, 2, 1, &bytes);
+        assert_eq!(read(Format::Rgba16Float, &mixed, 0), [1.0, 0.5, 0.0, 0.75]);
+    }
+
+    #[test]
+    fn a_cell_repeats_the_pictures_edge_around_it() {
+        let cell = cell(2, 1, &[10, 10, 10, 255, 20, 20, 20, 255]);
+        assert_eq!(cell_size(2, 1), (16, 16));
+        let texel = |x: usize, y: usize| cell[(y * 16 + x) * 4];
+        assert_eq!((texel(0, 0), texel(4, 4), texel(5, 4), texel(15, 15)), (10, 10, 20, 20));
+        assert_eq!(cell.len(), (256 + 64 + 16 + 4) * 4);
+    }
+}

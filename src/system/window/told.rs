@@ -1,0 +1,225 @@
+//! What the desktop tells of a window and of the devices that it hands on, as plain data, and the
+//! form of the first in recordings.
+
+use crate::error;
+use crate::foundation::Error;
+use crate::foundation::blob::{Reader, Writer};
+
+/// A monitor.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Monitor {
+    pub name: String,
+    /// Of its upper left corner, in pixels of the desktop.
+    pub position: (i32, i32),
+    pub pixels: (u32, u32),
+    pub scale: f64,
+    /// Pictures a second; 0 where that is not known.
+    pub refresh: f64,
+}
+
+/// Something about the window itself changed.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Change {
+    /// The desktop shows it.
+    Opened,
+    /// In pixels of the screen.
+    Resized {
+        width: u32,
+        height: u32,
+    },
+    /// Pixels of the screen for each logical pixel.
+    Scale(f64),
+    /// The upper left corner, in pixels of the desktop.
+    Moved {
+        x: i32,
+        y: i32,
+    },
+    Focus(bool),
+    /// Whether other windows are over all of it.
+    Hidden(bool),
+    Minimized(bool),
+    Maximized(bool),
+    MouseInside(bool),
+    /// The player asks to close it.
+    Close,
+    /// The desktop has taken it away, and nobody is asked.
+    Gone,
+    /// A file was dropped on it.
+    Dropped(String),
+    Monitors(Vec<Monitor>),
+}
+
+/// What a finger or the like did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Touched {
+    Began,
+    Moved,
+    Ended,
+}
+
+/// One thing that the desktop told. Places are logical pixels from the lower left corner; what
+/// moves up is positive.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Told {
+    Change(Change),
+    Key {
+        /// The key's place, as the standard of web pages calls it.
+        code: String,
+        pressed: bool,
+        repeat: bool,
+        /// What it is called on this keyboard.
+        label: Option<String>,
+        /// What it types.
+        text: Option<String>,
+    },
+    /// From 0: left, right, middle, back, forward, others.
+    MouseButton {
+        button: u16,
+        pressed: bool,
+    },
+    Cursor {
+        x: f32,
+        y: f32,
+    },
+    MouseMotion {
+        x: f32,
+        y: f32,
+    },
+    /// In notches of a wheel.
+    Wheel {
+        x: f32,
+        y: f32,
+    },
+    Touch {
+        finger: u64,
+        what: Touched,
+        x: f32,
+        y: f32,
+        pressure: f32,
+    },
+    /// A text is being composed: where in it the cursor is, in bytes.
+    Compose {
+        text: String,
+        cursor: Option<(u32, u32)>,
+    },
+    /// A composed text is done.
+    Composed(String),
+}
+
+impl Change {
+    pub fn write(&self, writer: &mut Writer) {
+        let pair = |writer: &mut Writer, kind: u8, a: u32, b: u32| {
+            writer.u8(kind);
+            writer.u32(a);
+            writer.u32(b);
+        };
+        let flag = |writer: &mut Writer, kind: u8, on: bool| {
+            writer.u8(kind);
+            writer.u8(u8::from(on));
+        };
+        match self {
+            Change::Opened => writer.u8(0),
+            Change::Resized { width, height } => pair(writer, 1, *width, *height),
+            Change::Scale(scale) => {
+                writer.u8(2);
+                writer.f64(*scale);
+            }
+            Change::Moved { x, y } => pair(writer, 3, *x as u32, *y as u32),
+            Change::Focus(on) => flag(writer, 4, *on),
+            Change::Hidden(on) => flag(writer, 5, *on),
+            Change::Minimized(on) => flag(writer, 6, *on),
+            Change::Maximized(on) => flag(writer, 7, *on),
+            Change::MouseInside(on) => flag(writer, 8, *on),
+            Change::Close => writer.u8(9),
+            Change::Dropped(path) => {
+                writer.u8(10);
+                writer.text(path);
+            }
+            Change::Gone => writer.u8(12),
+            Change::Monitors(monitors) => {
+                writer.u8(11);
+                writer.list(monitors, |writer, monitor| {
+                    writer.text(&monitor.name);
+                    let ((x, y), (width, height)) = (monitor.position, monitor.pixels);
+                    for number in [x as u32, y as u32, width, height] {
+                        writer.u32(number);
+                    }
+                    writer.f64(monitor.scale);
+                    writer.f64(monitor.refresh);
+                });
+            }
+        }
+    }
+
+    pub fn read(reader: &mut Reader) -> Result<Change, Error> {
+        let finite = |number: f64| match number.is_finite() {
+            true => Ok(number),
+            false => Err(error!("it is damaged: the window had a size that is none")),
+        };
+        Ok(match reader.u8()? {
+            0 => Change::Opened,
+            1 => Change::Resized { width: reader.u32()?, height: reader.u32()? },
+            2 => Change::Scale(finite(reader.f64()?)?.max(0.1)),
+            3 => Change::Moved { x: reader.u32()? as i32, y: reader.u32()? as i32 },
+            4 => Change::Focus(reader.u8()? != 0),
+            5 => Change::Hidden(reader.u8()? != 0),
+            6 => Change::Minimized(reader.u8()? != 0),
+            7 => Change::Maximized(reader.u8()? != 0),
+            8 => Change::MouseInside(reader.u8()? != 0),
+            9 => Change::Close,
+            10 => Change::Dropped(reader.text()?.to_string()),
+            11 => Change::Monitors(reader.list(|reader| {
+                Ok(Monitor {
+                    name: reader.text()?.to_string(),
+                    position: (reader.u32()? as i32, reader.u32()? as i32),
+                    pixels: (reader.u32()?, reader.u32()?),
+                    scale: finite(reader.f64()?)?,
+                    refresh: finite(reader.f64()?)?,
+                })
+            })?),
+            12 => Change::Gone,
+            _ => return Err(error!("it is damaged: the window did something unknown")),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_change_is_read_as_it_was_written() {
+        let monitor = Monitor {
+            name: "Left".into(),
+            position: (-1920, 0),
+            pixels: (1920, 1080),
+            scale: 1.5,
+            refresh: 59.94,
+        };
+        let all = [
+            Change::Opened,
+            Change::Resized { width: 3, height: 4 },
+            Change::Scale(1.25),
+            Change::Moved { x: -5, y: 6 },
+            Change::Focus(true),
+            Change::Hidden(false),
+            Change::Minimized(true),
+            Change::Maximized(true),
+            Change::MouseInside(true),
+            Change::Close,
+            Change::Gone,
+            Change::Dropped("a/ö.png".into()),
+            Change::Monitors(vec![monitor]),
+        ];
+        for change in all {
+            let mut writer = Writer::default();
+            change.write(&mut writer);
+            let bytes = writer.finish();
+            assert_eq!(Change::read(&mut Reader::new(&bytes)).unwrap(), change);
+            for length in 0..bytes.len() {
+                assert!(Change::read(&mut Reader::new(&bytes[..length])).is_err());
+            }
+        }
+        assert!(Change::read(&mut Reader::new(&[99])).is_err());
+    }
+}

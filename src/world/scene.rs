@@ -1,0 +1,430 @@
+//! The scene graph: where the nodes of units are, in columns that never move. A unit's nodes stand in
+//! one run, parents before children; a node's parent may be in another unit, which is what a link
+//! is. Knows no units beyond their number, and no worlds.
+//!
+//! Setting a local pose marks the unit (and what is linked to it); world poses are computed when the
+//! world is updated, or when one is asked for before that.
+
+use crate::foundation::{Error, Mat3, Mat4, Quat, Vec3};
+use std::collections::BTreeMap;
+
+/// The most nodes of all units together.
+pub const NODES_MAX: usize = 1 << 20;
+/// The most units of all worlds together.
+pub const UNITS_MAX: usize = 1 << 18;
+/// The most nodes of one unit.
+pub const UNIT_NODES_MAX: usize = 4096;
+
+/// No parent: the node is placed in the world itself.
+pub const NO_NODE: u32 = u32::MAX;
+
+/// A place, a turn and a size, relative to a parent. Metres; the rotation has length 1.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Pose {
+    pub position: Vec3,
+    pub rotation: Quat,
+    pub scale: Vec3,
+}
+
+impl Pose {
+    pub const IDENTITY: Pose =
+        Pose { position: Vec3::ZERO, rotation: Quat::IDENTITY, scale: Vec3::ONE };
+
+    /// Of a matrix without shear; a mirrored one gets a negative x scale.
+    pub fn of(matrix: Mat4) -> Pose {
+        let (scale, rotation, position) = matrix.to_scale_rotation_translation();
+        Pose { position, rotation, scale }
+    }
+
+    pub fn matrix(&self) -> Mat4 {
+        Mat4::from_scale_rotation_translation(self.scale, self.rotation, self.position)
+    }
+}
+
+/// Where a unit's nodes are, and whether their world poses are old.
+#[derive(Clone, Copy, Default)]
+struct Run {
+    first: u32,
+    count: u32,
+    dirty: bool,
+    /// Whether it waits in the list for the next update.
+    listed: bool,
+    /// Whether other units hang on its nodes.
+    carries: bool,
+}
+
+/// All nodes of all units.
+#[derive(Default)]
+pub struct SceneGraph {
+    position: Vec<[f32; 3]>,
+    rotation: Vec<[f32; 4]>,
+    scale: Vec<[f32; 3]>,
+    /// The axes, scaled, and the place: the columns of an affine matrix.
+    world: Vec<[[f32; 3]; 4]>,
+    parent: Vec<u32>,
+    /// Which unit a node is of.
+    owner: Vec<u32>,
+    runs: Vec<Run>,
+    used: u32,
+    free: BTreeMap<u32, Vec<u32>>,
+    /// The units that were marked since the last update; a run that is not `listed` is old news.
+    marked: Vec<u32>,
+    /// The units that hang on a unit.
+    carried: BTreeMap<u32, Vec<u32>>,
+}
+
+impl SceneGraph {
+    /// Makes room for all the nodes that can ever be: addresses are taken, memory is not.
+    fn reserve(&mut self) {
+        if self.parent.is_empty() {
+            self.position = vec![[0.0; 3]; NODES_MAX];
+            self.rotation = vec![[0.0; 4]; NODES_MAX];
+            self.scale = vec![[0.0; 3]; NODES_MAX];
+            self.world = vec![[[0.0; 3]; 4]; NODES_MAX];
+            self.parent = vec![0; NODES_MAX];
+            self.owner = vec![0; NODES_MAX];
+        }
+    }
+
+    /// Adds a unit's nodes: `parents` are places in this list or [`NO_NODE`], parents first.
+    pub fn add(&mut self, unit: u32, parents: &[u32], poses: &[Pose]) -> Result<(), Error> {
+        self.reserve();
+        let count = parents.len() as u32;
+        let first = match self.free.get_mut(&count).and_then(Vec::pop) {
+            Some(first) => first,
+            None if (self.used + count) as usize <= NODES_MAX => {
+                self.used += count;
+                self.used - count
+            }
+            None => {
+                return Err(crate::error!(
+                    "there is no room for {count} more nodes (NODES_MAX is {NODES_MAX}): destroy \
+                     units that are not needed"
+                ));
+            }
+        };
+        if self.runs.len() <= unit as usize {
+            self.runs.resize(unit as usize + 1, Run::default());
+        }
+        self.runs[unit as usize] = Run { first, count, ..Run::default() };
+        for (i, (parent, pose)) in parents.iter().zip(poses).enumerate() {
+            debug_assert!(*parent == NO_NODE || (*parent as usize) < i, "parents stand first");
+            let node = first as usize + i;
+            self.parent[node] = if *parent == NO_NODE { NO_NODE } else { first + parent };
+            self.owner[node] = unit;
+            self.put(node, pose);
+        }
+        self.mark(unit);
+        Ok(())
+    }
+
+    /// Takes a unit's nodes away. What hung on them stays where it is in the world.
+    pub fn remove(&mut self, unit: u32) {
+        for child in self.carried.get(&unit).cloned().unwrap_or_default() {
+            self.unlink(child);
+        }
+        self.unlink(unit);
+        let run = std::mem::take(&mut self.runs[unit as usize]);
+        self.free.entry(run.count).or_default().push(run.first);
+    }
+
+    /// How many nodes a unit has.
+    pub fn count(&self, unit: u32) -> usize {
+        self.runs[unit as usize].count as usize
+    }
+
+    /// The place of a unit's node in the columns; nodes count from 0 here.
+    fn at(&self, unit: u32, node: usize) -> usize {
+        let run = self.runs[unit as usize];
+        assert!(node < run.count as usize, "the node was checked where it came in");
+        run.first as usize + node
+    }
+
+    fn put(&mut self, at: usize, pose: &Pose) {
+        self.position[at] = pose.position.to_array();
+        self.rotation[at] = pose.rotation.to_array();
+        self.scale[at] = pose.scale.to_array();
+    }
+
+    /// Where a node is relative to its parent.
+    pub fn local(&self, unit: u32, node: usize) -> Pose {
+        let at = self.at(unit, node);
+        Pose {
+            position: Vec3::from_array(self.position[at]),
+            rotation: Quat::from_array(self.rotation[at]),
+            scale: Vec3::from_array(self.scale[at]),
+        }
+    }
+
+    pub fn local_position(&self, unit: u32, node: usize) -> Vec3 {
+        Vec3::from_array(self.position[self.at(unit, node)])
+    }
+
+    pub fn local_rotation(&self, unit: u32, node: usize) -> Quat {
+        Quat::from_array(self.rotation[self.at(unit, node)])
+    }
+
+    pub fn local_scale(&self, unit: u32, node: usize) -> Vec3 {
+        Vec3::from_array(self.scale[self.at(unit, node)])
+    }
+
+    pub fn set_local(&mut self, unit: u32, node: usize, pose: &Pose) {
+        let at = self.at(unit, node);
+        self.put(at, pose);
+        self.mark(unit);
+    }
+
+    pub fn set_local_position(&mut self, unit: u32, node: usize, position: Vec3) {
+        let at = self.at(unit, node);
+        self.position[at] = position.to_array();
+        self.mark(unit);
+    }
+
+    pub fn set_local_rotation(&mut self, unit: u32, node: usize, rotation: Quat) {
+        let at = self.at(unit, node);
+        self.rotation[at] = rotation.to_array();
+        self.mark(unit);
+    }
+
+    pub fn set_local_scale(&mut self, unit: u32, node: usize, scale: Vec3) {
+        let at = self.at(unit, node);
+        self.scale[at] = scale.to_array();
+        self.mark(unit);
+    }
+
+    /// The parent of a node, as unit and node; `None` where it is placed in the world itself.
+    pub fn parent(&self, unit: u32, node: usize) -> Option<(u32, usize)> {
+        let parent = self.parent[self.at(unit, node)];
+        if parent == NO_NODE {
+            return None;
+        }
+        let owner = self.owner[parent as usize];
+        Some((owner, (parent - self.runs[owner as usize].first) as usize))
+    }
+
+    /// Notes that a unit's world poses are old, and those of what hangs on it.
+    #[inline]
+    fn mark(&mut self, unit: u32) {
+        let run = &mut self.runs[unit as usize];
+        if run.dirty {
+            return;
+        }
+        run.dirty = true;
+        let carries = run.carries;
+        if !std::mem::replace(&mut run.listed, true) {
+            self.marked.push(unit);
+        }
+        if carries {
+            self.mark_carried(unit);
+        }
+    }
+
+    #[cold]
+    fn mark_carried(&mut self, unit: u32) {
+        for child in self.carried.get(&unit).cloned().unwrap_or_default() {
+            self.mark(child);
+        }
+    }
+
+    /// Where a node is in the world, brought up to date first.
+    pub fn world(&mut self, unit: u32, node: usize) -> Mat4 {
+        self.bring_up(unit);
+        matrix(&self.world[self.at(unit, node)])
+    }
+
+    pub fn world_position(&mut self, unit: u32, node: usize) -> Vec3 {
+        self.bring_up(unit);
+        Vec3::from_array(self.world[self.at(unit, node)][3])
+    }
+
+    /// How a node is turned in the world. Where parents scale their axes differently there may be no
+    /// exact answer: the axes' directions decide.
+    pub fn world_rotation(&mut self, unit: u32, node: usize) -> Quat {
+        self.bring_up(unit);
+        let [x, y, z, _] = self.world[self.at(unit, node)].map(Vec3::from_array);
+        let mirrored = if x.cross(y).dot(z) < 0.0 { -1.0 } else { 1.0 };
+        let x = (x * mirrored).normalize_or(Vec3::X);
+        let y = (y - x * x.dot(y)).normalize_or(Vec3::Y);
+        Quat::from_mat3(&Mat3::from_cols(x, y, x.cross(y)))
+    }
+
+    /// Computes a unit's world poses if they are old, those that it hangs on first.
+    pub fn bring_up(&mut self, unit: u32) {
+        if !self.runs[unit as usize].dirty {
+            return;
+        }
+        let mut chain = vec![unit];
+        let mut top = unit;
+        while let Some((above, _)) = self.parent(top, 0)
+            && self.runs[above as usize].dirty
+        {
+            chain.push(above);
+            top = above;
+        }
+        while let Some(unit) = chain.pop() {
+            self.compute(unit);
+        }
+    }
+
+    fn compute(&mut self, unit: u32) {
+        let run = &mut self.runs[unit as usize];
+        run.dirty = false;
+        for node in run.first as usize..(run.first + run.count) as usize {
+            let local = Mat4::from_scale_rotation_translation(
+                Vec3::from_array(self.scale[node]),
+                Quat::from_array(self.rotation[node]),
+                Vec3::from_array(self.position[node]),
+            );
+            let world = match self.parent[node] {
+                NO_NODE => local,
+                parent => matrix(&self.world[parent as usize]) * local,
+            };
+            let columns = [world.x_axis, world.y_axis, world.z_axis, world.w_axis];
+            self.world[node] = columns.map(|column| column.truncate().to_array());
+        }
+    }
+
+    /// Brings every marked unit up to date of which `has` says that it is meant; those that moved go
+    /// into `moved`, in the order in which they were marked.
+    pub fn update(&mut self, has: impl Fn(u32) -> bool, moved: &mut Vec<u32>) {
+        let mut marked = std::mem::take(&mut self.marked);
+        marked.retain(|unit| {
+            if !self.runs[*unit as usize].listed || !has(*unit) {
+                return self.runs[*unit as usize].listed;
+            }
+            self.runs[*unit as usize].listed = false;
+            self.bring_up(*unit);
+            moved.push(*unit);
+            false
+        });
+        marked.append(&mut self.marked);
+        self.marked = marked;
+    }
+
+    /// Hangs a unit's first node on a node of another unit; its local pose stays as it is.
+    pub fn link(&mut self, child: u32, parent: u32, node: usize) -> Result<(), Error> {
+        let mut above = Some(parent);
+        while let Some(unit) = above {
+            if unit == child {
+                return Err(crate::error!(
+                    "the parent hangs on the child already: a unit cannot hang on itself"
+                ));
+            }
+            above = self.parent(unit, 0).map(|(unit, _)| unit);
+        }
+        self.detach(child);
+        let (at, to) = (self.at(child, 0), self.at(parent, node));
+        self.parent[at] = to as u32;
+        self.carried.entry(parent).or_default().push(child);
+        self.runs[parent as usize].carries = true;
+        self.mark(child);
+        Ok(())
+    }
+
+    /// Takes a unit off what it hangs on; it stays where it is in the world.
+    pub fn unlink(&mut self, child: u32) {
+        if self.parent(child, 0).is_some() {
+            let pose = Pose::of(self.world(child, 0));
+            self.detach(child);
+            self.set_local(child, 0, &pose);
+        }
+    }
+
+    fn detach(&mut self, child: u32) {
+        if let Some((parent, _)) = self.parent(child, 0) {
+            let at = self.at(child, 0);
+            self.parent[at] = NO_NODE;
+            if let Some(children) = self.carried.get_mut(&parent) {
+                children.retain(|unit| *unit != child);
+                if children.is_empty() {
+                    self.carried.remove(&parent);
+                    self.runs[parent as usize].carries = false;
+                }
+            }
+        }
+    }
+
+    /// Every float of a unit's local poses, for hashes.
+    pub fn floats(&self, unit: u32) -> impl Iterator<Item = f32> + '_ {
+        let run = self.runs[unit as usize];
+        (run.first as usize..(run.first + run.count) as usize).flat_map(|at| {
+            let (position, scale) = (self.position[at], self.scale[at]);
+            position.into_iter().chain(self.rotation[at]).chain(scale)
+        })
+    }
+}
+
+fn matrix(columns: &[[f32; 3]; 4]) -> Mat4 {
+    let [x, y, z, place] = columns.map(Vec3::from_array);
+    Mat4::from_cols(x.extend(0.0), y.extend(0.0), z.extend(0.0), place.extend(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(x: f32) -> Pose {
+        Pose { position: Vec3::new(x, 0.0, 0.0), ..Pose::IDENTITY }
+    }
+
+    /// Units 0, 1, … of two nodes each, the second one metre along the first's x axis.
+    fn graph(units: u32) -> SceneGraph {
+        let mut graph = SceneGraph::default();
+        for unit in 0..units {
+            graph.add(unit, &[NO_NODE, 0], &[at(0.0), at(1.0)]).unwrap();
+        }
+        graph
+    }
+
+    #[test]
+    fn children_follow_their_parents() {
+        let mut graph = graph(1);
+        let quarter = Quat::from_rotation_z(std::f32::consts::FRAC_PI_2);
+        let pose = Pose { rotation: quarter, ..at(5.0) };
+        graph.set_local(0, 0, &pose);
+        assert!(graph.world_position(0, 1).abs_diff_eq(Vec3::new(5.0, 1.0, 0.0), 1e-6));
+        assert!(graph.world_rotation(0, 1).abs_diff_eq(quarter, 1e-6));
+    }
+
+    #[test]
+    fn a_link_carries_and_letting_go_keeps_the_place() {
+        let mut graph = graph(3);
+        graph.link(1, 0, 1).unwrap();
+        graph.link(2, 1, 1).unwrap();
+        let mut moved = Vec::new();
+        graph.update(|_| true, &mut moved);
+        moved.clear();
+        graph.set_local_position(0, 0, Vec3::new(10.0, 0.0, 0.0));
+        graph.update(|_| true, &mut moved);
+        assert_eq!(moved, [0, 1, 2], "what hangs on it moves with it");
+        assert_eq!(graph.world_position(2, 0), Vec3::new(12.0, 0.0, 0.0));
+        let words = graph.link(0, 2, 0).unwrap_err().message;
+        assert!(words.contains("cannot hang on itself"), "{words}");
+        graph.remove(1);
+        assert_eq!(graph.world_position(2, 0), Vec3::new(12.0, 0.0, 0.0));
+        assert_eq!(graph.parent(2, 0), None);
+    }
+
+    #[test]
+    fn only_what_is_meant_is_brought_up_and_the_rest_waits() {
+        let mut graph = graph(2);
+        let mut moved = Vec::new();
+        graph.world_position(1, 0);
+        graph.update(|unit| unit == 1, &mut moved);
+        assert_eq!(moved, [1], "it moved, though somebody asked before");
+        graph.update(|_| true, &mut moved);
+        assert_eq!(moved, [1, 0]);
+        graph.update(|_| true, &mut moved);
+        assert_eq!(moved, [1, 0]);
+    }
+
+    #[test]
+    fn nodes_that_are_free_are_used_again() {
+        let mut graph = graph(2);
+        graph.remove(0);
+        graph.add(0, &[NO_NODE, 0], &[at(7.0), at(1.0)]).unwrap();
+        assert_eq!(graph.used, 4);
+        assert_eq!(graph.world_position(0, 1), Vec3::new(8.0, 0.0, 0.0));
+        assert_eq!(graph.world_position(1, 1), Vec3::new(1.0, 0.0, 0.0));
+    }
+}

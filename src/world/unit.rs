@@ -1,0 +1,101 @@
+//! Units: what exists in worlds, as rows of a table. A unit is no object: it is a number under which
+//! components keep their parts. Here is what every unit has: its world, the resource it was made of
+//! and its nodes. Knows no components.
+
+use super::WorldId;
+use super::scene::{Pose, SceneGraph, UNITS_MAX};
+use super::unit_resource::UnitResource;
+use crate::foundation::{Error, Handle, Kind, Slots};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The handle of a unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UnitId(pub Handle);
+
+impl UnitId {
+    /// Its row in every column.
+    #[inline(always)]
+    pub fn row(self) -> u32 {
+        self.0.index() as u32
+    }
+}
+
+/// What every unit has.
+pub struct Unit {
+    pub world: WorldId,
+    pub resource: Arc<UnitResource>,
+}
+
+/// All units of all worlds.
+pub struct Units {
+    pub slots: Slots<Unit>,
+    pub scene: SceneGraph,
+    /// What units were made of so far, by name. Emptied when one of them changes: units that are
+    /// there keep what they were made of.
+    pub resources: HashMap<String, Arc<UnitResource>>,
+    /// The rows of units that the last [`Units::update_scene`] moved, in the order in which they were
+    /// set.
+    pub moved: Vec<u32>,
+}
+
+impl Default for Units {
+    fn default() -> Units {
+        Units {
+            slots: Slots::new(Kind::Unit, UNITS_MAX),
+            scene: SceneGraph::default(),
+            resources: HashMap::new(),
+            moved: Vec::new(),
+        }
+    }
+}
+
+impl Units {
+    /// Makes a unit; its first node is placed by `pose`.
+    pub fn spawn(
+        &mut self,
+        world: WorldId,
+        resource: &Arc<UnitResource>,
+        pose: &Pose,
+    ) -> Result<UnitId, Error> {
+        let unit = Unit { world, resource: resource.clone() };
+        let Some(handle) = self.slots.add(unit) else {
+            return Err(crate::error!(
+                "{UNITS_MAX} units are there already (UNITS_MAX): destroy some first"
+            ));
+        };
+        let id = UnitId(handle);
+        if let Err(error) = self.scene.add(id.row(), &resource.parents, &resource.poses) {
+            self.slots.remove(handle, "", 0, "");
+            return Err(error);
+        }
+        self.scene.set_local(id.row(), 0, pose);
+        Ok(id)
+    }
+
+    /// Ends a unit; `frame` and `place` are for the words of its stale handles.
+    pub fn destroy(&mut self, unit: UnitId, frame: u64, place: &str) {
+        let name = self.of(unit).resource.name.clone();
+        self.scene.remove(unit.row());
+        self.slots.remove(unit.0, &name, frame, place);
+    }
+
+    /// A living unit. Handles are checked where they come in, so it is there.
+    #[inline(always)]
+    pub fn of(&self, unit: UnitId) -> &Unit {
+        self.slots.get(unit.0).expect("the handle was checked where it came in")
+    }
+
+    /// The units of a world, in the order of their rows.
+    pub fn in_world(&self, world: WorldId) -> impl Iterator<Item = UnitId> + '_ {
+        let units = self.slots.iter().filter(move |(_, unit)| unit.world == world);
+        units.map(|(handle, _)| UnitId(handle))
+    }
+
+    /// Brings the world poses of a world's units up to date.
+    pub fn update_scene(&mut self, world: WorldId) {
+        let Units { slots, scene, moved, .. } = self;
+        moved.clear();
+        scene.update(|row| slots.at(row as usize).is_some_and(|unit| unit.world == world), moved);
+    }
+}

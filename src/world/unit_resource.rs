@@ -1,0 +1,383 @@
+//! The kind `unit`: which nodes and components a unit is made of, and its data. Compiled data is the
+//! checked text as a tree; a resource is made of it when the first unit is spawned, with what it
+//! inherits. Knows the components' names and fields, and not what they do.
+
+use super::component;
+use super::scene::{NO_NODE, Pose, UNIT_NODES_MAX};
+use crate::foundation::hash::IdString32;
+use crate::foundation::sjson::{self, Tree, Value};
+use crate::foundation::{Error, Quat, Vec3, suggest};
+use crate::resource::data_kinds::{read_tree, write_tree};
+use crate::resource::kind::{Compiling, Form, Kind};
+use crate::resource::name::ResourceName;
+use crate::resource::store::Store;
+
+/// Units.
+pub static UNIT: Kind = Kind {
+    name: "unit",
+    words: "What a unit is made of: nodes, components, data",
+    extensions: &[("unit", Form::Own)],
+    version: 1,
+    compile,
+};
+
+/// Units that are in the engine: what a game's folder has under the same name wins.
+const CORE_UNITS: &[(&str, &str)] =
+    &[("core/units/empty", include_str!("../../core/units/empty.unit"))];
+
+/// How many resources may inherit from each other in a row.
+pub const INHERIT_MAX: usize = 16;
+
+const KEYS: [&str; 4] = ["inherit", "nodes", "components", "data"];
+const NODE_KEYS: [&str; 4] = ["parent", "position", "rotation", "scale"];
+
+/// A component as a unit's resource lists it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Part {
+    /// What the resource calls it.
+    pub name: String,
+    /// Which component it is.
+    pub component: String,
+    pub fields: Tree,
+}
+
+/// What units are made of, ready to be copied.
+#[derive(Clone, PartialEq, Debug)]
+pub struct UnitResource {
+    /// The resource's name.
+    pub name: String,
+    /// Of each node, parents first.
+    pub node_names: Vec<String>,
+    pub node_hashes: Vec<IdString32>,
+    /// Places in these lists, or [`NO_NODE`].
+    pub parents: Vec<u32>,
+    pub poses: Vec<Pose>,
+    /// In the order in which their components are spawned and updated.
+    pub parts: Vec<Part>,
+    pub data: Tree,
+    /// The resources that it inherits from, nearest first.
+    pub bases: Vec<String>,
+}
+
+impl UnitResource {
+    /// Reads a unit's resource, and those that it inherits from.
+    ///
+    /// # Errors
+    /// One of them is missing or broken, or they inherit in a circle.
+    pub fn read(store: &mut Store, name: &str) -> Result<UnitResource, Error> {
+        let mut trees = vec![source(store, name)?];
+        let mut bases: Vec<String> = Vec::new();
+        while let Some(Tree::String(base)) = trees[trees.len() - 1].get("inherit") {
+            let base = base.clone();
+            if base == name || bases.contains(&base) || bases.len() == INHERIT_MAX {
+                let chain = [&[name.to_string()], &bases[..], &[base]].concat().join(" → ");
+                return Err(crate::error!(
+                    "units inherit in a circle, or more than {INHERIT_MAX} deep: {chain}"
+                ));
+            }
+            trees.push(source(store, &base)?);
+            bases.push(base);
+        }
+        let mut merged = Tree::Object(Vec::new());
+        for tree in trees.iter().rev() {
+            merge(&mut merged, tree);
+        }
+        UnitResource { bases, ..UnitResource::of(name, &merged)? }.with_parts(&merged)
+    }
+
+    fn of(name: &str, tree: &Tree) -> Result<UnitResource, Error> {
+        let mut unit = UnitResource {
+            name: name.to_string(),
+            node_names: vec!["root".to_string()],
+            node_hashes: Vec::new(),
+            parents: vec![NO_NODE],
+            poses: vec![Pose::IDENTITY],
+            parts: Vec::new(),
+            data: tree.get("data").cloned().unwrap_or(Tree::Object(Vec::new())),
+            bases: Vec::new(),
+        };
+        let nodes = match tree.get("nodes") {
+            Some(Tree::Object(nodes)) => &nodes[..],
+            _ => &[],
+        };
+        // Parents first, whatever the order of the file: rounds, until none can be placed.
+        let mut waiting: Vec<&(String, Tree)> = nodes.iter().collect();
+        while !waiting.is_empty() {
+            let before = waiting.len();
+            waiting.retain(|(node, fields)| {
+                let parent = match fields.get("parent") {
+                    Some(Tree::String(parent)) => parent,
+                    _ => "root",
+                };
+                if node == "root" {
+                    unit.poses[0] = pose(fields);
+                    return false;
+                }
+                let place = unit.node_names.iter().position(|known| known == parent);
+                let Some(place) = place else { return true };
+                unit.node_names.push(node.clone());
+                unit.parents.push(place as u32);
+                unit.poses.push(pose(fields));
+                false
+            });
+            if waiting.len() == before {
+                let names: Vec<_> = waiting.iter().map(|(node, _)| node.as_str()).collect();
+                return Err(crate::error!(
+                    "nodes have a parent that is not there, or are each other's parents: {}",
+                    names.join(", ")
+                ));
+            }
+        }
+        if unit.parents.len() > UNIT_NODES_MAX {
+            let count = unit.parents.len();
+            return Err(crate::error!(
+                "{count} nodes are more than a unit can have (UNIT_NODES_MAX is {UNIT_NODES_MAX})"
+            ));
+        }
+        unit.node_hashes = unit.node_names.iter().map(|name| IdString32::new(name)).collect();
+        Ok(unit)
+    }
+
+    fn with_parts(mut self, tree: &Tree) -> Result<UnitResource, Error> {
+        if let Some(Tree::Object(parts)) = tree.get("components") {
+            for (name, fields) in parts {
+                let component = match fields.get("component") {
+                    Some(Tree::String(component)) => component.clone(),
+                    _ => name.clone(),
+                };
+                let node = fields.get("node");
+                if let Some(Tree::String(node)) = node
+                    && !self.node_names.contains(node)
+                {
+                    let near = suggest::hint(node, self.node_names.iter().map(String::as_str));
+                    return Err(crate::error!(
+                        "component '{name}' names the node '{node}', which is not there{near}"
+                    ));
+                }
+                self.parts.push(Part { name: name.clone(), component, fields: fields.clone() });
+            }
+        }
+        // The order of the file must not matter.
+        self.parts.sort_by(|a, b| (&a.component, &a.name).cmp(&(&b.component, &b.name)));
+        Ok(self)
+    }
+
+    /// The place of a node by its name's hash.
+    pub fn node(&self, name: &str) -> Option<usize> {
+        let hash = IdString32::new(name);
+        self.node_hashes.iter().position(|known| *known == hash)
+    }
+}
+
+fn source(store: &mut Store, name: &str) -> Result<Tree, Error> {
+    let resource = ResourceName::new("unit", name);
+    let core = CORE_UNITS.iter().find(|(known, _)| *known == name);
+    match core.filter(|_| !store.has(&resource)) {
+        Some((_, text)) => Ok(sjson::parse(text).expect("the engine's own are right").to_tree()),
+        None => read_tree(&store.read(&resource)?),
+    }
+}
+
+/// Puts what `over` says over `base`: objects field by field, anything else as a whole.
+fn merge(base: &mut Tree, over: &Tree) {
+    match (base, over) {
+        (Tree::Object(base), Tree::Object(over)) => {
+            for (key, value) in over {
+                match base.iter_mut().find(|(known, _)| known == key) {
+                    Some((_, known)) => merge(known, value),
+                    None => base.push((key.clone(), value.clone())),
+                }
+            }
+        }
+        (base, over) => *base = over.clone(),
+    }
+}
+
+fn numbers<const N: usize>(tree: Option<&Tree>) -> Option<[f32; N]> {
+    let Some(Tree::Array(items)) = tree else { return None };
+    let mut out = [0.0; N];
+    if items.len() != N {
+        return None;
+    }
+    for (slot, item) in out.iter_mut().zip(items) {
+        let Tree::Number(number) = item else { return None };
+        *slot = *number as f32;
+    }
+    Some(out)
+}
+
+/// A node's pose, whose fields the compiler has checked. Three numbers turn about x, then y, then z,
+/// in degrees.
+pub fn pose(fields: &Tree) -> Pose {
+    let rotation = fields.get("rotation");
+    let angles = numbers::<3>(rotation).map(|angles| {
+        let [x, y, z] = angles.map(f32::to_radians);
+        Quat::from_rotation_z(z) * Quat::from_rotation_y(y) * Quat::from_rotation_x(x)
+    });
+    let exact = || numbers::<4>(rotation).map(|q| Quat::from_array(q).normalize());
+    let scale = match fields.get("scale") {
+        Some(Tree::Number(all)) => Some(Vec3::splat(*all as f32)),
+        scale => numbers(scale).map(Vec3::from_array),
+    };
+    Pose {
+        position: numbers(fields.get("position")).map_or(Vec3::ZERO, Vec3::from_array),
+        rotation: angles.or_else(exact).unwrap_or(Quat::IDENTITY),
+        scale: scale.unwrap_or(Vec3::ONE),
+    }
+}
+
+fn compile(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
+    let document = sjson::parse_bytes(&compiling.bytes)
+        .map_err(|fault| Error::new(fault.in_file(&compiling.path)))?;
+    let at = |value: &Value, words: String| {
+        crate::error!("{}:{}: {words}", compiling.path, value.line())
+    };
+    let mut named = Vec::new();
+    for entry in document.root().entries().into_iter().flatten() {
+        let (key, value) = (entry.key, entry.value);
+        match key {
+            "inherit" => match value.as_str() {
+                Some(base) => named.push(("unit".to_string(), base.to_string())),
+                None => return Err(at(&value, "'inherit' must be the name of a unit".into())),
+            },
+            "nodes" => check_nodes(&value).map_err(|(value, words)| at(&value, words))?,
+            "components" => {
+                component::check(&value, &mut named).map_err(|(value, words)| at(&value, words))?;
+            }
+            "data" if value.entries().is_none() => {
+                let words = "'data' must be a block: data = { material = \"wood\" }";
+                return Err(at(&value, words.into()));
+            }
+            "data" => {}
+            _ => {
+                let hint = suggest::hint(key, KEYS);
+                return Err(at(&value, format!("unknown key '{key}'{hint}")));
+            }
+        }
+    }
+    let tree = document.to_tree();
+    drop(document);
+    for (kind, name) in named {
+        compiling.refer(&kind, &name);
+    }
+    Ok(write_tree(&tree))
+}
+
+fn check_nodes<'a>(nodes: &Value<'a>) -> Result<(), (Value<'a>, String)> {
+    let must = "'nodes' must be a block: nodes = { lid = { position = [0, 0, 1] } }";
+    for node in nodes.entries().ok_or_else(|| (*nodes, must.to_string()))? {
+        let name = node.key;
+        let words = format!("node '{name}' must be a block: {name} = {{ position = [0, 0, 1] }}");
+        for field in node.value.entries().ok_or((node.value, words))? {
+            let (key, value) = (field.key, field.value);
+            let counts = |wanted: &[usize]| {
+                value.items().is_some_and(|items| {
+                    wanted.contains(&items.len())
+                        && value.items().into_iter().flatten().all(|item| item.as_f64().is_some())
+                })
+            };
+            let must = match key {
+                "parent" if value.as_str().is_none() => "the name of a node",
+                "position" if !counts(&[3]) => "three numbers, in metres",
+                "rotation" if !counts(&[3, 4]) => {
+                    "three angles in degrees, or the four numbers of a quaternion"
+                }
+                "scale" if value.as_f64().is_none() && !counts(&[3]) => "one number, or three",
+                _ => "",
+            };
+            if !must.is_empty() {
+                return Err((value, format!("'{key}' of node '{name}' must be {must}")));
+            }
+            if !NODE_KEYS.contains(&key) {
+                let hint = suggest::hint(key, NODE_KEYS);
+                return Err((value, format!("node '{name}' has the unknown field '{key}'{hint}")));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compiled(text: &str) -> Result<(UnitResource, Vec<String>), String> {
+        let read = |_: &str| Err(crate::error!("no other file"));
+        let (name, bytes) = (ResourceName::new("unit", "x"), text.as_bytes().to_vec());
+        let mut compiling =
+            Compiling::new(name, "x.unit".to_string(), Form::Own, bytes, false, &read);
+        let data = compile(&mut compiling).map_err(|error| error.message)?;
+        let tree = read_tree(&data).map_err(|error| error.message)?;
+        let unit = UnitResource::of("x", &tree).and_then(|unit| unit.with_parts(&tree));
+        let named = compiling.references.iter().map(ToString::to_string).collect();
+        Ok((unit.map_err(|error| error.message)?, named))
+    }
+
+    #[test]
+    fn the_order_of_the_file_does_not_matter() {
+        let parts = ["health = { max = 3 }", "eye = { component = \"camera\", node = \"b\" }"];
+        let nodes = ["a = { parent = \"b\" }", "b = { position = [1, 2, 3], scale = 2 }"];
+        let text = |first: usize| {
+            format!(
+                "nodes = {{ {} {} }}\ncomponents = {{ {} {} }}",
+                nodes[first],
+                nodes[1 - first],
+                parts[first],
+                parts[1 - first]
+            )
+        };
+        let (one, named) = compiled(&text(0)).unwrap();
+        assert_eq!(one, compiled(&text(1)).unwrap().0);
+        assert_eq!(one.node_names, ["root", "b", "a"]);
+        assert_eq!((one.parents[2], one.poses[1].scale), (1, Vec3::splat(2.0)));
+        let parts: Vec<_> = one.parts.iter().map(|part| part.component.as_str()).collect();
+        assert_eq!(parts, ["camera", "health"]);
+        assert_eq!(named, ["components/health.lua"]);
+    }
+
+    #[test]
+    fn what_cannot_be_says_where_and_why() {
+        let check = |text: &str, words: &str| assert_eq!(compiled(text).unwrap_err(), words);
+        check("nodees = {}", "x.unit:1: unknown key 'nodees', did you mean 'nodes'?");
+        check("inherit = 3", "x.unit:1: 'inherit' must be the name of a unit");
+        check("data = 3", "x.unit:1: 'data' must be a block: data = { material = \"wood\" }");
+        check(
+            "nodes = [\"lid\"]",
+            "x.unit:1: 'nodes' must be a block: nodes = { lid = { position = [0, 0, 1] } }",
+        );
+        check(
+            "nodes = {\n  lid = { positon = [0, 0, 1] }\n}",
+            "x.unit:2: node 'lid' has the unknown field 'positon', did you mean 'position'?",
+        );
+        check(
+            "nodes = { lid = { position = [0, 1] } }",
+            "x.unit:1: 'position' of node 'lid' must be three numbers, in metres",
+        );
+        check(
+            "nodes = { a = { parent = \"b\" } b = { parent = \"a\" } c = {} }",
+            "nodes have a parent that is not there, or are each other's parents: a, b",
+        );
+        check(
+            "components = { camera = { verical_fov = 50 } }",
+            "x.unit:1: 'camera' has the unknown field 'verical_fov' for a camera, did you mean \
+             'vertical_fov'?",
+        );
+        check(
+            "components = { eye = { component = \"camera\", projection = \"flat\" } }",
+            "x.unit:1: 'projection' of 'eye' must be one of perspective, orthographic: how depth \
+             is shown",
+        );
+        check(
+            "nodes = { lid = {} }\ncomponents = { camera = { node = \"lit\" } }",
+            "component 'camera' names the node 'lit', which is not there, did you mean 'lid'?",
+        );
+    }
+
+    #[test]
+    fn fields_are_overridden_one_by_one() {
+        let tree = |text: &str| sjson::parse(text).unwrap().to_tree();
+        let mut base = tree("a = { x = 1, list = [1, 2] } b = 2");
+        merge(&mut base, &tree("a = { x = 5, list = [3] } c = 3"));
+        assert_eq!(base, tree("a = { x = 5, list = [3] } b = 2 c = 3"));
+    }
+}

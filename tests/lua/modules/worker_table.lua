@@ -1,0 +1,2 @@
+-- What no worker can run: it returns a table.
+return { run = 1 }

@@ -1,0 +1,189 @@
+-- Units: spawning, nodes and poses, links, data, components that are scripts. What the resource's
+-- compiler refuses is tested beside it, in Rust.
+
+local function words_of(fn, ...)
+  local ok, words = pcall(fn, ...)
+  assert.is_false(ok)
+  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+end
+
+describe("a unit", function()
+  local world, barrel
+
+  before_each(function()
+    world = Application.new_world()
+    barrel = World.spawn_unit(world, "units/barrel", Vector3(1, 2, 3))
+  end)
+
+  after_each(function() Application.release_world(world) end)
+
+  it("stands where it was put, with its nodes around it", function()
+    assert.equals(Vector3(1, 2, 3), Unit.local_position(barrel))
+    assert.equals(3, Unit.num_nodes(barrel))
+    local lid = Unit.node(barrel, "lid")
+    assert.equals(Vector3(1, 2, 4), Unit.world_position(barrel, lid))
+    assert.equals("handle", Unit.node_name(barrel, 3))
+    assert.equals(lid, Unit.scene_graph_parent(barrel, 3))
+    assert.is_nil(Unit.scene_graph_parent(barrel, 1))
+    assert.is_true(Unit.has_node(barrel, "handle"))
+    assert.is_false(Unit.has_node(barrel, "wheel"))
+    assert.equals(world, Unit.world(barrel))
+    assert.equals("units/barrel", Unit.debug_name(barrel))
+  end)
+
+  it("is moved, turned and sized, and its children with it", function()
+    Unit.set_local_position(barrel, 1, Vector3(5, 0, 0))
+    Unit.set_local_scale(barrel, 1, Vector3(2, 2, 2))
+    Unit.set_local_rotation(barrel, 1, Quaternion(Vector3.right(), math.pi / 2))
+    assert.is_true(Vector3.almost_equal(Vector3(5, -2, 0), Unit.world_position(barrel, 2), 1e-5))
+    assert.equals(Vector3(2, 2, 2), Unit.local_scale(barrel))
+    local turned = Unit.local_rotation(barrel, 1)
+    assert.is_true(Vector3.almost_equal(Vector3(0, 0, 1), turned * Vector3.forward(), 1e-5))
+    local up = Quaternion.up(Unit.world_rotation(barrel, 1))
+    assert.is_true(Vector3.almost_equal(Vector3(0, -1, 0), up, 1e-5))
+    local pose = Matrix4x4.from_quaternion_position(Quaternion(), Vector3(7, 7, 7))
+    Unit.set_local_pose(barrel, 1, pose)
+    assert.equals(pose, Unit.local_pose(barrel))
+    assert.equals(Vector3(7, 7, 8), Matrix4x4.translation(Unit.world_pose(barrel, 2)))
+  end)
+
+  it("takes the whole pose when it is spawned", function()
+    local pose = Matrix4x4.from_quaternion_position(Quaternion(), Vector3(4, 4, 4))
+    local other = World.spawn_unit(world, "units/barrel", pose)
+    assert.equals(Vector3(4, 4, 4), Unit.local_position(other))
+    assert.equals("World.spawn_unit: a pose says the rotation already",
+      words_of(World.spawn_unit, world, "units/barrel", pose, Quaternion()))
+    assert.equals("World.spawn_unit: argument #3 'position' must be Vector3, Matrix4x4 or nil, "
+      .. "got number 5", words_of(World.spawn_unit, world, "units/barrel", 5))
+  end)
+
+  it("inherits field by field", function()
+    local steel = World.spawn_unit(world, "units/steel_barrel")
+    assert.equals("steel", Unit.get_data(steel, "material"))
+    assert.equals(0.4, Unit.get_data(steel, "size", "radius"))
+    assert.equals(Vector3(0, 0, 2), Unit.local_position(steel, Unit.node(steel, "lid")))
+    assert.is_true(Unit.is_a(steel, "units/barrel"))
+    assert.is_false(Unit.is_a(barrel, "units/steel_barrel"))
+    assert.same({ barrel, steel }, World.units_by_resource(world, "units/barrel"))
+    assert.same({ barrel, steel }, World.units(world))
+    assert.matches("units inherit in a circle.*units/loop_a → units/loop_b → units/loop_a",
+      words_of(World.spawn_unit, world, "units/loop_a"))
+  end)
+
+  it("hangs on another, and stays where it is when it is let go", function()
+    local other = World.spawn_unit(world, "core/units/empty", Vector3(0, 0, 1))
+    World.link_unit(world, other, barrel, Unit.node(barrel, "lid"))
+    assert.equals(Vector3(1, 2, 5), Unit.world_position(other))
+    Unit.set_local_position(barrel, 1, Vector3.zero())
+    assert.equals(Vector3(0, 0, 2), Unit.world_position(other))
+    assert.equals("World.link_unit: the parent hangs on the child already: a unit cannot hang on "
+      .. "itself", words_of(World.link_unit, world, barrel, other))
+    World.unlink_unit(world, other)
+    assert.equals(Vector3(0, 0, 2), Unit.local_position(other))
+    World.link_unit(world, other, barrel)
+    World.destroy_unit(world, barrel)
+    assert.equals(Vector3(0, 0, 2), Unit.world_position(other))
+  end)
+
+  it("keeps data under nested keys", function()
+    assert.equals("wood", Unit.get_data(barrel, "material"))
+    Unit.set_data(barrel, "owner", "name", "Ada")
+    assert.equals("Ada", Unit.get_data(barrel, "owner", "name"))
+    assert.is_true(Unit.has_data(barrel, "owner"))
+    assert.is_false(Unit.has_data(barrel, "material", "grain"))
+    Unit.set_data(barrel, "owner", nil)
+    assert.is_nil(Unit.get_data(barrel, "owner"))
+    assert.equals("Unit.get_data: argument #2 'key' must be string or number, got table",
+      words_of(Unit.get_data, barrel, {}))
+    assert.equals("Unit.set_data: give at least one key and a value", words_of(Unit.set_data, barrel, 1))
+  end)
+
+  it("tells everything about itself", function()
+    local text = Unit.inspect(World.spawn_unit(world, "units/enemy"))
+    assert.matches('unit "units/enemy"', text)
+    assert.matches('  3 "handle" on 2 local Vector3', text)
+    assert.matches('component "health" %(health%)\n  3 left', text)
+    assert.matches('  size\n    height = 1\n', text)
+  end)
+
+  it("says what it was when it is gone", function()
+    World.destroy_unit(world, barrel)
+    assert.is_false(Unit.alive(barrel))
+    local gone = '^[%w_.]+: argument #1 \'unit\': unit "units/barrel" was destroyed in frame %d+ at '
+      .. 'unit_test.lua:%d+$'
+    for _, name in ipairs({ "local_position", "world_pose", "num_nodes", "get_data", "set_data",
+      "inspect", "world", "debug_name" }) do
+      assert.matches(gone, words_of(Unit[name], barrel))
+    end
+    assert.matches("argument #2 'unit': unit .* was destroyed",
+      words_of(World.destroy_unit, world, barrel))
+  end)
+
+  it("refuses what cannot be", function()
+    assert.equals("Unit.local_position: argument 'node': unit \"units/barrel\" has the nodes 1 to "
+      .. "3, got 4", words_of(Unit.local_position, barrel, 4))
+    assert.equals("Unit.node: argument #2 'name': unit \"units/barrel\" has no node 'lidd', did "
+      .. "you mean 'lid'?", words_of(Unit.node, barrel, "lidd"))
+    assert.matches("argument #3 'position': must be finite",
+      words_of(Unit.set_local_position, barrel, 1, Vector3(0 / 0, 0, 0)))
+    assert.matches("must have length 1, this one has 2",
+      words_of(Unit.set_local_rotation, barrel, 1, Quaternion.from_elements(0, 0, 0, 2)))
+    assert.matches("argument #3 'scale' must be Vector3",
+      words_of(Unit.set_local_scale, barrel, 1, 2))
+    assert.matches("argument #3 'pose' must be Matrix4x4",
+      words_of(Unit.set_local_pose, barrel, 1, Vector3()))
+    for _, name in ipairs({ "local_rotation", "local_scale", "local_pose", "world_position",
+      "world_rotation", "world_pose", "scene_graph_parent", "node_name" }) do
+      assert.matches("has the nodes 1 to 3, got 0", words_of(Unit[name], barrel, 0))
+    end
+    local never = "must be a Unit, and the number 12 never was one"
+    for _, name in ipairs({ "num_nodes", "world", "debug_name" }) do
+      assert.matches(never, words_of(Unit[name], 12))
+    end
+    assert.matches(never, words_of(Unit.has_node, 12, "x"))
+    assert.matches(never, words_of(Unit.is_a, 12, "x"))
+    assert.matches("must be number", words_of(Unit.alive, "x"))
+    assert.matches("World.spawn_unit: .*units/barel", words_of(World.spawn_unit, world, "units/barel"))
+    local other = Application.new_world()
+    assert.equals("World.destroy_unit: argument #2 'unit': the unit is in another world",
+      words_of(World.destroy_unit, other, barrel))
+    assert.equals("World.unlink_unit: argument #2 'unit': the unit is in another world",
+      words_of(World.unlink_unit, other, barrel))
+    Application.release_world(other)
+    assert.matches("World.units: argument #1 'world'", words_of(World.units, other))
+    assert.matches("World.units: argument #1 'world'",
+      words_of(World.units_by_resource, other, "x"))
+  end)
+end)
+
+describe("a component that is a script", function()
+  local health = require("components.health")
+
+  before_each(function()
+    for i = #health.log, 1, -1 do health.log[i] = nil end
+  end)
+
+  it("hears of its units, is updated in its order, and may end them", function()
+    local world = Application.new_world()
+    local a = World.spawn_unit(world, "units/enemy")
+    local b = World.spawn_unit(world, "units/enemy")
+    assert.equals("late", Unit.get_data(a, "mover_log", "word"))
+    World.update(world, 0.5)
+    World.update(world, 0.5)
+    assert.is_true(Unit.alive(a))
+    World.update(world, 0.5)
+    assert.is_false(Unit.alive(a) or Unit.alive(b))
+    assert.same({ "spawned", "spawned", "log", "health 0.5", "log", "health 0.5", "log",
+      "health 0.5", "unspawned 1", "unspawned 1" }, health.log)
+    World.update(world, 0.5)
+    assert.equals(10, #health.log)
+    Application.release_world(world)
+  end)
+
+  it("hears of the end of a world", function()
+    local world = Application.new_world()
+    World.spawn_unit(world, "units/enemy")
+    Application.release_world(world)
+    assert.same({ "spawned", "unspawned 1" }, health.log)
+  end)
+end)

@@ -1,0 +1,229 @@
+//! The frame's tasks from outside: the same results on any number of threads, the flags and settings
+//! that rule them, and no thread where none is needed.
+
+// Not all of it is asked for here.
+#[allow(dead_code)]
+#[path = "../benches/tasks/particles.rs"]
+mod particles;
+
+use engine::foundation::hash::StateHash;
+use engine::foundation::tasks::{Pool, split};
+use particles::{Particles, Piece};
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+const PARTICLES: usize = 10_000;
+const FRAMES: usize = 1000;
+const DT: f32 = 1.0 / 60.0;
+
+/// Two swarms, what follows from both, and what has to do with neither.
+struct Sky {
+    time: f64,
+    birds: Particles,
+    bats: Particles,
+    sums: Vec<f64>,
+    clouds: Vec<f64>,
+}
+
+/// Moves a swarm on, in pieces on every thread.
+fn fly(tasks: &engine::foundation::tasks::Tasks, swarm: &mut Particles) {
+    let mut rest: Piece = swarm.all();
+    let done = tasks.scope(|scope| {
+        let mut graph = scope.graph();
+        for piece in split(PARTICLES, tasks.threads()) {
+            let (piece, others) = rest.split_at(piece.len());
+            rest = others;
+            graph.add("piece", move || piece.update(DT));
+        }
+        graph.run().finish()
+    });
+    done.expect("particles do not fail");
+}
+
+fn step(pool: &Pool, sky: &mut Sky) {
+    let Sky { time, birds, bats, sums, clouds } = sky;
+    let frame = pool.frame(PARTICLES, |frame| {
+        let (time, sums) = (frame.part("time", time), frame.part("sums", sums));
+        let (birds, bats) = (frame.part("birds", birds), frame.part("bats", bats));
+        let clouds = frame.part("clouds", clouds);
+        let tasks = frame.tasks();
+        frame.system("time", time.write(), |time| *time += f64::from(DT));
+        frame.system("birds", birds.write(), move |birds| fly(tasks, birds));
+        frame.system("bats", bats.write(), move |bats| fly(tasks, bats));
+        frame.system("clouds", (time.read(), clouds.write()), move |(time, clouds)| {
+            tasks.each_slice("clouds", clouds, |first, piece| {
+                for (i, cloud) in piece.iter_mut().enumerate() {
+                    *cloud = (*cloud + (first + i) as f64 * *time).sin();
+                }
+            })
+        });
+        let all = (birds.read(), bats.read(), clouds.read(), sums.write());
+        frame.system("sums", all, |(birds, bats, clouds, sums)| {
+            sums[0] += birds.sum() - bats.sum();
+            sums[1] = sums[1] * 0.5 + clouds.iter().sum::<f64>();
+        });
+    });
+    frame.expect("nothing in the sky fails");
+}
+
+/// The hash of everything after each frame.
+fn hashes(threads: usize) -> Vec<u64> {
+    let pool = Pool::new(Some(threads));
+    let mut sky = Sky {
+        time: 0.0,
+        birds: Particles::new(PARTICLES),
+        bats: Particles::new(PARTICLES),
+        sums: vec![0.0; 2],
+        clouds: vec![0.5; 2000],
+    };
+    let mut all = Vec::new();
+    for _ in 0..FRAMES {
+        step(&pool, &mut sky);
+        let mut hash = StateHash::new(0);
+        hash.write_f64(sky.time);
+        sky.sums.iter().chain(&sky.clouds).for_each(|number| hash.write_f64(*number));
+        sky.birds.each_bits(|bits| hash.write_u64(bits.into()));
+        sky.bats.each_bits(|bits| hash.write_u64(bits.into()));
+        all.push(hash.finish());
+    }
+    assert_eq!(pool.has_started(), threads > 1);
+    all
+}
+
+#[test]
+fn a_thousand_frames_are_equal_bit_by_bit_on_any_number_of_threads() {
+    let alone = hashes(1);
+    assert!(alone.windows(2).all(|two| two[0] != two[1]), "every frame changes something");
+    for threads in [2, 4, 8] {
+        let first = hashes(threads).iter().zip(&alone).position(|(a, b)| a != b);
+        assert_eq!(first, None, "the first frame that differs on {threads} threads");
+    }
+}
+
+/// A folder of the test's own, removed at its end.
+struct Scratch(PathBuf);
+
+const MAIN: &str = "local world
+function init() world = Application.new_world() end
+function update(dt)
+  World.update(world, dt)
+  Application.hash(World.time(world) + Math.random())
+end
+";
+
+impl Scratch {
+    fn new(name: &str, settings: &str) -> Scratch {
+        let folder =
+            std::env::temp_dir().join(format!("engine-tasks-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("main.lua"), MAIN).unwrap();
+        fs::write(folder.join("settings.sjson"), settings).unwrap();
+        fs::write(folder.join("a_test.lua"), "it(\"holds\", function() end)\n").unwrap();
+        Scratch(folder)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
+        command.args(arguments).current_dir(&self.0).env("ENGINE_SAVE_DIR", self.0.join("saves"));
+        command
+    }
+
+    fn engine(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
+        let text = [stdout, stderr].concat();
+        (status.code(), String::from_utf8(text).unwrap())
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_run_on_one_thread_replays_on_any_number() {
+    let game = Scratch::new("replay", "");
+    let run = ["run", ".", "--headless", "--single-threaded", "--frames", "100"];
+    let (code, text) = game.engine(&[&run[..], &["--record", "a.recording"]].concat());
+    assert_eq!(code, Some(0), "{text}");
+    for threads in ["1", "2", "4", "8"] {
+        let replay = ["run", ".", "--headless", "--replay", "a.recording", "--threads", threads];
+        let (code, text) = game.engine(&replay);
+        assert_eq!(code, Some(0), "{threads} threads: {text}");
+        let (code, text) = game.engine(&["test", ".", "--threads", threads, "-j", "2"]);
+        assert_eq!(code, Some(0), "{threads} threads: {text}");
+    }
+}
+
+#[test]
+fn a_number_of_threads_that_cannot_be_is_refused() {
+    let game = Scratch::new("refused", "");
+    for command in [&["run", ".", "--headless", "--frames", "1"][..], &["test", "."]] {
+        for number in ["0", "34", "many", "-1", "1.5", ""] {
+            let flag = format!("--threads={number}");
+            let (code, text) = game.engine(&[command, &[&flag]].concat());
+            assert_eq!(code, Some(2), "{flag}: {text}");
+            let words = "must be a number of threads, from 1 to 33";
+            assert!(text.contains(words), "{flag}: {text}");
+        }
+        let both = ["--threads", "2", "--single-threaded"];
+        let (code, text) = game.engine(&[command, &both].concat());
+        assert_eq!(code, Some(2), "{text}");
+        assert!(text.contains("cannot be used with"), "{text}");
+    }
+}
+
+#[test]
+fn priorities_of_systems_that_there_are_can_be_set_and_others_are_refused() {
+    let check = |name: &str, settings: &str, wanted: &str| {
+        let game = Scratch::new(name, settings);
+        let (code, text) = game.engine(&["run", ".", "--headless", "--frames", "1"]);
+        assert_eq!(code, Some(i32::from(!wanted.is_empty())), "{text}");
+        assert!(text.contains(wanted), "{settings}: {text}");
+    };
+    check("set", "tasks = { priorities = { time = 31 } }", "");
+    check(
+        "unknown",
+        "tasks = { priorities = { tmie = 3 } }",
+        "settings.sjson:1: unknown setting 'tasks.priorities.tmie', did you mean 'time'?",
+    );
+    check(
+        "high",
+        "tasks = { priorities = { time = 32 } }",
+        "settings.sjson:1: 'tasks.priorities.time' must be 0 to 31, got 32",
+    );
+    check(
+        "part",
+        "tasks = { priorities = { time = 1.5 } }",
+        "settings.sjson: 'tasks.priorities.time' must be a whole number, got 1.5",
+    );
+}
+
+/// The names of a process's threads.
+#[cfg(target_os = "linux")]
+fn threads_of(process: u32) -> Vec<String> {
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).unwrap().flatten();
+    let name = |task: fs::DirEntry| fs::read_to_string(task.path().join("comm")).ok();
+    tasks.filter_map(name).map(|name| name.trim().to_string()).collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_small_game_starts_no_thread_for_tasks() {
+    let game = Scratch::new("small", "");
+    fs::write(game.0.join("main.lua"), format!("{MAIN}print(\"ready\")")).unwrap();
+    let run = ["run", ".", "--headless", "--realtime", "--threads", "8"];
+    let mut child = game.command(&run).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
+    std::io::BufRead::read_line(&mut out, &mut line).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let threads = threads_of(child.id());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(threads.iter().any(|name| name == "watchdog"), "{threads:?}");
+    assert!(!threads.iter().any(|name| name.starts_with("task worker")), "{threads:?}");
+}

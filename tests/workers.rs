@@ -1,0 +1,216 @@
+//! Workers from outside: in time by the clock and in recordings, what is told of failures, and
+//! processes that end while workers run. What they can do is tested in tests/lua/worker_test.lua.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A folder of the test's own, removed at its end.
+struct Scratch(PathBuf);
+
+/// A worker for every test.
+const JOBS: &str = r#"-- Jobs.
+local jobs = {}
+
+function jobs.count(data)
+  local sum = 0
+  for i = 1, data.n do
+    sum = sum + i % 7
+    if i % 1000 == 0 then
+      Worker.set_progress(i / data.n)
+    end
+  end
+  return sum
+end
+
+function jobs.echo()
+  local parent = Worker.parent()
+  while true do
+    Worker.send(parent, { "heard", Worker.wait(parent) })
+  end
+end
+
+function jobs.fail()
+  error("no ground")
+end
+
+function jobs.forever()
+  while true do end
+end
+
+return function(data)
+  return jobs[data.job](data)
+end
+"#;
+
+impl Scratch {
+    fn new(name: &str, main: &str) -> Scratch {
+        let process = std::process::id();
+        let folder = std::env::temp_dir().join(format!("engine-workers-{process}-{name}"));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(folder.join("scripts")).unwrap();
+        fs::write(folder.join("main.lua"), main).unwrap();
+        fs::write(folder.join("scripts/jobs.lua"), JOBS).unwrap();
+        Scratch(folder)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
+        command.args(["run", ".", "--headless"]).args(arguments).current_dir(&self.0);
+        command.env("ENGINE_SAVE_DIR", self.0.join("saves"));
+        command
+    }
+
+    /// Exit code and everything that was written.
+    fn play(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        let output = self.command(arguments).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(text).unwrap())
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Several workers at once, talked to in every frame; everything that is seen of them is hashed.
+const BUSY: &str = r#"
+local counter, echo
+local started, sent, heard = 0, 0, 0
+local function begin()
+  started = started + 1
+  counter = Worker.start("scripts/jobs", { job = "count", n = 20000 * (started % 5) + 1000 })
+end
+function init()
+  begin()
+  echo = Worker.start("scripts/jobs", { job = "echo" })
+end
+function update()
+  sent = sent + 1
+  Worker.send(echo, sent)
+  local message = Worker.receive(echo)
+  while message do
+    heard = message[2]
+    Application.hash(message)
+    message = Worker.receive(echo)
+  end
+  Application.hash(Worker.progress(counter), Worker.status(counter))
+  if Worker.status(counter) ~= "running" then
+    Application.hash(Worker.result(counter))
+    begin()
+  end
+end
+function shutdown()
+  print("started", started, "heard", heard)
+end
+"#;
+
+#[test]
+fn a_run_with_workers_is_recorded_and_replays_equal() {
+    let game = Scratch::new("replay", BUSY);
+    let record = ["--frames", "60", "--realtime", "--record", "a.recording"];
+    let (code, text) = game.play(&record);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("started\t61\theard\t58\n"), "{text}");
+    for _ in 0..3 {
+        let (code, replayed) = game.play(&["--replay", "a.recording"]);
+        assert_eq!(code, Some(0), "{replayed}");
+        assert!(replayed.contains("started\t61\theard\t58\n"), "{replayed}");
+    }
+}
+
+#[test]
+fn by_the_clock_frames_go_on_while_a_worker_works() {
+    let main = r#"
+local worker = Worker.start("scripts/jobs", { job = "count", n = 3e8 })
+local echo = Worker.start("scripts/jobs", { job = "echo" })
+local running, seen = 0, 0
+function init()
+  Worker.send(echo, "hello")
+  assert(Worker.wait(echo)[2] == "hello")
+  assert(Worker.wait(echo) == nil, "it waits, too")
+end
+function update()
+  if Worker.status(worker) == "running" then
+    running = running + 1
+    seen = math.max(seen, Worker.progress(worker))
+    return
+  end
+  print("frames", running > 2, "progress", seen > 0 and seen < 1, Worker.result(worker))
+  Application.quit()
+end"#;
+    let (code, text) = Scratch::new("clock", main).play(&["--realtime"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("frames\ttrue\tprogress\ttrue\t900000003\n"), "{text}");
+}
+
+#[test]
+fn a_failure_that_nobody_asks_for_is_told_once() {
+    let main = r#"
+local asked = Worker.start("scripts/jobs", { job = "fail" })
+local unasked = Worker.start("scripts/jobs", { job = "fail" })
+function update()
+  if asked and Worker.status(asked) == "failed" then
+    asked = Worker.result(asked)
+  end
+end"#;
+    let (code, text) = Scratch::new("unasked", main).play(&["--frames", "200"]);
+    assert_eq!(code, Some(0), "{text}");
+    let words = "worker 'scripts.jobs' failed, and nobody asked for its result: When running \
+                 worker: scripts.jobs\nError: no ground\n    In scripts/jobs.lua:";
+    assert_eq!(text.matches(words).count(), 1, "{text}");
+}
+
+#[test]
+fn a_game_ends_at_once_though_its_workers_never_do() {
+    let main = r#"
+for _ = 1, 4 do
+  Worker.start("scripts/jobs", { job = "forever" }, { seconds = 1000, frames = 3600 })
+end
+function update()
+  Application.quit()
+end"#;
+    let game = Scratch::new("end", main);
+    for pace in [&["--realtime"][..], &[]] {
+        let began = Instant::now();
+        let (code, text) = game.play(pace);
+        assert_eq!(code, Some(0), "{text}");
+        assert!(began.elapsed() < Duration::from_secs(10), "it took {:?}", began.elapsed());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_process_that_waits_for_a_worker_can_be_ended() {
+    let main = r#"
+local worker = Worker.start("scripts/jobs", { job = "forever" }, { seconds = 1000 })
+function init()
+  print("ready")
+  WAIT(worker)
+end
+function update() end
+function shutdown()
+  print("farewell")
+end"#;
+    for (name, wait) in [("wait", "Worker.wait"), ("turn", "type")] {
+        let game = Scratch::new(name, &main.replace("WAIT", wait));
+        let mut child = game.command(&[]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        assert_eq!(line, "ready\n");
+        std::thread::sleep(Duration::from_millis(300));
+        let kill = Command::new("kill").arg(child.id().to_string()).status().unwrap();
+        assert!(kill.success());
+        let began = Instant::now();
+        let status = child.wait().unwrap();
+        line.clear();
+        out.read_line(&mut line).unwrap();
+        assert_eq!((status.code(), line.as_str()), (Some(0), "farewell\n"), "{name}");
+        assert!(began.elapsed() < Duration::from_secs(5), "{name} took {:?}", began.elapsed());
+    }
+}
