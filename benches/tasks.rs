@@ -1,11 +1,14 @@
 //! The task manager's figures: what a task costs, a frame's graph, tasks on one core against plain
-//! calls, and a heavy job on several threads against threads made anew each frame.
+//! calls, a heavy job on several threads against threads made anew each frame; and what workers
+//! cost.
 //!
 //!     cargo bench --bench tasks                    everything, as a table
 //!     cargo bench --bench tasks -- --json FILE     the table as JSON, too
 //!
 //! A miss is printed as a miss; the exit code tells only whether everything could be measured.
 
+#[path = "spine/game.rs"]
+mod game;
 // tests/tasks.rs asks more of them.
 #[allow(dead_code)]
 #[path = "tasks/particles.rs"]
@@ -17,8 +20,12 @@ use std::alloc::{GlobalAlloc, Layout};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use engine::foundation::tasks::{Tasks, split};
+use engine::foundation::Vec3;
+use engine::foundation::tasks::systems::Part;
+use engine::foundation::tasks::{Pool, Tasks, split};
 use engine::system::platform::ThreadClock;
+use engine::world::scene::{NO_NODE, Pose, SceneGraph};
+use game::Game;
 use mimalloc::MiMalloc;
 use particles::{Particles, Piece};
 use table::{Group, Row, median, named, row};
@@ -52,7 +59,15 @@ fn main() {
         (Some("--json"), Some(file)) => Some(file),
         _ => panic!("known is only: --json FILE"),
     };
-    let groups = [cost(), plain(), heavy("heavy", PARTICLES), heavy("heavier", 4 * PARTICLES)];
+    let groups = [
+        cost(),
+        systems(),
+        plain(),
+        heavy("heavy", PARTICLES),
+        heavy("heavier", 4 * PARTICLES),
+        scene(),
+        workers(),
+    ];
     groups.iter().for_each(table::print);
     table::print_sum(&groups);
     if let Some(file) = json {
@@ -157,6 +172,113 @@ fn cost() -> Group {
                    wait, a thousandth of it; median of 1,000 rounds, wall time. A frame: ten \
                    phases, each of nine tasks that depend on the phase before, and their parent; \
                    median of 2,000 rounds. Allocations: in 1,000 frames of both, after those.",
+        rows,
+    }
+}
+
+/// A frame of systems with nothing to do, each of which reads what the one before it wrote.
+fn chain(pool: &Pool, items: usize, parts: &mut [u64; 10]) {
+    let done = pool.frame(items, |frame| {
+        let mut last: Option<Part<u64>> = None;
+        for part in parts {
+            let own = frame.part("part", part);
+            match last {
+                None => frame.system("system", own.write(), |own| *own = own.wrapping_add(1)),
+                Some(last) => frame.system("system", (last.read(), own.write()), |(last, own)| {
+                    *own = own.wrapping_add(*last)
+                }),
+            }
+            last = Some(own);
+        }
+    });
+    done.expect("nothing fails");
+}
+
+fn systems() -> Group {
+    let pool = Pool::new(Some(2));
+    let mut parts = [0; 10];
+    let mut rows = Vec::new();
+    for (items, words) in [(1, "a small frame, on one thread"), (1000, "a large frame, on two")] {
+        let time = median_of(2000, || wall(|| chain(&pool, items, &mut parts)) * 1e6);
+        rows.push(row(words, time, "us", None));
+    }
+    Group {
+        name: "systems",
+        title: "What the systems of a frame cost",
+        workload: "Ten systems, each of which reads what the one before it wrote, and adds two \
+                   numbers: their graph from what they read and write, released, run and waited \
+                   for; median of 2,000 rounds, wall time.",
+        rows,
+    }
+}
+
+/// The scene graph's update of a crowd that moves in every frame.
+fn scene() -> Group {
+    const UNITS: u32 = 30_000;
+    let parents = [NO_NODE, 0, 1];
+    let mut rows = Vec::new();
+    let mut alone = 0.0;
+    for threads in [1, 2] {
+        let (pool, mut graph) = (Pool::new(Some(threads)), SceneGraph::default());
+        for unit in 0..UNITS {
+            graph.add(unit, &parents, &[Pose::IDENTITY; 3]).expect("there is room");
+        }
+        let (mut moved, mut frame) = (Vec::new(), 0.0);
+        let mut fastest = f64::MAX;
+        let middle = median_of(400, || {
+            frame += 1.0;
+            for unit in 0..UNITS {
+                graph.set_local_position(unit, 0, Vec3::new(frame, unit as f32, 0.0));
+            }
+            moved.clear();
+            let update = || graph.update(|_| true, &mut moved, &pool).expect("nothing fails");
+            let time = wall(update) * 1e3;
+            fastest = fastest.min(time);
+            time
+        });
+        assert_eq!(moved.len(), UNITS as usize);
+        if threads == 1 {
+            alone = fastest;
+        }
+        let note = format!("{:.2} times as fast; median {middle:.3} ms", alone / fastest);
+        rows.push(Row { note, ..named(format!("on {threads} threads"), fastest, "ms", None) });
+    }
+    Group {
+        name: "scene",
+        title: "The scene graph: where 90,000 nodes are in the world",
+        workload: "30,000 units of three nodes in a row, each of which was moved: their world \
+                   poses; 400 rounds, wall time: the fastest, and beside it the median.",
+        rows,
+    }
+}
+
+fn workers() -> Group {
+    const MESSAGES: f64 = 1000.0;
+    let mut rows = Vec::new();
+    let mut game = Game::open("workers", &["start"], true);
+    let (mut calls, mut readies) = (Vec::new(), Vec::new());
+    for _ in 0..50 {
+        let call = wall(|| game.call("init"));
+        readies.push((call + wall(|| game.call("render"))) * 1e3);
+        calls.push(call * 1e6);
+    }
+    rows.push(row("Worker.start, in the game's frame", median(calls), "us", None));
+    rows.push(row("until the worker's first message is there", median(readies), "ms", None));
+    for (argument, words) in [("number", "a number"), ("table", "a table of 100 tables")] {
+        let mut game = Game::open("workers", &[argument], true);
+        let one = median_of(20, || wall(|| game.call("render")) / MESSAGES * 1e6);
+        let many = median_of(20, || wall(|| game.call("init")) / MESSAGES * 1e6);
+        rows.push(named(format!("{words}, there and back"), one, "us", None));
+        rows.push(named(format!("{words}, there and back, 1,000 under way"), many, "us", None));
+    }
+    Group {
+        name: "workers",
+        title: "What workers cost",
+        workload: "Start: a worker with an empty module, 50 times, the median: the call itself, \
+                   and until its first message has been waited for (a thread, a Lua with the whole \
+                   library in it, the module). Messages: sent back by the worker, 1,000 one after \
+                   the other, or all sent first; a thousandth of that, the median of 20 rounds. \
+                   The tables have three fields each.",
         rows,
     }
 }

@@ -188,8 +188,9 @@ local update_native = World.update
 
 -- The native row with what scripts add to it: components, in the order of what they say under
 -- `after` and `before`, between the engine's own systems.
-World.update = function(world, delta)
-  update_native(world, delta)
+World.update = function(...)
+  update_native(...)
+  local world, delta = ...
   if updating then
     raise("World.update: the component '" .. updating .. "' is being updated: call it in update(dt)")
   end

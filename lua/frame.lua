@@ -26,6 +26,7 @@ end
 
 -- Where the game has no `update`, the world that is there by itself is moved on.
 function core.update(dt)
+  core.update_console()
   core.update_actions()
   core.tell_changes()
   core.begin_components()
@@ -44,6 +45,7 @@ local waiting = {}
 
 function core.swap(files, names)
   core.forget_texts()
+  core.forget_sheets()
   local told = {}
   for i = 1, #names do
     told[names[i]] = true
@@ -66,10 +68,14 @@ function core.swap(files, names)
   end
 end
 
+-- Where the game has no `render`, the world that is there by itself is shown.
 function core.render()
   if has_callback("render") then
     globals.render()
+  elseif core.has_main_world() then
+    Application.render_world(Application.main_world())
   end
+  core.draw_console()
 end
 
 function core.on_activate(active)

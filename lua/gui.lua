@@ -78,6 +78,7 @@ draw.check = check
 
 -- Raises what native code said of the last call.
 local function refused(name)
+  no_reload(name)
   raise(name .. ": " .. refusal())
 end
 draw.refused = refused
@@ -275,4 +276,162 @@ function Gui.update_rect(gui, object, position, size, color)
   end
   check("Gui.update_rect", UPDATE_RECT, gui, object, position, size, color)
   rect_other("Gui.update_rect", gui, object > 0 and object or -1, position, size, color)
+end
+
+-- Bitmaps -----------------------------------------------------------------------------------------
+
+types["Vector2, Vector3 or nil"] = function(value)
+  return value == nil or istype(V3, value) or istype(V2, value)
+end
+
+local BITMAP = { "gui", "Gui", "material", "string or Material", "position", "Vector3 or Vector2",
+  "size", "Vector2, Vector3 or nil", "color", "Color or nil" }
+
+-- Width and height: those of the picture where none are given.
+local function size_of(source, size)
+  if size ~= nil then return size._x, size._y end
+  return core.gui_source_size(source)
+end
+
+local function bitmap_other(name, index, gui, object, material, position, size, color)
+  local source = source_of(name, index, material)
+  local x, y, z = place_of(position)
+  local width, height = size_of(source, size)
+  color = color or WHITE
+  return drawn(name, bitmap(cx, gui, object, nil, source, x, y, z, width, height,
+    color._r, color._g, color._b, color._a))
+end
+
+---Draws a picture.
+---@param gui Gui what to draw on
+---@param material string|Material the name of a texture or material (`ship` for ship.png), or what `Gui.material` returned
+---@param position Vector3|Vector2 its left bottom; z is the layer
+---@param size? Vector2 its width and height; those of the picture if left out
+---@param color? Color what its colours are multiplied by; white if left out
+---@return GuiObject|nil object its number, in a retained Gui
+function Gui.bitmap(gui, material, position, size, color)
+  local source = sources[material]
+  if source and type(gui) == "number" and istype(V3, position) and istype(V2, size)
+    and istype(C, color) then
+    local object = bitmap(cx, gui, 0, nil, source, position._x, position._y, position._z,
+      size._x, size._y, color._r, color._g, color._b, color._a)
+    if object == 0 then return end
+    if object > 0 then return object end
+    refused("Gui.bitmap")
+  end
+  check("Gui.bitmap", BITMAP, gui, material, position, size, color)
+  return bitmap_other("Gui.bitmap", 2, gui, 0, material, position, size, color)
+end
+
+local UPDATE_BITMAP = { "gui", "Gui", "object", "the number of an object",
+  "material", "string or Material", "position", "Vector3 or Vector2",
+  "size", "Vector2, Vector3 or nil", "color", "Color or nil" }
+
+---Changes a bitmap of a retained Gui: all of it is given again.
+---@param gui Gui the Gui it is in
+---@param object GuiObject its number
+---@param material string|Material as for `Gui.bitmap`
+---@param position Vector3|Vector2 its left bottom; z is the layer
+---@param size? Vector2 its width and height; those of the picture if left out
+---@param color? Color white if left out
+function Gui.update_bitmap(gui, object, material, position, size, color)
+  local source = sources[material]
+  if source and type(gui) == "number" and type(object) == "number" and object > 0
+    and istype(V3, position) and istype(V2, size) and istype(C, color) then
+    if bitmap(cx, gui, object, nil, source, position._x, position._y, position._z,
+      size._x, size._y, color._r, color._g, color._b, color._a) < 0 then
+      refused("Gui.update_bitmap")
+    end
+    return
+  end
+  check("Gui.update_bitmap", UPDATE_BITMAP, gui, object, material, position, size, color)
+  bitmap_other("Gui.update_bitmap", 3, gui, object > 0 and object or -1, material, position, size,
+    color)
+end
+
+local BITMAP_UV = { "gui", "Gui", "material", "string or Material", "uv00", "Vector2",
+  "uv11", "Vector2", "position", "Vector3 or Vector2", "size", "Vector2 or Vector3",
+  "color", "Color or nil" }
+
+local function put_bitmap_uv(name, index, gui, object, material, uv00, uv11, position, size, color)
+  local source = source_of(name, index, material)
+  local x, y, z = place_of(position)
+  color = color or WHITE
+  return drawn(name, bitmap_uv(cx, gui, object, nil, source, uv00._x, uv00._y, uv11._x, uv11._y,
+    x, y, z, size._x, size._y, color._r, color._g, color._b, color._a))
+end
+
+---Draws a part of a picture.
+---@param gui Gui what to draw on
+---@param material string|Material as for `Gui.bitmap`
+---@param uv00 Vector2 the part's left top, from 0, 0 (the picture's left top) to 1, 1
+---@param uv11 Vector2 the part's right bottom
+---@param position Vector3|Vector2 where its left bottom is drawn; z is the layer
+---@param size Vector2 its width and height
+---@param color? Color white if left out
+---@return GuiObject|nil object its number, in a retained Gui
+function Gui.bitmap_uv(gui, material, uv00, uv11, position, size, color)
+  check("Gui.bitmap_uv", BITMAP_UV, gui, material, uv00, uv11, position, size, color)
+  return put_bitmap_uv("Gui.bitmap_uv", 2, gui, 0, material, uv00, uv11, position, size, color)
+end
+
+local UPDATE_BITMAP_UV = { "gui", "Gui", "object", "the number of an object",
+  "material", "string or Material", "uv00", "Vector2", "uv11", "Vector2",
+  "position", "Vector3 or Vector2", "size", "Vector2 or Vector3", "color", "Color or nil" }
+
+---Changes a part of a picture in a retained Gui: all of it is given again.
+---@param gui Gui the Gui it is in
+---@param object GuiObject its number
+---@param material string|Material as for `Gui.bitmap`
+---@param uv00 Vector2 the part's left top, from 0, 0 (the picture's left top) to 1, 1
+---@param uv11 Vector2 the part's right bottom
+---@param position Vector3|Vector2 where its left bottom is drawn; z is the layer
+---@param size Vector2 its width and height
+---@param color? Color white if left out
+function Gui.update_bitmap_uv(gui, object, material, uv00, uv11, position, size, color)
+  local name = "Gui.update_bitmap_uv"
+  check(name, UPDATE_BITMAP_UV, gui, object, material, uv00, uv11, position, size, color)
+  put_bitmap_uv(name, 3, gui, object > 0 and object or -1, material, uv00, uv11, position, size,
+    color)
+end
+
+-- Triangles ---------------------------------------------------------------------------------------
+
+local TRIANGLE = { "gui", "Gui", "p1", "Vector2 or Vector3", "p2", "Vector2 or Vector3",
+  "p3", "Vector2 or Vector3", "layer", "number or nil", "color", "Color or nil" }
+
+local function put_triangle(name, gui, object, p1, p2, p3, layer, color)
+  color = color or WHITE
+  return drawn(name, triangle(cx, gui, object, nil, p1._x, p1._y, p2._x, p2._y, p3._x, p3._y,
+    layer or 0, color._r, color._g, color._b, color._a))
+end
+
+---Draws a filled triangle.
+---@param gui Gui what to draw on
+---@param p1 Vector2|Vector3 a corner, of which x and y count
+---@param p2 Vector2|Vector3 the next corner
+---@param p3 Vector2|Vector3 the last corner
+---@param layer? integer 0 if left out
+---@param color? Color white if left out
+---@return GuiObject|nil object its number, in a retained Gui
+function Gui.triangle(gui, p1, p2, p3, layer, color)
+  check("Gui.triangle", TRIANGLE, gui, p1, p2, p3, layer, color)
+  return put_triangle("Gui.triangle", gui, 0, p1, p2, p3, layer, color)
+end
+
+local UPDATE_TRIANGLE = { "gui", "Gui", "object", "the number of an object",
+  "p1", "Vector2 or Vector3", "p2", "Vector2 or Vector3", "p3", "Vector2 or Vector3",
+  "layer", "number or nil", "color", "Color or nil" }
+
+---Changes a triangle of a retained Gui: all of it is given again.
+---@param gui Gui the Gui it is in
+---@param object GuiObject its number
+---@param p1 Vector2|Vector3 a corner, of which x and y count
+---@param p2 Vector2|Vector3 the next corner
+---@param p3 Vector2|Vector3 the last corner
+---@param layer? integer 0 if left out
+---@param color? Color white if left out
+function Gui.update_triangle(gui, object, p1, p2, p3, layer, color)
+  check("Gui.update_triangle", UPDATE_TRIANGLE, gui, object, p1, p2, p3, layer, color)
+  put_triangle("Gui.update_triangle", gui, object > 0 and object or -1, p1, p2, p3, layer, color)
 end

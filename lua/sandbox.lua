@@ -139,61 +139,28 @@ local os = {
   end,
 }
 
--- Coroutines: the death of one is noted for the reports. Coroutines inside each other share the
--- native stack, which LuaJIT does not watch.
-local note_death, has_native_stack = core.note_death, core.has_native_stack
--- How many coroutines are inside each other now. (One that is stopped from outside while it is
--- being resumed may be counted for ever: that costs time, and is not wrong.)
-local depth = 0
--- So many are sure to find room, for everything else that leads from C into Lua looks for itself.
-local DEPTH_UNCHECKED = 16
+-- Coroutines are resumed natively (raise.c): the death of one is noted for the reports, and those
+-- inside each other share the native stack, which LuaJIT does not watch.
+local note_death, make_wrapped = core.note_death, core.make_wrapped
 
-local function check_depth(name)
-  if not has_native_stack() then
+local function refuser(name)
+  return function(thread)
+    if type(thread) ~= "thread" then
+      bad_argument(name, 1, "thread", "thread", thread)
+    end
     raise(name .. ": coroutines resume each other too deep: does one resume itself through others?")
   end
 end
 
-local function noted(thread, ok, ...)
-  depth = depth - 1
-  if not ok then
-    note_death(thread, (...))
-  end
-  return ok, ...
-end
+core.coroutine.resume = core.make_resume(resume, note_death, refuser("coroutine.resume"))
 
-function core.coroutine.resume(thread, ...)
-  if type(thread) ~= "thread" then
-    bad_argument("coroutine.resume", 1, "thread", "thread", thread)
-  end
-  if depth > DEPTH_UNCHECKED then
-    check_depth("coroutine.resume")
-  end
-  depth = depth + 1
-  return noted(thread, resume(thread, ...))
-end
-
-local function pass(thread, ok, ...)
-  depth = depth - 1
-  if not ok then
-    note_death(thread, (...))
-    error((...), 0)
-  end
-  return ...
-end
+local refuse_wrapped = refuser("coroutine.wrap")
 
 function core.coroutine.wrap(fn)
   if type(fn) ~= "function" then
     bad_argument("coroutine.wrap", 1, "fn", "function", fn)
   end
-  local thread = create(fn)
-  return function(...)
-    if depth > DEPTH_UNCHECKED then
-      check_depth("coroutine.wrap")
-    end
-    depth = depth + 1
-    return pass(thread, resume(thread, ...))
-  end
+  return make_wrapped(resume, note_death, refuse_wrapped, create(fn))
 end
 
 -- What stops a script raises inside a hook, in which no other hook runs: a handler of the game's

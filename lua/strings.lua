@@ -75,8 +75,16 @@ local string_find, string_match, string_rep = string.find, string.match, string.
 local string_gmatch, string_gsub, string_sub = string.gmatch, string.gsub, string.sub
 local byte, format = string.byte, string.format
 local table_concat = table.concat
+local new_table = require("table.new")
 
 local CARET = byte("^")
+
+-- A table for what is kept of patterns and formats, with room for all of it from the start. Compiled
+-- code knows where in such a table a constant key stands, and is left for slower code for good when
+-- the table grows.
+local function cache()
+  return new_table(0, PATTERNS_CACHED_MAX)
+end
 
 -- Words
 
@@ -137,7 +145,7 @@ end
 -- Patterns
 
 -- For each pattern the longest subject that LuaJIT's own matcher is sure to finish in time.
-local direct = {}
+local direct = cache()
 local cached = 0
 
 local function limit_of(p)
@@ -415,7 +423,7 @@ end
 
 -- For each format how many arguments, counted from the first, `__tostring` can be asked of: those
 -- up to the last %s or %q.
-local spoken = {}
+local spoken = cache()
 local formats = 0
 
 local function spoken_of(form)

@@ -232,10 +232,11 @@ end
 local release_native = Application.release_world
 
 -- The native row; the world's units end before it, and their components hear of it.
-Application.release_world = function(world)
-  if World.alive(world) then
+Application.release_world = function(...)
+  local world = ...
+  if type(world) == "number" and World.alive(world) then
     for _, unit in ipairs(core.units(world)) do destroy(world, unit) end
     core.forget_components(world)
   end
-  release_native(world)
+  release_native(...)
 end

@@ -77,9 +77,6 @@ function core.close_off()
   end
 end
 
--- The names that workers have, for the manual and its test.
-core.in_workers = { whole = whole, some = some }
-
 -- Runs a worker's module, which must return the function that does the work. Gives words where the
 -- worker failed without an error of the module's own.
 function core.run_worker(name)

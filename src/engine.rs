@@ -1,11 +1,14 @@
 //! The engine: every system and world as a field. The only thing that scripts' functions see.
 
+mod materials;
+mod debug;
+mod overlay;
 mod picture;
 
 use crate::foundation::hash::StateHash;
 use crate::foundation::random::Random;
 use crate::foundation::tasks::Pool;
-use crate::foundation::{Error, Handle, Kind, Slots};
+use crate::foundation::{Error, Handle, Kind, Slots, Vec3};
 use crate::packet::Packet;
 use crate::resource::package::Packages;
 use crate::resource::project::Project;
@@ -15,13 +18,16 @@ use crate::resource::store::Store;
 use crate::system::platform;
 use crate::system::input::Input;
 use crate::system::gui::Guis;
+use crate::system::text::Texts;
+use crate::system::materials::Materials;
 use crate::system::textures::Textures;
 use crate::system::sound::Sounds;
 use crate::system::time_step::TimeStepPolicy;
 use crate::system::window::{Opening, Window};
 use crate::system::workers::Workers;
-use crate::world::unit::Units;
+use crate::world::unit::{UnitId, Units};
 use crate::world::{WORLDS_MAX, World, WorldId};
+use crate::world::lines::Lines;
 use crate::world::camera::{CAMERAS_MAX, Camera, VIEWPORTS_MAX, Viewport};
 pub use picture::{Picture, VIEWS_MAX};
 use std::path::PathBuf;
@@ -95,8 +101,8 @@ pub struct Start {
 }
 
 /// What a state hash tells apart, in the order of the hashes.
-pub const SYSTEMS: [&str; 5] =
-    ["time", "random numbers", "worlds", "sound", "what the game hashed"];
+pub const SYSTEMS: [&str; 6] =
+    ["time", "random numbers", "worlds", "sound", "input", "what the game hashed"];
 
 /// Every system of the engine.
 pub struct Engine {
@@ -122,11 +128,15 @@ pub struct Engine {
     pub worlds: Slots<World>,
     pub units: Units,
     pub textures: Textures,
+    pub materials: Materials,
+    pub text: Texts,
     pub guis: Guis,
     pub sounds: Sounds,
     pub cameras: Slots<Camera>,
     pub viewports: Slots<Viewport>,
     pub picture: Picture,
+    /// Lines and words for whoever makes the game.
+    pub lines: Lines,
     /// The world that is there without being asked for, once it was asked for.
     pub main_world: Option<WorldId>,
     /// What the game had hashed in this frame.
@@ -138,6 +148,7 @@ pub struct Engine {
 impl Engine {
     pub fn new(start: Start) -> Engine {
         let saves = start.save_folder.as_ref().map(|folder| folder.join(SAVES));
+        let nearest = start.settings.boolean("textures.nearest");
         Engine {
             saves: Saves::new(saves, start.settings.text("version")),
             project: start.project,
@@ -158,12 +169,15 @@ impl Engine {
             collection: Collection::DEFAULT,
             worlds: Slots::new(Kind::World, WORLDS_MAX),
             units: Units::default(),
-            textures: Textures::new(false),
+            textures: Textures::new(nearest),
+            materials: Materials::default(),
+            text: Texts::new(),
             guis: Guis::default(),
             sounds: Sounds::silent(start.seed, start.build != Build::Release),
             cameras: Slots::new(Kind::Camera, CAMERAS_MAX),
             viewports: Slots::new(Kind::Viewport, VIEWPORTS_MAX),
             picture: Picture::default(),
+            lines: Lines::default(),
             main_world: None,
             game_hash: StateHash::new(0),
             quit: None,
@@ -203,7 +217,10 @@ impl Engine {
         }
         let game = std::mem::replace(&mut self.game_hash, StateHash::new(0));
         let sound = self.sounds.voices.hash();
-        [time.finish(), random.finish(), worlds.finish(), sound, game.finish()]
+        let mut input = StateHash::new(0);
+        self.input.write_state(&mut input);
+        self.window.write_state(&mut input);
+        [time.finish(), random.finish(), worlds.finish(), sound, input.finish(), game.finish()]
     }
 
     /// As if a file of the game's folder were not there, until [`Engine::end_pretending`].
@@ -240,9 +257,10 @@ impl Engine {
             Kind::World => self.worlds.get(handle).is_some(),
             Kind::Gui => self.guis.slots().get(handle).is_some(),
             Kind::GuiObject => self.guis.has_object(handle),
+            Kind::Material => self.materials.slots().get(handle).is_some(),
             Kind::Camera => self.cameras.get(handle).is_some(),
             Kind::Viewport => self.viewports.get(handle).is_some(),
-            Kind::LineObject => false,
+            Kind::LineObject => self.lines.objects.get(handle).is_some(),
             Kind::Unit => self.units.slots.get(handle).is_some(),
             Kind::ResourcePackage => self.packages.slots().get(handle).is_some(),
             Kind::Worker => self.workers.slots().get(handle).is_some(),
@@ -258,6 +276,28 @@ impl Engine {
         added.ok_or_else(|| {
             crate::error!("{WORLDS_MAX} worlds are there already (WORLDS_MAX): release one first")
         })
+    }
+
+    /// Where a unit's node is, that a voice is linked to.
+    pub fn sound_owner_position(&mut self, (unit, node): (Handle, u32)) -> Option<Vec3> {
+        let node = node as usize;
+        let row = UnitId(self.units.slots.get(unit).map(|_| unit)?).row();
+        (node < self.units.scene.count(row)).then(|| self.units.scene.world_position(row, node))
+    }
+
+    /// Moves the voices that are linked to units along. Those of units that are gone stay.
+    pub fn move_linked_voices(&mut self) {
+        for at in 0..self.sounds.voices.active.len() {
+            let index = self.sounds.voices.active[at] as usize;
+            let Some(voice) = &self.sounds.voices.voices[index] else { continue };
+            let Some(owner) = voice.owner else { continue };
+            let position = self.sound_owner_position(owner);
+            let voice = self.sounds.voices.voices[index].as_mut().expect("it was there");
+            match position {
+                Some(_) => voice.position = position,
+                None => voice.owner = None,
+            }
+        }
     }
 
     /// Moves a living world on by `delta` seconds.

@@ -158,6 +158,46 @@ fn a_run_on_one_thread_replays_on_any_number() {
     }
 }
 
+/// A crowd of units of three nodes each, every one of which moves in every frame.
+const CROWD: &str = r#"
+local world, units = nil, {}
+function init()
+  world = Application.new_world()
+  for i = 1, 500 do
+    units[i] = World.spawn_unit(world, "bird", Vector3(i, 0, 0))
+  end
+end
+function update(dt)
+  for i = 1, #units do
+    local angle = Application.frame_index() * 0.01 + i
+    Unit.set_local_position(units[i], 1, Vector3(math.sin(angle), i, math.cos(angle)))
+    Unit.set_local_rotation(units[i], 1, Quaternion(Vector3.up(), angle))
+  end
+  World.update(world, dt)
+  for i = 1, #units, 7 do
+    local place = Unit.world_position(units[i], 3)
+    Application.hash(place.x, place.y, place.z)
+  end
+end
+"#;
+
+#[test]
+fn a_thousand_frames_of_a_crowd_recorded_on_one_thread_replay_on_any_number() {
+    let game = Scratch::new("crowd", "");
+    fs::write(game.0.join("main.lua"), CROWD).unwrap();
+    let nodes = "nodes = {\n  wing = { position = [0, 1, 0] }\n  tip = { parent = \"wing\", \
+                 position = [0, 1, 0.5] }\n}\n";
+    fs::write(game.0.join("bird.unit"), nodes).unwrap();
+    let run = ["run", ".", "--headless", "--frames", "1000", "--record", "a.recording"];
+    let (code, text) = game.engine(&[&run[..], &["--single-threaded"]].concat());
+    assert_eq!(code, Some(0), "{text}");
+    for threads in ["2", "4", "8"] {
+        let replay = ["run", ".", "--headless", "--replay", "a.recording", "--threads", threads];
+        let (code, text) = game.engine(&replay);
+        assert_eq!(code, Some(0), "{threads} threads: {text}");
+    }
+}
+
 #[test]
 fn a_number_of_threads_that_cannot_be_is_refused() {
     let game = Scratch::new("refused", "");

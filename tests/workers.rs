@@ -77,6 +77,19 @@ impl Drop for Scratch {
     }
 }
 
+/// The blocks of Lua on the manual's page that are whole: a worker's module, and a game.
+#[test]
+fn the_manuals_example_runs() {
+    let page = include_str!("../docs/tasks.md");
+    let mut blocks = page.split("```lua\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let (worker, main) = (blocks.next().unwrap(), blocks.next().unwrap());
+    let game = Scratch::new("manual", main);
+    fs::write(game.0.join("scripts/generate_level.lua"), worker).unwrap();
+    let (code, text) = game.play(&["--realtime"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("a level of 200, from Vector3(0, 0, "), "{text}");
+}
+
 /// Several workers at once, talked to in every frame; everything that is seen of them is hashed.
 const BUSY: &str = r#"
 local counter, echo
@@ -146,6 +159,47 @@ end"#;
     let (code, text) = Scratch::new("clock", main).play(&["--realtime"]);
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("frames\ttrue\tprogress\ttrue\t900000003\n"), "{text}");
+}
+
+#[test]
+fn a_running_worker_keeps_its_code_and_the_next_one_has_the_new() {
+    let main = r#"
+local old = Worker.start("scripts/version")
+assert(Worker.wait(old) == "ready")
+function on_reload(changed)
+  local new = Worker.start("scripts/version")
+  assert(Worker.wait(new) == "ready")
+  Worker.send(old, "go")
+  Worker.send(new, "go")
+  assert(Worker.wait(old) == nil and Worker.wait(new) == nil)
+  local first, second = Worker.result(old), Worker.result(new)
+  print("changed", changed[1], first, second)
+  Application.quit()
+end
+function update()
+  if Application.frame_index() == 10 then
+    print("ready")
+  end
+end"#;
+    let version = |n: u32| {
+        format!(
+            "local VERSION = {n}\nreturn function()\n  local parent = Worker.parent()\n  \
+             Worker.send(parent, \"ready\")\n  Worker.wait(parent)\n  return VERSION\nend\n"
+        )
+    };
+    let game = Scratch::new("reload", main);
+    let file = game.0.join("scripts/version.lua");
+    fs::write(&file, version(1)).unwrap();
+    let mut child = game.command(&["--realtime"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    fs::write(&file, version(2)).unwrap();
+    line.clear();
+    out.read_line(&mut line).unwrap();
+    assert_eq!(line, "changed\tscripts/version.lua\t1\t2\n");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
 #[test]

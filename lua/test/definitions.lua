@@ -124,6 +124,15 @@ function test.fault(kind, file) end
 ---Ends every fault that this test began.
 function test.mend() end
 
+---Does something in the player's place; the next frame that is played gets it, through the queue
+---that devices go through. An event is a table with one of `press`, `release`, `tap` (a key, or
+---"mouse:left", "pad1:a"; `value` from 0 to 1), `axis` and `motion` ("mouse:cursor", "pad1:left",
+---with `x` and `y`), `text`, `compose`, `touch` (a finger's number, with `phase`, `x`, `y`,
+---`pressure`), `connect` and `disconnect` ("pad2"), `focus` (true or false), `resize` ({ width,
+---height }), `drop` (a path).
+---@param events table one event, or a list of them in their order
+function test.input(events) end
+
 ---Asks the game to end, as the player does who closes its window: `on_close` may refuse.
 ---@return boolean # whether the game ends; it plays no more frames in this test then
 function test.close() end
@@ -280,3 +289,12 @@ function mock(target, as_stub) end
 ---Stands for a value in an expected call: `match.is_number()`, `match._` for any.
 ---@type table<string, any>
 match = {}
+
+---The draw calls of the last frame that was played, in their order: tables with `gui`, `layer`,
+---`count` (quadrilaterals), `material` and `texture` (numbers of the renderer's).
+---@return table[] # one table for each
+function test.draws() end
+
+---How many draw calls the last frame that was played made.
+---@return integer # draw calls
+function test.draw_calls() end

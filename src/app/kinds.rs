@@ -3,7 +3,11 @@
 use crate::resource::data_kinds;
 use crate::resource::kind::{Kind, Kinds};
 use crate::script::lua_kind;
+use crate::system::render::shader::{MATERIAL, SHADER};
 use crate::system::sound::kinds as sound_kinds;
+use crate::system::text::kind as font_kind;
+use crate::system::textures::compile::TEXTURE;
+use crate::system::textures::sheet::SHEET;
 use crate::world::unit_resource;
 
 static ALL: &[&Kind] = &[
@@ -13,6 +17,11 @@ static ALL: &[&Kind] = &[
     &data_kinds::STRINGS,
     &data_kinds::TEXT,
     &data_kinds::BINARY,
+    &font_kind::FONT,
+    &TEXTURE,
+    &SHEET,
+    &SHADER,
+    &MATERIAL,
     &sound_kinds::SOUND,
     &sound_kinds::MIXER,
     &unit_resource::UNIT,

@@ -137,6 +137,13 @@ impl App {
         &mut self.vm
     }
 
+    /// What devices and the window say before the game starts; nothing in it is news.
+    pub fn begin(&mut self, given: Given) {
+        let engine = self.vm.engine();
+        engine.window.begin_frame(&given.changes);
+        engine.input.begin_frame(given.events);
+    }
+
     /// Runs the boot script, then the game's `init`.
     pub fn start(&mut self) -> Result<(), Box<Report>> {
         let engine = self.vm.engine();
@@ -175,6 +182,7 @@ impl App {
         engine.workers.begin_frame(engine.frame.index);
         self.call("update", &[Value::Number(delta)], self.update_seconds)?;
         self.call("render", &[], self.update_seconds)?;
+        self.vm.engine().finish_unseen_frame();
         self.step_sound(measured);
         self.vm.collect();
         Ok(())
@@ -184,8 +192,10 @@ impl App {
     /// a run that must repeat keeps to its own steps.
     fn step_sound(&mut self, measured: f64) {
         let engine = self.vm.engine();
-        let seconds = if engine.deterministic { engine.frame.delta } else { measured };
-        engine.sounds.step(seconds.clamp(0.0, 1.0), engine.frame.index);
+        engine.move_linked_voices();
+        // A game that stood still is not followed by as much sound at once.
+        let seconds = if engine.deterministic { engine.frame.delta } else { measured.min(1.0) };
+        engine.sounds.step(seconds.max(0.0), engine.frame.index);
     }
 
     /// The devices and the window are as they are now; the game hears of the focus, and whether it

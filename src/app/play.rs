@@ -57,9 +57,9 @@ pub struct Options {
 pub fn play(options: Options) -> i32 {
     let mut options = options;
     let opened = Tape::open(&mut options).and_then(|tape| {
-        let screen = open_screen(&mut options)?;
+        let mut screen = open_screen(&mut options)?;
         let opening = opening(&options);
-        let app = open_app(&opening, &screen)?;
+        let app = open_app(&opening, &mut screen)?;
         Ok(Run { app, screen, tape, opening, options: options.clone(), broken: None })
     });
     let opened = opened.and_then(|mut run| {
@@ -134,7 +134,7 @@ fn opening(options: &Options) -> Opening {
     }
 }
 
-fn open_app(opening: &Opening, screen: &Screen) -> Result<App, Error> {
+fn open_app(opening: &Opening, screen: &mut Screen) -> Result<App, Error> {
     let mut app = App::open(opening.clone())?;
     screen.introduce(app.vm().engine());
     Ok(app)
@@ -198,6 +198,8 @@ impl Run {
     }
 
     fn play_frames(&mut self) -> Result<(), Box<Report>> {
+        let given = self.screen.poll(self.app.vm().engine());
+        self.app.begin(self.tape.first(given));
         if let Err(report) = self.app.start() {
             self.stumble(report, false)?;
         }
@@ -251,6 +253,7 @@ impl Run {
         }
         crash::tell(self.app.vm(), &report);
         eprintln!("engine: save a file to try again; Escape, or closing the window, ends");
+        self.app.vm().engine().show_error(&report.to_string());
         self.broken = Some(Broken { report, started });
         Ok(())
     }
@@ -273,6 +276,7 @@ impl Run {
         match tried {
             Ok(true) => {
                 self.broken = None;
+                self.app.vm().engine().hide_error();
                 eprintln!("engine: a file was saved: going on");
             }
             Ok(false) => {
@@ -287,7 +291,7 @@ impl Run {
     /// Opens the game again and starts it, in the window that is there.
     fn begin_anew(&mut self) -> Result<(), Box<Report>> {
         let in_words = |error: Error| Box::new(Report::of_words(error.to_string()));
-        let mut app = open_app(&self.opening, &self.screen).map_err(in_words)?;
+        let mut app = open_app(&self.opening, &mut self.screen).map_err(in_words)?;
         std::mem::swap(&mut self.app.vm().engine().window, &mut app.vm().engine().window);
         self.app = app;
         crash::watch(self.app.vm());

@@ -29,6 +29,8 @@ pub struct Origin {
     pub boot: String,
     /// Whether a window was shown, and said what it did.
     pub display: bool,
+    /// What devices and the window said before the start.
+    pub given: Given,
     pub arguments: Vec<String>,
 }
 
@@ -95,6 +97,7 @@ impl Recording {
         writer.u64(origin.content);
         writer.u64(origin.seed);
         writer.u8(u8::from(origin.display));
+        origin.given.write(&mut writer);
         writer.list(&origin.arguments, |writer, text| writer.text(text));
         writer.list(&self.frames, |writer, frame| {
             writer.f64(frame.measured);
@@ -113,6 +116,7 @@ impl Recording {
         let (engine_version, boot) = (text()?, text()?);
         let (content, seed) = (reader.u64()?, reader.u64()?);
         let display = reader.u8()? != 0;
+        let given = Given::read(&mut reader)?;
         let arguments = reader.list(|reader| reader.text().map(str::to_string))?;
         let frames = reader.list(|reader| {
             let measured = reader.f64()?;
@@ -126,7 +130,7 @@ impl Recording {
                 false => Err(error!("it is damaged: a frame took {measured} seconds")),
             }
         })?;
-        let origin = Origin { game, game_version, engine_version, content, seed, boot, display, arguments };
+        let origin = Origin { game, game_version, engine_version, content, seed, boot, display, given, arguments };
         Ok(Recording { origin, frames })
     }
 
@@ -184,6 +188,7 @@ mod tests {
             seed: 3,
             boot: "main".into(),
             display: true,
+            given: Given { events: Vec::new(), changes: vec![Change::Opened] },
             arguments: vec!["--hard".into()],
         };
         let event = Event { device: KEYBOARD, age: 0.0, what: What::Text("a".into()) };

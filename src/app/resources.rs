@@ -116,6 +116,8 @@ impl App {
         let mut files = Vec::new();
         let engine = self.vm.engine();
         engine.sounds.reload(&mut engine.store, changed);
+        engine.text.reload(&mut engine.store, changed);
+        engine.reload_pictures(changed);
         let (release, store) = (engine.build == Build::Release, &mut engine.store);
         for name in changed.iter().filter(|name| name.kind == "lua") {
             let Some(path) = store.path(name) else { continue };

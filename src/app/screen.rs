@@ -7,8 +7,11 @@ use crate::engine::Engine;
 use crate::foundation::{Error, files, log};
 use crate::packet::{Capture, Packet, Target};
 use crate::resource::image::encode_png;
+use crate::resource::name::ResourceName;
+use crate::system::input::pads::{Database, Pads};
 use crate::system::platform::seconds_since_start;
 use crate::system::render::{self, Event, Output, Picture, Renderer};
+use crate::system::textures::Abilities;
 use crate::system::window::{Clipboard, Desktop, NoDesktop, Opening, Vsync};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -43,8 +46,10 @@ impl Show {
 
 /// The pictures of a run.
 pub struct Screen {
-    desktop: Option<Desktop>,
+    /// Ends before the window that it draws to.
     renderer: Option<Renderer>,
+    desktop: Option<Desktop>,
+    pads: Option<Pads>,
     show: Show,
     packet: Packet,
     pixels: (u32, u32),
@@ -83,6 +88,7 @@ impl Screen {
         let wanted = show.screenshot.as_ref().map_or(Wanted::Nothing, |_| Wanted::Waiting);
         let mut screen = Screen {
             desktop,
+            pads: None,
             renderer: None,
             packet: Packet::default(),
             pixels: (opening.width, opening.height),
@@ -132,9 +138,13 @@ impl Screen {
 
     /// Ties an engine to the window that is there: what it wishes is done, and what it knows is
     /// what the desktop tells.
-    pub fn introduce(&self, engine: &mut Engine) {
+    pub fn introduce(&mut self, engine: &mut Engine) {
+        engine.picture.is_shown = self.renderer.is_some();
         if self.has_window() {
             engine.window.listen();
+            if self.pads.is_none() {
+                self.pads = Some(Pads::new(mappings(engine)));
+            }
             if !engine.deterministic {
                 engine.window.clipboard = Clipboard::Desktop;
             }
@@ -147,8 +157,11 @@ impl Screen {
         if let Some(desktop) = &mut self.desktop {
             desk::sort(desktop.poll(Duration::ZERO), &engine.input, &mut given);
         }
-        if !given.events.is_empty() {
-            self.newest_input = seconds_since_start();
+        if let Some(pads) = &mut self.pads {
+            pads.poll(&mut given.events);
+        }
+        if let Some(age) = given.events.iter().map(|event| event.age).reduce(f64::min) {
+            self.newest_input = seconds_since_start() - age;
         }
         given
     }
@@ -162,6 +175,11 @@ impl Screen {
                 log::warning(&format!("the desktop refused what the game wants: {words}"));
             }
         }
+        for wanted in engine.input.take_rumbles() {
+            if let Some(pads) = &mut self.pads {
+                pads.rumble(wanted);
+            }
+        }
         let Some(renderer) = &mut self.renderer else { return };
         if self.pixels != engine.window.pixels {
             self.pixels = engine.window.pixels;
@@ -171,6 +189,9 @@ impl Screen {
             self.vsync = engine.window.vsync;
             renderer.set_vsync(vsync_of(self.vsync));
         }
+        let adapter = renderer.adapter();
+        let (side_max, blocks) = (adapter.texture_side_max, adapter.block_textures);
+        engine.textures.set_abilities(&mut engine.store, Abilities { side_max, blocks });
         let mut packet = engine.take_packet(std::mem::take(&mut self.packet));
         packet.input_seconds = std::mem::take(&mut self.newest_input);
         if self.screenshot == Wanted::Waiting {
@@ -203,7 +224,7 @@ impl Screen {
                 }
                 Event::Note(words) => eprintln!("engine: {words}"),
                 Event::TextureRefused { words, .. } => log::error(&words),
-                Event::ShaderFailed { words, .. } => log::error(&words),
+                Event::ShaderFailed { words, .. } | Event::Fault { words } => log::error(&words),
                 Event::DeviceRecovered { words } => log::warning(&words),
                 Event::Failed { words } => log::error(&format!("nothing is drawn: {words}")),
                 Event::Captured { .. } | Event::CaptureFailed { .. } => {}
@@ -273,6 +294,23 @@ impl Screen {
             _ => true,
         }
     }
+}
+
+/// The game's own mappings of pads: a text in its folder in the form of SDL's database.
+fn mappings(engine: &mut Engine) -> Database {
+    let mut database = Database::default();
+    let name = ResourceName::new("text", "gamecontrollerdb");
+    if engine.store.has(&name) {
+        match engine.store.read(&name) {
+            Ok(bytes) => {
+                for line in database.add(&String::from_utf8_lossy(&bytes)) {
+                    log::warning(&format!("gamecontrollerdb.txt:{line}: is no line of a mapping"));
+                }
+            }
+            Err(error) => log::warning(&error.to_string()),
+        }
+    }
+    database
 }
 
 fn vsync_of(vsync: Vsync) -> render::Vsync {

@@ -51,11 +51,24 @@ impl Tape {
                         seed: options.seed,
                         boot,
                         display: engine.window.is_listening(),
+                        given: Given::default(),
                         arguments: options.arguments.clone(),
                     }));
                 }
                 Ok(())
             }
+        }
+    }
+
+    /// What the game finds when it starts.
+    pub fn first(&mut self, given: Given) -> Given {
+        match self {
+            Tape::None => given,
+            Tape::Record(recording) => {
+                recording.origin.given = given.clone();
+                given
+            }
+            Tape::Replay(recording, ..) => recording.origin.given.clone(),
         }
     }
 

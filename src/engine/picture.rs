@@ -3,11 +3,16 @@
 
 use super::Engine;
 use crate::error;
-use crate::foundation::{Error, Mat4, Vec2, log};
+use crate::foundation::{Error, Handle, Mat4, Vec2, log};
 use crate::packet::gui::Space;
-use crate::packet::{Packet, Target, View};
 use crate::packet::material::MaterialSlot;
-use crate::system::gui::{GuiId, Making, Mode, Source, SourceNumber};
+use crate::packet::text::PageNumber;
+use crate::packet::texture::TextureSlot;
+use crate::packet::{Packet, Target, View};
+use crate::resource::name::ResourceName;
+use crate::system::gui::{GuiId, Making, Mode, PLAIN, Source, SourceNumber};
+use crate::system::materials::MaterialId;
+use crate::system::render::{Draw, Recorder};
 use crate::system::textures::{Entry, TextureNumber};
 use crate::world::WorldId;
 use crate::world::camera::{CAMERAS_MAX, Camera, CameraId, VIEWPORTS_MAX, Viewport, ViewportId};
@@ -20,13 +25,38 @@ pub const VIEWS_MAX: usize = 256;
 #[derive(Default)]
 pub struct Picture {
     views: Vec<View>,
+    /// Of which world each is.
+    worlds: Vec<Handle>,
+    /// For the lines over each view.
+    pub(super) line_guis: Vec<GuiId>,
+    pub(super) console: Option<GuiId>,
+    pub(super) console_shown: bool,
+    /// The report of the error that stopped the game.
+    pub(super) error: Option<String>,
+    pub(super) error_gui: Option<GuiId>,
     main_camera: Option<CameraId>,
     main_gui: Option<GuiId>,
     /// The sources that textures are for Guis, by their names.
     sources: HashMap<String, SourceNumber>,
-    /// The texture of each, from the second one of the Guis' on, and of which state of them.
-    textures: Vec<TextureNumber>,
+    /// The texture of each source but the first, where it is one, and of which state of them.
+    pub(super) textures: Vec<Option<TextureNumber>>,
+    pages: HashMap<(PageNumber, SourceNumber), SourceNumber>,
+    /// Textures that Guis are drawn into, by their names.
+    targets: HashMap<String, Drawn>,
+    /// Whether somebody takes the packets; else the recorder does.
+    pub is_shown: bool,
+    recorder: Recorder,
+    unseen: Packet,
     version: u64,
+    /// The sources that materials are for Guis, and of which state of them and their textures.
+    pub(super) materials: Vec<(MaterialId, SourceNumber)>,
+    pub(super) materials_version: (u64, u64),
+}
+
+/// A texture that a Gui is drawn into.
+struct Drawn {
+    gui: GuiId,
+    texture: TextureNumber,
 }
 
 /// A texture as Guis draw with it.
@@ -117,22 +147,129 @@ impl Engine {
         if let Some(known) = self.picture.sources.get(name) {
             return Ok(*known);
         }
+        if self.store.has(&ResourceName::new("material", name)) {
+            let material = self.find_material(name)?;
+            let number = self.material_source(material)?;
+            self.picture.sources.insert(name.to_string(), number);
+            return Ok(number);
+        }
         let texture = self.textures.find(&mut self.store, name)?;
         let source = source_of(name, self.textures.entry(texture));
         let number = self.guis.add_source(source).map_err(Error::new)?;
         self.picture.sources.insert(name.to_string(), number);
-        self.picture.textures.push(texture);
+        self.picture.textures.push(Some(texture));
         Ok(number)
     }
 
+    /// The source of a page of a font, drawn with the material of another source: each
+    /// quadrilateral says how the page is read.
+    pub fn page_source(
+        &mut self,
+        page: PageNumber,
+        with: SourceNumber,
+    ) -> Result<SourceNumber, Error> {
+        if page == PageNumber::SHARED && with == PLAIN {
+            return Ok(PLAIN);
+        }
+        if let Some(known) = self.picture.pages.get(&(page, with)) {
+            return Ok(*known);
+        }
+        let of = self.guis.source(with).ok_or_else(|| error!("there is no such material"))?;
+        let (material, name) = (of.material, of.name.clone());
+        let texture = match page {
+            PageNumber::SHARED => TextureSlot::SHARED,
+            page => {
+                let name = self.text.page(page).texture.clone();
+                let texture = self.textures.find(&mut self.store, &name)?;
+                self.textures.slot(&mut self.store, texture)?
+            }
+        };
+        let source = Source { name, material, texture, ..Source::PLAIN };
+        let number = self.guis.add_source(source).map_err(Error::new)?;
+        self.picture.textures.push(None);
+        self.picture.pages.insert((page, with), number);
+        Ok(number)
+    }
+
+    /// Makes a Gui that is drawn into a texture of that name.
+    pub fn new_texture_gui(
+        &mut self,
+        world: WorldId,
+        name: &str,
+        size: (u32, u32),
+        mode: Mode,
+    ) -> Result<GuiId, Error> {
+        let known = self.picture.targets.get(name);
+        let is_there = known.is_some_and(|one| self.guis.slots().get(one.gui.0).is_some());
+        if is_there || self.store.has(&ResourceName::new("texture", name)) {
+            return Err(error!("there is a texture '{name}' already: use another name"));
+        }
+        let texture = self.textures.add_target(size.0, size.1)?;
+        let entry = *self.textures.entry(texture);
+        let making = Making {
+            world: Some(world.0),
+            space: Space::Screen,
+            mode,
+            pose: Mat4::IDENTITY,
+            size: [size.0 as f32, size.1 as f32],
+            target: Some(entry.slot),
+        };
+        let gui = self.guis.create(making).map_err(Error::new)?;
+        match self.picture.sources.get(name) {
+            // Scripts may have kept the number from a texture of that name that has ended.
+            Some(known) => {
+                self.picture.textures[known.0 as usize - 1] = Some(texture);
+                self.picture.version = u64::MAX;
+                self.refresh_sources();
+            }
+            None => {
+                let number = self.guis.add_source(source_of(name, &entry)).map_err(Error::new)?;
+                self.picture.sources.insert(name.to_string(), number);
+                self.picture.textures.push(Some(texture));
+            }
+        }
+        self.picture.targets.insert(name.to_string(), Drawn { gui, texture });
+        Ok(gui)
+    }
+
+    /// Ends the textures of Guis that are gone.
+    fn end_targets(&mut self) {
+        let Engine { picture, guis, textures, .. } = self;
+        picture.targets.retain(|_, one| {
+            let lives = guis.slots().get(one.gui.0).is_some();
+            if !lives {
+                textures.unload(one.texture);
+            }
+            lives
+        });
+    }
+
+    /// Ends a frame that nobody shows: it is taken over as a renderer does, and told to tests.
+    pub fn finish_unseen_frame(&mut self) {
+        if self.picture.is_shown {
+            return;
+        }
+        let packet = std::mem::take(&mut self.picture.unseen);
+        let mut packet = self.take_packet(packet);
+        self.picture.recorder.apply(&packet);
+        packet.clear();
+        self.picture.unseen = packet;
+    }
+
+    /// The draw calls of the newest frame, where nobody shows it.
+    pub fn draws(&self) -> &[Draw] {
+        self.picture.recorder.draws()
+    }
+
     /// Brings the sources up to date with textures that were loaded again.
-    fn refresh_sources(&mut self) {
+    pub(super) fn refresh_sources(&mut self) {
         if self.picture.version == self.textures.version() {
             return;
         }
         self.picture.version = self.textures.version();
         let textures = self.picture.textures.iter();
         for (source, texture) in self.guis.sources_mut().iter_mut().zip(textures) {
+            let Some(texture) = texture else { continue };
             let entry = self.textures.entry(*texture);
             *source = source_of(&source.name, entry);
         }
@@ -167,6 +304,7 @@ impl Engine {
         let first = self.picture.views.iter().all(|view| view.target != viewport.target);
         let whole = viewport.rectangle == [0.0, 0.0, 1.0, 1.0];
         let background = viewport.background.filter(|_| first || !whole);
+        self.picture.worlds.push(world.0);
         self.picture.views.push(View {
             target: viewport.target,
             rectangle: viewport.rectangle,
@@ -188,7 +326,10 @@ impl Engine {
     /// Fills a packet with what the frame shows, and ends the frame's drawing.
     pub(super) fn fill_packet(&mut self, packet: &mut Packet) {
         self.guis.recycle(&mut packet.spare_guis);
+        self.end_targets();
         self.refresh_sources();
+        self.refresh_material_sources();
+        self.materials.flush(&mut packet.materials);
         self.textures.flush(&mut packet.textures);
         for (gui, target) in self.guis.into_textures() {
             packet.views.push(View {
@@ -199,7 +340,16 @@ impl Engine {
                 guis: vec![gui],
             });
         }
-        packet.views.append(&mut self.picture.views);
+        let worlds = std::mem::take(&mut self.picture.worlds);
+        for (i, mut view) in std::mem::take(&mut self.picture.views).into_iter().enumerate() {
+            view.guis.extend(self.draw_lines(i, &view, worlds[i]));
+            packet.views.push(view);
+        }
+        self.lines.end_frame(self.frame.total);
+        self.fill_overlays(packet);
+        if let Err(error) = self.text.flush(&self.tasks, &mut packet.textures) {
+            log::error(&error.to_string());
+        }
         self.guis.end_frame(&mut packet.guis, &mut packet.ended_guis, |left| {
             let words = format!(
                 "at the end of the frame {left} pushes of a Gui had no pop: push and pop, push_clip \

@@ -20,6 +20,18 @@ impl Color {
         // `as` saturates.
         [self.red, self.green, self.blue, self.alpha].map(|part| (part + 0.5) as u8)
     }
+
+    /// Red, green and blue as shaders see them, in linear light with alpha multiplied in, and alpha;
+    /// 1 is white, or opaque (IEC 61966-2-1).
+    pub fn to_light(self) -> [f32; 4] {
+        let alpha = self.alpha / 255.0;
+        let light = |part: f32| {
+            let part = part / 255.0;
+            let low = part <= 0.04045;
+            alpha * if low { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        };
+        [light(self.red), light(self.green), light(self.blue), alpha]
+    }
 }
 
 #[cfg(test)]
@@ -30,5 +42,13 @@ mod tests {
     fn bytes_are_rounded_and_kept_within_their_range() {
         let color = Color { red: 300.0, green: 127.6, blue: -4.0, alpha: 0.4 };
         assert_eq!(color.to_bytes(), [255, 128, 0, 0]);
+    }
+
+    #[test]
+    fn light_is_linear_and_has_alpha_multiplied_in() {
+        let color = Color { red: 255.0, green: 188.0, blue: 0.0, alpha: 127.5 };
+        let [red, green, blue, alpha] = color.to_light();
+        assert_eq!((red, blue, alpha), (0.5, 0.0, 0.5));
+        assert!((green - 0.25).abs() < 0.002, "{green}");
     }
 }

@@ -106,7 +106,8 @@ pub enum Change {
 /// Where a Gui is.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Space {
-    /// On the target: logical pixels, the origin at the bottom left, y up.
+    /// On the target: logical pixels, the origin at the bottom left, y up. The view's rectangle does
+    /// not matter: it is the world's. In a render target a logical pixel is a texel.
     #[default]
     Screen,
     /// In the world, on the plane that its transform puts x and y on.
@@ -123,10 +124,10 @@ pub struct GuiFrame {
     pub pose: Mat4,
     /// For instances with a transform of their own (`_3d` forms); instances whose transform is 0 have
     /// none, transform n is here at n - 1. Those of retained objects are sent again whenever any of
-    /// them changed.
+    /// them changed; an empty list leaves those that were sent before.
     pub transforms: Vec<Mat4>,
     /// What is shown in this frame alone. Batches draw by layer, and within one in the order of
-    /// their first object.
+    /// their first object; those of retained objects before these.
     pub batches: Vec<Batch>,
     /// Changes of retained objects, in order.
     pub changes: Vec<Change>,

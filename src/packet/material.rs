@@ -53,7 +53,8 @@ pub struct Material {
     /// put together with the engine's part is the renderer's affair (src/system/render).
     pub shader: Option<Arc<Shader>>,
     pub blend: Blend,
-    /// Its textures, in the order of the shader's places, each with how it is sampled.
+    /// Its textures, in the order of the shader's places, each with how it is sampled. Without a
+    /// shader, the first stands for the texture of batches that have none of their own.
     pub textures: Vec<(TextureSlot, Sampling)>,
     /// The shader's block of variables, laid out as WGSL lays out a uniform.
     pub variables: Vec<u8>,

@@ -186,6 +186,9 @@ pub struct Metrics {
 pub struct Page {
     /// The texture's name.
     pub texture: String,
+    /// Its size in pixels, as the font says.
+    pub width: f32,
+    pub height: f32,
 }
 
 #[cfg(test)]

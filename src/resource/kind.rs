@@ -91,6 +91,15 @@ impl<'a> Compiling<'a> {
         (self.read)(path)
     }
 
+    /// The same of a file that need not be there.
+    pub fn read_if_there(&mut self, path: &str) -> Option<Vec<u8>> {
+        let bytes = (self.read)(path).ok()?;
+        if !self.files.iter().any(|known| known == path) {
+            self.files.push(path.to_string());
+        }
+        Some(bytes)
+    }
+
     /// Notes that the source names a resource.
     pub fn refer(&mut self, kind: &str, name: &str) {
         let reference = ResourceName::new(kind, name);

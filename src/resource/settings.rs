@@ -111,6 +111,18 @@ pub const SETTINGS: &[Setting] = &[
         "How early the system that moves the time of worlds runs among a frame's tasks, 31 first.",
     ),
     setting(
+        "tasks.priorities.scene_graph",
+        Type::Number(0.0, 31.0),
+        "15",
+        "The same for the one that computes where the nodes of units are.",
+    ),
+    setting(
+        "console.key",
+        Type::Text,
+        "\"grave\"",
+        "The key that opens and closes the console, by its name; \"\": there is no console.",
+    ),
+    setting(
         "time_step",
         Type::Words,
         "[\"smoothing\", 11, 2, 0.1]",
@@ -183,6 +195,12 @@ pub const SETTINGS: &[Setting] = &[
         Type::Free,
         "{}",
         "The game's actions and what they are bound to, as for Input.set_actions.",
+    ),
+    setting(
+        "textures.nearest",
+        Type::Boolean,
+        "false",
+        "Textures whose own settings name no filter show hard-edged texels: for pixel art.",
     ),
     setting(
         "user_settings",

@@ -13,8 +13,10 @@ use crate::resource::package::PackageId;
 use crate::system::sound::SoundWorldId;
 use crate::system::workers::WorkerId;
 use crate::system::gui::GuiId;
+use crate::system::materials::MaterialId;
 use crate::world::WorldId;
 use crate::world::camera::{CameraId, ViewportId};
+use crate::world::lines::LineObjectId;
 use crate::world::unit::UnitId;
 use mlua::ffi::*;
 use std::ffi::{c_char, c_int, c_void};
@@ -403,7 +405,9 @@ macro_rules! handle {
 
 handle!(WorldId, Kind::World, |engine: &'static Engine| &engine.worlds);
 handle!(GuiId, Kind::Gui, |engine: &'static Engine| engine.guis.slots());
+handle!(MaterialId, Kind::Material, |engine: &'static Engine| engine.materials.slots());
 handle!(CameraId, Kind::Camera, |engine: &'static Engine| &engine.cameras);
+handle!(LineObjectId, Kind::LineObject, |engine: &'static Engine| &engine.lines.objects);
 handle!(ViewportId, Kind::Viewport, |engine: &'static Engine| &engine.viewports);
 handle!(UnitId, Kind::Unit, |engine: &'static Engine| &engine.units.slots);
 handle!(PackageId, Kind::ResourcePackage, |engine: &'static Engine| engine.packages.slots());

@@ -18,7 +18,14 @@ pub const NATIVES: &[(&CStr, lua_CFunction)] = &[
     (c"is_interruption", is_interruption),
     (c"has_native_stack", has_native_stack),
     (c"gui_natives", gui_natives),
+    (c"make_resume", make_resume),
+    (c"make_wrapped", make_wrapped),
 ];
+
+unsafe extern "C-unwind" {
+    fn script_resume(l: *mut lua_State) -> c_int;
+    fn script_wrapped(l: *mut lua_State) -> c_int;
+}
 
 /// `note_ctype(name, number)`: the number of a value type; whether native code knows that type.
 unsafe extern "C-unwind" fn note_ctype(l: *mut lua_State) -> c_int {
@@ -129,6 +136,34 @@ unsafe extern "C-unwind" fn has_native_stack(l: *mut lua_State) -> c_int {
         lua_pushboolean(l, room as c_int);
     }
     1
+}
+
+/// `make_resume(resume, note, refuse)`: `coroutine.resume`, made of Lua's own; `note(thread,
+/// problem)` is told of a death, and `refuse(thread)` raises the words of what cannot be resumed.
+unsafe extern "C-unwind" fn make_resume(l: *mut lua_State) -> c_int {
+    // SAFETY: the prelude passes three functions.
+    unsafe { make(l, script_resume, 3) }
+}
+
+/// `make_wrapped(resume, note, refuse, thread)`: the function that resumes a coroutine.
+unsafe extern "C-unwind" fn make_wrapped(l: *mut lua_State) -> c_int {
+    // SAFETY: the prelude passes three functions and a thread.
+    unsafe { make(l, script_wrapped, 4) }
+}
+
+/// A function of raise.c with its upvalues: the least address that it may work at, and arguments.
+unsafe fn make(l: *mut lua_State, function: lua_CFunction, arguments: c_int) -> c_int {
+    // SAFETY: as many arguments are given; addresses of this kind are exact as numbers.
+    unsafe {
+        let cx = Cx::of(l);
+        cx.memory.be_lenient();
+        lua_settop(l, arguments);
+        lua_pushnumber(l, cx.stack_floor as f64);
+        lua_insert(l, 1);
+        lua_pushcclosure(l, function, arguments + 1);
+        cx.memory.be_strict();
+        1
+    }
 }
 
 unsafe fn string(l: *mut lua_State, i: c_int) -> String {

@@ -37,6 +37,7 @@ pub const FILES: &[File] = files![
     "json",
     "timer",
     "tween",
+    "sprite",
     "save",
     "reload/record",
     "reload/plan",
@@ -49,6 +50,9 @@ pub const FILES: &[File] = files![
     "unit",
     "components",
     "gui",
+    "gui_shapes",
+    "gui_text",
+    "console",
     "frame",
 ];
 
@@ -72,6 +76,7 @@ pub const TEST_FILES: &[File] = files![
     "test/config",
     "test/engine",
     "test/powers",
+    "test/picture",
     "test/coverage",
 ];
 

@@ -1,10 +1,26 @@
-/* The only places where a Lua error is raised by native code. Rust returns with the error's value
-   on the stack, all Rust frames are gone by then, and only these C frames are jumped over. */
+/* The only places where a Lua error is raised by native code, or passes through it. Rust returns
+   with the error's value on the stack, all Rust frames are gone by then, and only these C frames
+   are jumped over. */
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct lua_State lua_State;
 typedef struct lua_Debug lua_Debug;
+int lua_checkstack(lua_State *L, int n);
 int lua_error(lua_State *L);
+int lua_gettop(lua_State *L);
+void lua_call(lua_State *L, int n, int results);
+void lua_insert(lua_State *L, int i);
+void lua_pushboolean(lua_State *L, int on);
+void lua_pushstring(lua_State *L, const char *text);
+void lua_pushvalue(lua_State *L, int i);
+int lua_resume(lua_State *L, int n);
+void lua_settop(lua_State *L, int i);
+int lua_status(lua_State *L);
+int lua_toboolean(lua_State *L, int i);
+double lua_tonumber(lua_State *L, int i);
+lua_State *lua_tothread(lua_State *L, int i);
+void lua_xmove(lua_State *from, lua_State *to, int n);
 int script_call(lua_State *L);        /* cx.rs: the number of results, or -1 and an error value */
 /* interrupt.rs: 1 and an error value, or 0 to go on */
 int script_interrupted(lua_State *L, lua_Debug *ar);
@@ -19,4 +35,94 @@ size_t script_entry(lua_State *L) {
 
 void script_hook(lua_State *L, lua_Debug *ar) {
   if (script_interrupted(L, ar)) lua_error(L);
+}
+
+/* Coroutines. In C, and not in the prelude: compiled Lua can leave a loop for a C function and come
+   back, but not for a call whose results, however many there are, are the next call's arguments. */
+/* FREE slots are sure to be there for what a C function leaves. */
+enum { YIELDED = 1, ALL = -1, UPVALUES = -10002, FREE = 16 };
+/* The upvalues of both functions. A wrapped coroutine is the last one's. */
+enum { FLOOR = UPVALUES - 1, RESUME = UPVALUES - 2, NOTE = UPVALUES - 3, REFUSE = UPVALUES - 4,
+       THREAD = UPVALUES - 5 };
+
+/* Whether the native stack, which coroutines inside each other share and LuaJIT does not watch, has
+   room for another one. */
+static int has_room(lua_State *L) {
+  char here;
+  return (uintptr_t)&here > (uintptr_t)lua_tonumber(L, FLOOR);
+}
+
+/* Has the coroutine at `thread` refused: it is none, or it would lie too deep inside others. */
+static void refuse(lua_State *L, int thread) {
+  if (lua_gettop(L) == 0) lua_settop(L, 1);
+  lua_pushvalue(L, REFUSE);
+  lua_pushvalue(L, thread);
+  lua_call(L, 1, 0);
+}
+
+/* Notes the death of the coroutine at `thread`, whose error is on top: for the reports. */
+static int died(lua_State *L, int thread) {
+  lua_pushvalue(L, NOTE);
+  lua_pushvalue(L, thread);
+  lua_pushvalue(L, -3);
+  lua_call(L, 2, 0);
+  return -1;
+}
+
+static int failed(lua_State *L, const char *words) {
+  lua_pushstring(L, words);
+  return -1;
+}
+
+/* Begins a coroutine, or says why it cannot go on: Lua's own function knows. As `go_on`. */
+static int begin(lua_State *L, int thread, int n) {
+  int base = lua_gettop(L) - n;
+  lua_pushvalue(L, RESUME);
+  lua_insert(L, base + 1);
+  lua_pushvalue(L, thread);
+  lua_insert(L, base + 2);
+  lua_call(L, n + 1, ALL);
+  if (lua_toboolean(L, base + 1)) return lua_gettop(L) - base;
+  lua_settop(L, base + 2);
+  return died(L, thread);
+}
+
+/* Resumes the coroutine at `thread` with the `n` topmost values: the number of values that this
+   leaves on top, `true` and its results; or -1, and its error there. */
+static int go_on(lua_State *L, int thread, lua_State *coroutine, int n) {
+  if (lua_status(coroutine) != YIELDED) return begin(L, thread, n);
+  if (!lua_checkstack(coroutine, n)) return failed(L, "too many arguments to resume");
+  lua_xmove(L, coroutine, n);
+  if (lua_resume(coroutine, n) > YIELDED) {
+    lua_xmove(coroutine, L, 1);
+    return died(L, thread);
+  }
+  n = lua_gettop(coroutine);
+  if (n >= FREE && !lua_checkstack(L, n + 1)) {
+    lua_settop(coroutine, 0);
+    return failed(L, "too many results to resume");
+  }
+  lua_pushboolean(L, 1);
+  lua_xmove(coroutine, L, n);
+  return n + 1;
+}
+
+/* coroutine.resume */
+size_t script_resume(lua_State *L) {
+  lua_State *coroutine = lua_tothread(L, 1);
+  int n;
+  if (!coroutine || !has_room(L)) refuse(L, 1);
+  n = go_on(L, 1, coroutine, lua_gettop(L) - 1);
+  if (n >= 0) return (size_t)n;
+  lua_pushboolean(L, 0);
+  lua_insert(L, -2);
+  return 2;
+}
+
+/* What coroutine.wrap gives. */
+size_t script_wrapped(lua_State *L) {
+  int n;
+  if (!has_room(L)) refuse(L, THREAD);
+  n = go_on(L, THREAD, lua_tothread(L, THREAD), lua_gettop(L));
+  return n >= 0 ? (size_t)n - 1 : (size_t)lua_error(L);
 }

@@ -9,8 +9,10 @@ use crate::resource::package::PackageId;
 use crate::system::sound::{SoundWorldId, VoiceId};
 use crate::system::workers::WorkerId;
 use crate::system::gui::GuiId;
+use crate::system::materials::MaterialId;
 use crate::world::WorldId;
 use crate::world::camera::{CameraId, ViewportId};
+use crate::world::lines::LineObjectId;
 use crate::world::unit::UnitId;
 use mlua::ffi::*;
 use std::ffi::c_int;
@@ -133,8 +135,10 @@ handle!(WorldId, Kind::World);
 handle!(VoiceId, Kind::Voice);
 handle!(SoundWorldId, Kind::SoundWorld);
 handle!(GuiId, Kind::Gui);
+handle!(MaterialId, Kind::Material);
 handle!(CameraId, Kind::Camera);
 handle!(ViewportId, Kind::Viewport);
+handle!(LineObjectId, Kind::LineObject);
 handle!(UnitId, Kind::Unit);
 handle!(PackageId, Kind::ResourcePackage);
 handle!(WorkerId, Kind::Worker);
@@ -267,6 +271,15 @@ impl<R: Ret> Ret for Expected<R> {
 impl Ret for (f64, f64) {
     const TYPES: &'static [Type] = &[Type::new("number", Shape::Number); 2];
     #[inline]
+    unsafe fn push(self, l: *mut lua_State, cx: &mut Cx) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }
+    }
+}
+
+/// A vector and a number.
+impl Ret for (Vec3, f64) {
+    const TYPES: &'static [Type] = &[Vec3::TYPES[0], f64::TYPES[0]];
     unsafe fn push(self, l: *mut lua_State, cx: &mut Cx) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
         unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }

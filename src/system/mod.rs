@@ -3,9 +3,12 @@
 
 pub mod gui;
 pub mod input;
+pub mod materials;
+pub mod physics;
 pub mod platform;
 pub mod render;
 pub mod sound;
+pub mod text;
 pub mod textures;
 pub mod time_step;
 pub mod window;

@@ -1,5 +1,5 @@
 //! `engine explain`: what a resource is made of, which of its variants serves and why, who names
-//! it; or what a hash is the hash of.
+//! it; or what a hash is the hash of. Of a sound, what it plays for given parameters.
 
 use super::compile::platform_name;
 use super::definitions;
@@ -11,9 +11,9 @@ use crate::resource::compile::{self, Target, data_folder};
 use crate::resource::index::{Entry, Index};
 use crate::resource::name::ResourceName;
 use crate::resource::project::Project;
-use crate::resource::store::missing_words;
+use crate::resource::store::{Data, Store, missing_words};
 use crate::resource::variant::Preferences;
-use crate::system::platform;
+use crate::system::{platform, sound};
 use std::path::{Path, PathBuf};
 
 /// Explain a resource: its variants, the one that serves, what it names and who names it
@@ -21,7 +21,8 @@ use std::path::{Path, PathBuf};
 pub struct Args {
     /// The game's folder
     folder: PathBuf,
-    /// A resource with its type (textures/wall.texture), or a hash of 8 or 16 digits
+    /// A resource with its type (textures/wall.texture; a sound without), or a hash of 8 or 16
+    /// digits
     resource: String,
     /// The platform [default: this one]
     #[arg(long, value_parser = platform_name)]
@@ -29,6 +30,9 @@ pub struct Args {
     /// Preferred properties, most important first
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     prefer: Vec<String>,
+    /// A parameter of a sound, whose choice is shown then: force=35, material=wood
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    parameters: Vec<String>,
 }
 
 pub fn main(args: Args) -> i32 {
@@ -56,7 +60,12 @@ fn explain(args: &Args) -> Result<String, Error> {
     if let Some(id) = IdString32::from_hex(&args.resource) {
         return of_short_hash(&index, id);
     }
-    let Some(resource) = ResourceName::parse(&args.resource) else {
+    let sound = ResourceName::new("sound", &args.resource);
+    let named = match index.variants(&sound).is_empty() {
+        true => ResourceName::parse(&args.resource),
+        false => Some(sound),
+    };
+    let Some(resource) = named else {
         let words = "give the resource with its type, as textures/wall.texture";
         return Err(crate::error!("'{}' has no type: {words}", args.resource));
     };
@@ -70,7 +79,32 @@ fn explain(args: &Args) -> Result<String, Error> {
     if variants.is_empty() {
         return Err(Error::new(missing_words(&index, &preferences, &resource)));
     }
-    Ok(of_resource(&index, &resource, variants, platform, &preferences))
+    let mut text = String::new();
+    if resource.kind == "sound" {
+        let data = Data::Folder(data_folder(&args.folder, platform));
+        let mut store = Store::new(index.clone(), data);
+        store.prefer(preferences.clone());
+        store.apply_preferences();
+        let (definition, _) = sound::kinds::read_sound(&store.read(&resource)?)?;
+        text += &of_sound(&resource.name, &definition, &args.parameters)? ;
+        text += "\n";
+    } else if !args.parameters.is_empty() {
+        return Err(crate::error!("'{resource}' has no parameters: --param is for sounds"));
+    }
+    text += &of_resource(&index, &resource, variants, platform, &preferences);
+    Ok(text)
+}
+
+/// What a sound plays, and why.
+fn of_sound(
+    name: &str,
+    definition: &sound::definition::Definition,
+    given: &[String],
+) -> Result<String, Error> {
+    let at = |words: String| crate::error!("sound '{name}': {words}");
+    let read = |text: &String| sound::explain::parse_parameter(definition, text).map_err(at);
+    let given = given.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    sound::explain::explain(name, definition, &given).map_err(at)
 }
 
 fn index(folder: &Path, platform: &str) -> Result<Index, Error> {

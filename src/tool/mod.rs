@@ -4,6 +4,7 @@ pub mod compile;
 mod definitions;
 pub mod docs;
 pub mod explain;
+pub mod font;
 pub mod new;
 pub mod run;
 pub mod test;

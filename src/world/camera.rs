@@ -56,8 +56,7 @@ impl Camera {
     /// From the world to the camera: x right, y up, z backward.
     pub fn view(&self) -> Mat4 {
         // The camera's forward y becomes -z, its z becomes y.
-        let turned =
-            Mat4::from_cols(Vec4::X, Vec4::new(0.0, 0.0, -1.0, 0.0), Vec4::Y, Vec4::W);
+        let turned = Mat4::from_cols(Vec4::X, Vec4::new(0.0, 0.0, -1.0, 0.0), Vec4::Y, Vec4::W);
         turned * self.pose.inverse()
     }
 

@@ -1,6 +1,7 @@
 //! What exists in a game: worlds, and their time. Units come into them with their components.
 
 pub mod camera;
+pub mod lines;
 pub mod component;
 pub mod scene;
 pub mod unit;
@@ -18,7 +19,7 @@ pub const WORLDS_MAX: usize = 64;
 
 /// The systems of a world's update. They run as tasks, and each has a setting for its priority
 /// (`tasks.priorities`).
-pub const SYSTEMS: [&str; 1] = ["time"];
+pub const SYSTEMS: [&str; 2] = ["time", "scene_graph"];
 
 /// One world: a place that is updated and shown by itself.
 #[derive(Clone, Debug, Default)]

@@ -5,6 +5,9 @@
 //! Setting a local pose marks the unit (and what is linked to it); world poses are computed when the
 //! world is updated, or when one is asked for before that.
 
+mod pieces;
+
+use crate::foundation::tasks::Pool;
 use crate::foundation::{Error, Mat3, Mat4, Quat, Vec3};
 use std::collections::BTreeMap;
 
@@ -270,35 +273,38 @@ impl SceneGraph {
         let run = &mut self.runs[unit as usize];
         run.dirty = false;
         for node in run.first as usize..(run.first + run.count) as usize {
-            let local = Mat4::from_scale_rotation_translation(
-                Vec3::from_array(self.scale[node]),
-                Quat::from_array(self.rotation[node]),
-                Vec3::from_array(self.position[node]),
-            );
+            let own = local(&self.position[node], &self.rotation[node], &self.scale[node]);
             let world = match self.parent[node] {
-                NO_NODE => local,
-                parent => matrix(&self.world[parent as usize]) * local,
+                NO_NODE => own,
+                parent => matrix(&self.world[parent as usize]) * own,
             };
-            let columns = [world.x_axis, world.y_axis, world.z_axis, world.w_axis];
-            self.world[node] = columns.map(|column| column.truncate().to_array());
+            self.world[node] = columns(world);
         }
     }
 
     /// Brings every marked unit up to date of which `has` says that it is meant; those that moved go
     /// into `moved`, in the order in which they were marked.
-    pub fn update(&mut self, has: impl Fn(u32) -> bool, moved: &mut Vec<u32>) {
+    ///
+    /// # Errors
+    /// For want of threads.
+    pub fn update(
+        &mut self,
+        has: impl Fn(u32) -> bool,
+        moved: &mut Vec<u32>,
+        pool: &Pool,
+    ) -> Result<(), Error> {
+        let first = moved.len();
         let mut marked = std::mem::take(&mut self.marked);
         marked.retain(|unit| {
             if !self.runs[*unit as usize].listed || !has(*unit) {
                 return self.runs[*unit as usize].listed;
             }
             self.runs[*unit as usize].listed = false;
-            self.bring_up(*unit);
             moved.push(*unit);
             false
         });
-        marked.append(&mut self.marked);
         self.marked = marked;
+        self.bring_up_all(&moved[first..], pool)
     }
 
     /// Hangs a unit's first node on a node of another unit; its local pose stays as it is.
@@ -354,6 +360,19 @@ impl SceneGraph {
     }
 }
 
+fn local(position: &[f32; 3], rotation: &[f32; 4], scale: &[f32; 3]) -> Mat4 {
+    Mat4::from_scale_rotation_translation(
+        Vec3::from_array(*scale),
+        Quat::from_array(*rotation),
+        Vec3::from_array(*position),
+    )
+}
+
+fn columns(matrix: Mat4) -> [[f32; 3]; 4] {
+    let columns = [matrix.x_axis, matrix.y_axis, matrix.z_axis, matrix.w_axis];
+    columns.map(|column| column.truncate().to_array())
+}
+
 fn matrix(columns: &[[f32; 3]; 4]) -> Mat4 {
     let [x, y, z, place] = columns.map(Vec3::from_array);
     Mat4::from_cols(x.extend(0.0), y.extend(0.0), z.extend(0.0), place.extend(1.0))
@@ -376,6 +395,10 @@ mod tests {
         graph
     }
 
+    fn update(graph: &mut SceneGraph, has: impl Fn(u32) -> bool, moved: &mut Vec<u32>) {
+        graph.update(has, moved, &Pool::new(Some(1))).unwrap();
+    }
+
     #[test]
     fn children_follow_their_parents() {
         let mut graph = graph(1);
@@ -392,10 +415,10 @@ mod tests {
         graph.link(1, 0, 1).unwrap();
         graph.link(2, 1, 1).unwrap();
         let mut moved = Vec::new();
-        graph.update(|_| true, &mut moved);
+        update(&mut graph, |_| true, &mut moved);
         moved.clear();
         graph.set_local_position(0, 0, Vec3::new(10.0, 0.0, 0.0));
-        graph.update(|_| true, &mut moved);
+        update(&mut graph, |_| true, &mut moved);
         assert_eq!(moved, [0, 1, 2], "what hangs on it moves with it");
         assert_eq!(graph.world_position(2, 0), Vec3::new(12.0, 0.0, 0.0));
         let words = graph.link(0, 2, 0).unwrap_err().message;
@@ -410,11 +433,11 @@ mod tests {
         let mut graph = graph(2);
         let mut moved = Vec::new();
         graph.world_position(1, 0);
-        graph.update(|unit| unit == 1, &mut moved);
+        update(&mut graph, |unit| unit == 1, &mut moved);
         assert_eq!(moved, [1], "it moved, though somebody asked before");
-        graph.update(|_| true, &mut moved);
+        update(&mut graph, |_| true, &mut moved);
         assert_eq!(moved, [1, 0]);
-        graph.update(|_| true, &mut moved);
+        update(&mut graph, |_| true, &mut moved);
         assert_eq!(moved, [1, 0]);
     }
 

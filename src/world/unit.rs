@@ -5,6 +5,7 @@
 use super::WorldId;
 use super::scene::{Pose, SceneGraph, UNITS_MAX};
 use super::unit_resource::UnitResource;
+use crate::foundation::tasks::Pool;
 use crate::foundation::{Error, Handle, Kind, Slots};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -92,10 +93,14 @@ impl Units {
         units.map(|(handle, _)| UnitId(handle))
     }
 
-    /// Brings the world poses of a world's units up to date.
-    pub fn update_scene(&mut self, world: WorldId) {
+    /// Brings the world poses of a world's units up to date: the system `scene_graph`.
+    ///
+    /// # Errors
+    /// For want of threads.
+    pub fn update_scene(&mut self, world: WorldId, pool: &Pool) -> Result<(), Error> {
         let Units { slots, scene, moved, .. } = self;
         moved.clear();
-        scene.update(|row| slots.at(row as usize).is_some_and(|unit| unit.world == world), moved);
+        let has = |row: u32| slots.at(row as usize).is_some_and(|unit| unit.world == world);
+        scene.update(has, moved, pool)
     }
 }

@@ -185,6 +185,75 @@ describe("coroutines", function()
     assert.is_false(ok)
     assert.same({ "x" }, raised)
   end)
+
+  local function count(...)
+    return select("#", ...), ...
+  end
+
+  it("give as many values as they were given, nothing at the end included", function()
+    local thread = coroutine.create(function(...)
+      coroutine.yield(select("#", ...))
+      coroutine.yield()
+      coroutine.yield(nil, nil)
+      local _, a, b, c = count(coroutine.yield())
+      return a, b, c, nil
+    end)
+    assert.same({ 2, true, 3 }, { count(coroutine.resume(thread, nil, 1, nil)) })
+    assert.equals(1, (count(coroutine.resume(thread))))
+    assert.equals(3, (count(coroutine.resume(thread))))
+    assert.equals(1, (count(coroutine.resume(thread))))
+    assert.same({ 5, true, 1, nil, 3 }, { count(coroutine.resume(thread, 1, nil, 3)) })
+    assert.same({ false, "cannot resume dead coroutine" }, { coroutine.resume(thread) })
+  end)
+
+  it("take and give thousands of values", function()
+    local list = {}
+    for i = 1, 7000 do
+      list[i] = i
+    end
+    local thread = coroutine.wrap(function(...)
+      while true do
+        coroutine.yield(coroutine.yield(...))
+      end
+    end)
+    assert.equals(7000, (count(thread(unpack(list)))))
+    local values = { thread(unpack(list)) }
+    assert.same({ 7000, 7000 }, { #values, values[7000] })
+  end)
+
+  it("tell an error from inside as false and a value, also after a pause", function()
+    local thread = coroutine.create(function()
+      coroutine.yield()
+      error({ 1 })
+    end)
+    assert.is_true(coroutine.resume(thread))
+    assert.same({ false, { 1 } }, { coroutine.resume(thread) })
+    assert.equals("dead", coroutine.status(thread))
+    local failing = coroutine.wrap(error)
+    assert.same({ false, "at once" }, { pcall(failing, "at once") })
+    assert.same({ false, "cannot resume dead coroutine" }, { pcall(failing) })
+  end)
+
+  it("cannot resume themselves, nor those that they run in", function()
+    local outer
+    outer = coroutine.create(function()
+      local inner = coroutine.wrap(function()
+        return coroutine.resume(outer)
+      end)
+      local _, own = coroutine.resume(outer)
+      local _, words = inner()
+      return own, words
+    end)
+    local words = "cannot resume running coroutine"
+    assert.same({ true, words, words }, { coroutine.resume(outer) })
+  end)
+
+  it("say what cannot be resumed or wrapped", function()
+    assert.equals("coroutine.resume: argument #1 'thread' must be thread, got nil",
+      words_of(coroutine.resume))
+    assert.matches("coroutine.wrap: argument #1 'fn' must be function, got number 3",
+      words_of(coroutine.wrap, 3))
+  end)
 end)
 
 describe("print", function()

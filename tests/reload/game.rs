@@ -88,6 +88,8 @@ impl Game {
             lines: false,
             store: None,
             watch: false,
+            threads: None,
+            sound: engine::system::sound::Destination::Null,
         })
         .unwrap_or_else(|error| panic!("{error}"));
         app.start().unwrap_or_else(|report| panic!("{report}"));

@@ -4,7 +4,7 @@
 use crate::app::given::Given;
 use crate::foundation::{Vec3, suggest};
 use crate::script::api::{class_of, device_name, device_of};
-use crate::script::value::Value;
+use crate::script::Value;
 use crate::system::input::names::{Class, Name};
 use crate::system::input::{DeviceId, Event, Input, KEYBOARD, PAD, Phase, TOUCH, What};
 use crate::system::window::Change;

@@ -94,6 +94,8 @@ fn replay(plan: &Plan, path: &str) -> Result<(App, Option<String>), Error> {
     if origin.display {
         engine.window.listen();
     }
+    app.begin(origin.given.clone());
+    let engine = app.vm().engine();
     let content = engine.store.content_hash();
     let problem =
         play(plan, &mut app, &recording).err().map(|words| match content == origin.content {

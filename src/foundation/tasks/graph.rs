@@ -57,6 +57,11 @@ impl<'scope, 'env> Graph<'scope, 'env> {
         Graph { scope, number, parts: Some(parts) }
     }
 
+    /// No other graph has it.
+    pub(super) fn number(&self) -> u32 {
+        self.number
+    }
+
     fn parts(&mut self) -> &mut Parts {
         self.parts.as_mut().expect("the graph is not yet released")
     }

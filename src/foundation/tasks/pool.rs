@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 use super::systems::Systems;
-use super::{PRIORITY_MAX, Tasks, WORKERS_MAX, workers_for};
+use super::{PRIORITY_MAX, Task, Tasks, WORKERS_MAX, workers_for};
 use crate::foundation::Error;
 use crate::insist;
 
@@ -51,6 +51,11 @@ impl Pool {
         self.priorities.push((system.to_string(), priority));
     }
 
+    /// A task of a system, with the system's priority.
+    pub fn task(&self, system: &'static str) -> Task {
+        Task { priority: priority(&self.priorities, system), ..Task::from(system) }
+    }
+
     /// The task manager for work on so many things: below [`ITEMS_MIN`] the calling thread alone.
     ///
     /// # Errors
@@ -80,4 +85,10 @@ impl Pool {
             systems.into_graph().run().finish()
         })
     }
+}
+
+/// The priority that was set for a system, or the usual one.
+pub(super) fn priority(priorities: &[(String, u8)], system: &str) -> u8 {
+    let given = priorities.iter().find(|(known, _)| known == system);
+    given.map_or(Task::DEFAULT.priority, |(_, priority)| *priority)
 }

@@ -8,6 +8,7 @@
 
 use std::marker::PhantomData;
 
+use super::pool::priority;
 use super::{Graph, Outcome, Scope, Task, TaskId, Tasks};
 use crate::insist;
 
@@ -40,9 +41,16 @@ struct Added {
     before: u64,
 }
 
+/// Which part of which frame.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PartId {
+    frame: u32,
+    index: u32,
+}
+
 /// Something that systems work on: one field of a world, one array.
 pub struct Part<'scope, T> {
-    index: u32,
+    id: PartId,
     value: *mut T,
     lives: PhantomData<&'scope mut T>,
 }
@@ -81,7 +89,7 @@ pub trait Access: Send {
     /// What the system is given.
     type Given<'a>;
     /// Calls `each` with every part, and whether it is written.
-    fn parts(&self, each: &mut dyn FnMut(u32, bool));
+    fn parts(&self, each: &mut dyn FnMut(PartId, bool));
     /// # Safety
     /// Until the end of `'a` nobody else writes what is given, or uses what is given as `&mut`.
     unsafe fn give<'a>(self) -> Self::Given<'a>;
@@ -89,8 +97,8 @@ pub trait Access: Send {
 
 impl<T: Send + Sync + 'static> Access for Read<'_, T> {
     type Given<'a> = &'a T;
-    fn parts(&self, each: &mut dyn FnMut(u32, bool)) {
-        each(self.0.index, false);
+    fn parts(&self, each: &mut dyn FnMut(PartId, bool)) {
+        each(self.0.id, false);
     }
     unsafe fn give<'a>(self) -> &'a T {
         // SAFETY: as the caller promised; the value outlives the frame's scope.
@@ -100,8 +108,8 @@ impl<T: Send + Sync + 'static> Access for Read<'_, T> {
 
 impl<T: Send + Sync + 'static> Access for Write<'_, T> {
     type Given<'a> = &'a mut T;
-    fn parts(&self, each: &mut dyn FnMut(u32, bool)) {
-        each(self.0.index, true);
+    fn parts(&self, each: &mut dyn FnMut(PartId, bool)) {
+        each(self.0.id, true);
     }
     unsafe fn give<'a>(self) -> &'a mut T {
         // SAFETY: as the caller promised; the value outlives the frame's scope.
@@ -114,7 +122,7 @@ macro_rules! tuples {
         impl<$($name: Access),*> Access for ($($name,)*) {
             type Given<'a> = ($($name::Given<'a>,)*);
             #[allow(non_snake_case)]
-            fn parts(&self, each: &mut dyn FnMut(u32, bool)) {
+            fn parts(&self, each: &mut dyn FnMut(PartId, bool)) {
                 let ($($name,)*) = self;
                 $($name.parts(each);)*
             }
@@ -157,7 +165,8 @@ impl<'scope, 'env: 'scope> Systems<'scope, 'env> {
     ) -> Part<'scope, T> {
         insist!(self.parts.len() < PARTS_MAX, "part '{name}' is one too many: at most {PARTS_MAX}");
         self.parts.push(Uses { name, writer: 0, readers: 0 });
-        Part { index: self.parts.len() as u32 - 1, value, lives: PhantomData }
+        let id = PartId { frame: self.graph.number(), index: self.parts.len() as u32 - 1 };
+        Part { id, value, lives: PhantomData }
     }
 
     /// Adds a system: its name, what it reads and writes, and what it does with that. An error that
@@ -171,9 +180,7 @@ impl<'scope, 'env: 'scope> Systems<'scope, 'env> {
     {
         insist!(self.systems.len() < SYSTEMS_MAX, "system '{name}' is one too many");
         let before = self.note_uses(name, &access);
-        let given = self.priorities.iter().find(|(known, _)| known == name);
-        let priority = given.map_or(Task::DEFAULT.priority, |(_, priority)| *priority);
-        let task = Task { name, priority, ..Task::DEFAULT };
+        let task = Task { priority: priority(self.priorities, name), ..Task::from(name) };
         let task = self.graph.add(task, move || {
             // SAFETY: every other system that touches these parts, and is not only reading what
             // this one only reads, has ended or begins after this one's end, by `depend`.
@@ -187,8 +194,9 @@ impl<'scope, 'env: 'scope> Systems<'scope, 'env> {
     /// Notes what the next system uses: the systems that have to end before it.
     fn note_uses(&mut self, name: &'static str, access: &impl Access) -> u64 {
         let (mut before, mut read, mut written) = (0, 0u64, 0u64);
-        let own = 1u64 << self.systems.len();
-        access.parts(&mut |index, writes| {
+        let (own, frame) = (1u64 << self.systems.len(), self.graph.number());
+        access.parts(&mut |PartId { frame: of, index }, writes| {
+            insist!(of == frame, "system '{name}' names a part of another frame");
             let (bit, part) = (1u64 << index, &mut self.parts[index as usize]);
             insist!(
                 written & bit == 0 && (!writes || read & bit == 0),

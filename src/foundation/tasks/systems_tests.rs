@@ -157,6 +157,21 @@ fn a_part_that_is_written_is_named_once() {
 }
 
 #[test]
+fn parts_of_another_frame_are_refused() {
+    let (outer, inner) = (Pool::new(Some(1)), Pool::new(Some(1)));
+    let mut bones = 1;
+    let panic = catch_unwind(AssertUnwindSafe(|| {
+        outer.frame(0, |frame| {
+            let bones = frame.part("bones", &mut bones);
+            let nested = inner.frame(0, |frame| frame.system("thief", bones.write(), |_| ()));
+            nested.unwrap();
+        })
+    }));
+    let words = *panic.unwrap_err().downcast::<String>().unwrap();
+    assert!(words.contains("system 'thief' names a part of another frame"), "{words}");
+}
+
+#[test]
 fn priorities_are_those_that_were_set() {
     let mut pool = Pool::new(Some(1));
     pool.set_priority("late", 1);

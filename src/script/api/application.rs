@@ -1,6 +1,7 @@
 //! `Application`, its part in Rust: the process, the frame, worlds. User settings and data are the
 //! prelude's (lua/application.lua).
 
+use super::viewport;
 use crate::engine::Engine;
 use crate::foundation::Error;
 use crate::foundation::hash::StateHash;
@@ -144,6 +145,44 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             &[],
             "The world that is there without being made: made when first asked for, and updated by \
              the engine where the game has no `update`.",
+        ),
+        func(
+            "main_gui",
+            viewport::main_gui,
+            &[],
+            "The immediate Gui that is there without being made, on the screen and in the main \
+             world: made when first asked for.",
+        ),
+        func(
+            "main_camera",
+            viewport::main_camera,
+            &[],
+            "The camera that is there without being made: made when first asked for.",
+        ),
+        func("create_camera", viewport::create_camera, &[], "Makes a camera, at the origin."),
+        func(
+            "destroy_camera",
+            viewport::destroy_camera,
+            &[("camera", "the camera to end")],
+            "Ends a camera. Its handle is stale from then on.",
+        ),
+        func("create_viewport", viewport::create_viewport, &[], "Makes a viewport: the screen."),
+        func(
+            "destroy_viewport",
+            viewport::destroy_viewport,
+            &[("viewport", "the viewport to end")],
+            "Ends a viewport. Its handle is stale from then on.",
+        ),
+        func(
+            "render_world",
+            viewport::render_world,
+            &[
+                ("world", "the world to show"),
+                ("camera", "as which camera sees it; the main camera if left out"),
+                ("viewport", "on which part of the screen; on all of it if left out"),
+            ],
+            "Shows a world and its Guis in this frame. Call it in `render()`; a game without \
+             `render` has its main world shown.",
         ),
         func("worlds", worlds, &[], "All worlds that are there, oldest slot first.").pure(),
     ],

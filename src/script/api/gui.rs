@@ -3,13 +3,16 @@
 
 use super::gui_fast::{plane_of, plane_within};
 use crate::engine::{Build, Engine};
-use crate::foundation::{Error, Handle, Mat4, Vec2};
+use crate::foundation::{Error, Handle, Mat4, Vec2, log};
 use crate::packet::gui::Space;
+use crate::packet::text::{FontNumber, Request};
 use crate::script::arg::{AnyNumber, Text};
 use crate::script::ret::Expected;
 use crate::script::row::{Module, func, hot, module};
 use crate::script::value::Value;
-use crate::system::gui::{Affine, GuiId, Making, Mode, Refused, Seen, What};
+use crate::system::gui::{Affine, GuiId, Making, Mode, Refused, Seen, SourceNumber, What};
+use crate::system::materials::MaterialId;
+use crate::system::render::Draw;
 use crate::world::WorldId;
 
 const GUI_ARG: (&str, &str) = ("gui", "a Gui");
@@ -128,6 +131,14 @@ Gui.pop(gui)"#,
             "Ends a line, circle, arc or polygon of a retained Gui.",
         ),
         func(
+            "material",
+            gui_material,
+            &[GUI_ARG, ("name", "a material's name, or a texture's, which stands in for one")],
+            "The material that everything with that name is drawn with, in every Gui. Drawing \
+             functions take it in place of the name, and `Material.set_scalar` and its like change \
+             it. `Material.new` makes one apart.",
+        ),
+        func(
             "resolution",
             resolution,
             &[("gui", "a Gui; that of the screen if none")],
@@ -141,8 +152,8 @@ Gui.pop(gui)"#,
             "What a Gui shows, as a list of tables in the order of layers: `kind`, `layer`, \
              `left`, `bottom`, `right`, `top`, `red`, `green`, `blue`, `alpha`, and where they \
              apply `name`, `text` and `object`. Of an immediate Gui what was drawn so far in this \
-             frame, or else in the one before. Kept in tests, and in development from the first \
-             call on; in a release it gives nil and says so.",
+             frame, or else in the one before. Kept from the first call on; in a release it gives \
+             nil and says so.",
         ),
     ],
 );
@@ -155,6 +166,17 @@ pub static CORE: Module = module(
         func("gui_refusal", gui_refusal, &[], "Why the last drawing function did nothing.").pure(),
         func("gui_source", gui_source, &[("material", "")], "The number of a texture or material.")
             .pure(),
+        func("gui_font", gui_font, &[("name", "")], "The number of a font.").pure(),
+        func(
+            "word_wrap",
+            word_wrap,
+            &[("text", ""), ("font", ""), ("size", ""), ("width", "")],
+            "The lines of a text.",
+        )
+        .pure(),
+        func("has_all_glyphs", has_all_glyphs, &[("text", ""), ("font", "")], "Whether it has.")
+            .pure(),
+        func("gui_source_size", gui_source_size, &[("source", "")], "Its width and height.").pure(),
         func(
             "create_screen_gui",
             create_screen_gui,
@@ -167,6 +189,16 @@ pub static CORE: Module = module(
             &[("world", ""), ("pose", ""), ("width", ""), ("height", ""), ("immediate", "")],
             "Makes a Gui in a world.",
         ),
+        func(
+            "create_texture_gui",
+            create_texture_gui,
+            &[("world", ""), ("texture", ""), ("width", ""), ("height", ""), ("immediate", "")],
+            "Makes a Gui that is drawn into a texture.",
+        ),
+        func("console_gui", console_gui, &[], "The Gui over everything, shown in this frame."),
+        func("console_key", console_key, &[], "The name of the console's key.").pure(),
+        func("log_lines", log_lines, &[("count", "")], "The last lines of the log.").pure(),
+        func("draws", draws, &[], "Layer and count of each draw call of the last frame.").pure(),
         func("destroy_gui", destroy_gui, &[("world", ""), ("gui", "")], "Ends a Gui."),
     ],
 );
@@ -292,23 +324,64 @@ fn gui_refusal(engine: &mut Engine) -> String {
     engine.guis.take_refusal()
 }
 
+fn gui_material(engine: &mut Engine, _gui: GuiId, name: Text) -> Result<MaterialId, Error> {
+    let found = engine.find_material(name.as_str());
+    found.map_err(|fault| crate::error!("argument #2 'name': {}", fault.message))
+}
+
 fn gui_source(engine: &mut Engine, material: Value) -> Expected<f64> {
     let found = match &material {
         Value::Text(name) => engine.source(name),
+        Value::Number(number) => match Handle::from_number(*number) {
+            Some(handle) if engine.materials.slots().get(handle).is_some() => {
+                engine.material_source(MaterialId(handle))
+            }
+            _ => Err(crate::error!("the number {number} is no Material that is there")),
+        },
         _ => Err(crate::error!("there is no such material")),
     };
     Expected(found.map(|source| source.0.into()).map_err(|error| error.message))
+}
+
+fn gui_font(engine: &mut Engine, name: Text) -> Expected<f64> {
+    let found = engine.text.find(&mut engine.store, name.as_str());
+    Expected(found.map(|font| font.0.into()).map_err(|error| error.message))
+}
+
+fn word_wrap(
+    engine: &mut Engine,
+    text: Text,
+    font: f64,
+    size: f64,
+    width: f64,
+) -> Result<Vec<String>, Error> {
+    let text = text.as_str();
+    let request = Request {
+        font: FontNumber(font as u32),
+        text: text.as_bytes(),
+        size: size as f32,
+        max_width: width as f32,
+        ..Request::DEFAULT
+    };
+    let lines = engine.text.word_wrap(&request)?;
+    Ok(lines.iter().map(|line| text[line.clone()].to_string()).collect())
+}
+
+fn has_all_glyphs(engine: &mut Engine, text: Text, font: f64) -> bool {
+    engine.text.has_all_glyphs(FontNumber(font as u32), text.as_str().as_bytes())
+}
+
+fn gui_source_size(engine: &mut Engine, source: f64) -> (f64, f64) {
+    let found = engine.guis.source(SourceNumber(source as u32));
+    let [width, height] = found.expect("the prelude was given this number").size;
+    (width.into(), height.into())
 }
 
 fn mode(immediate: bool) -> Mode {
     if immediate { Mode::Immediate } else { Mode::Retained }
 }
 
-fn create_screen_gui(
-    engine: &mut Engine,
-    world: WorldId,
-    immediate: bool,
-) -> Result<GuiId, Error> {
+fn create_screen_gui(engine: &mut Engine, world: WorldId, immediate: bool) -> Result<GuiId, Error> {
     engine.new_screen_gui(Some(world), mode(immediate))
 }
 
@@ -332,6 +405,46 @@ fn create_world_gui(
         target: None,
     };
     engine.guis.create(making).map_err(Error::new)
+}
+
+fn create_texture_gui(
+    engine: &mut Engine,
+    world: WorldId,
+    texture: Text,
+    width: f64,
+    height: f64,
+    immediate: bool,
+) -> Result<GuiId, Error> {
+    let size = (width as u32, height as u32);
+    engine.new_texture_gui(world, texture.as_str(), size, mode(immediate))
+}
+
+fn console_gui(engine: &mut Engine) -> Result<GuiId, Error> {
+    engine.console_gui()
+}
+
+fn console_key(engine: &mut Engine) -> String {
+    engine.settings.text("console.key").to_string()
+}
+
+fn log_lines(_: &mut Engine, count: f64) -> Vec<String> {
+    let mut lines = log::last_lines();
+    let first = lines.len().saturating_sub(count as usize);
+    lines.split_off(first)
+}
+
+fn draws(engine: &mut Engine) -> Value {
+    let table = |draw: &Draw| {
+        let number = |name: &str, value: f64| (name.to_string(), Value::Number(value));
+        Value::Table(vec![
+            number("gui", draw.gui as f64),
+            number("layer", draw.key.layer.into()),
+            number("count", draw.count.into()),
+            number("material", draw.key.material.0.into()),
+            number("texture", draw.key.texture.0.into()),
+        ])
+    };
+    Value::List(engine.draws().iter().map(table).collect())
 }
 
 fn destroy_gui(engine: &mut Engine, world: WorldId, gui: GuiId) -> Result<(), Error> {

@@ -3,10 +3,10 @@
 //! nanoseconds. Types are checked in Lua, everything else here. What is wrong is told by -1, and
 //! `core.gui_refusal` has the words.
 
+use super::gui_text::{text, text_extents};
 use crate::engine::Engine;
-use crate::foundation::{Color, Handle, Mat4, Vec3, Vec4};
+use crate::foundation::{Color, Handle, Mat4, Vec4};
 use crate::packet::gui::{Instance, Space};
-use crate::packet::text::{PageNumber, Request};
 use crate::script::cx::Cx;
 use crate::system::gui::shape::{self, Look};
 use crate::system::gui::{GuiId, PLAIN, Part, Refused, SourceNumber, Thing, What};
@@ -23,11 +23,13 @@ pub struct Address(pub *const c_void);
 // SAFETY: the address of a function, never written through.
 unsafe impl Sync for Address {}
 
-type Drawn = Result<f64, Refused>;
+pub(super) type Drawn = Result<f64, Refused>;
+pub(super) type Bytes = *const c_char;
+pub(super) type Data = *const c_void;
 
 /// Where an object goes: the Gui and, where it is changed, the object.
 #[derive(Clone, Copy)]
-struct To {
+pub(super) struct To {
     gui: f64,
     object: f64,
     /// A Matrix4x4 for `_3d` forms, else null.
@@ -75,8 +77,8 @@ macro_rules! natives {
     ($($name:ident($($arg:ident: $t:ident),* $(,)?);)*) => {
         mod natives {
             use super::*;
-            type Bytes = *const c_char;
-            type Data = *const c_void;
+            pub(super) type Bytes = *const c_char;
+            pub(super) type Data = *const c_void;
             $(unsafe extern "C-unwind" fn $name(
                 cx: *mut Cx, gui: f64, object: f64, pose: Data, $($arg: $t),*
             ) -> f64 {
@@ -124,6 +126,13 @@ natives! {
         points: Data, count: u32, closed: u32, thickness: f32, z: f32,
         r: f32, g: f32, b: f32, a: f32,
     );
+    text(
+        text: Bytes, length: u32, font: u32, size: f32, source: u32, style: Data,
+        x: f32, y: f32, z: f32, r: f32, g: f32, b: f32, a: f32,
+    );
+    text_extents(
+        text: Bytes, length: u32, font: u32, size: f32, style: Data, out: Data,
+    );
     triangle(
         x0: f32, y0: f32, x1: f32, y1: f32, x2: f32, y2: f32, z: f32,
         r: f32, g: f32, b: f32, a: f32,
@@ -139,7 +148,7 @@ fn layer(z: f32) -> i32 {
 }
 
 #[inline(always)]
-fn bytes(r: f32, g: f32, b: f32, a: f32) -> [u8; 4] {
+pub(super) fn bytes(r: f32, g: f32, b: f32, a: f32) -> [u8; 4] {
     Color { red: r, green: g, blue: b, alpha: a }.to_bytes()
 }
 
@@ -157,18 +166,24 @@ pub fn plane_within(pose: Mat4) -> Mat4 {
 }
 
 /// What is drawn, and the words for numbers that are not finite: their sum tells.
-struct Draw<'a> {
-    engine: &'a mut Engine,
-    gui: GuiId,
-    object: f64,
-    pose: Option<Mat4>,
-    what: What,
-    layer: i32,
+pub(super) struct Draw<'a> {
+    pub engine: &'a mut Engine,
+    pub gui: GuiId,
+    pub object: f64,
+    pub pose: Option<Mat4>,
+    pub what: What,
+    pub layer: i32,
 }
 
 impl<'a> Draw<'a> {
     #[inline(always)]
-    fn begin(engine: &'a mut Engine, to: To, what: What, z: f32, sum: f32) -> Result<Self, Refused> {
+    pub fn begin(
+        engine: &'a mut Engine,
+        to: To,
+        what: What,
+        z: f32,
+        sum: f32,
+    ) -> Result<Self, Refused> {
         let gui = Handle::from_number(to.gui).filter(|gui| engine.guis.slots().get(*gui).is_some());
         let Some(gui) = gui else {
             let words = crate::script::arg::gui_words(engine, to.gui);
@@ -182,7 +197,9 @@ impl<'a> Draw<'a> {
         let pose = match to.pose.is_null() {
             true => None,
             // SAFETY: the prelude passes a Matrix4x4, alive for the time of the call.
-            false => Some(Mat4::from_cols_array(unsafe { &*(to.pose as *const [f32; 16]) })),
+            false => Some(plane_within(Mat4::from_cols_array(unsafe {
+                &*(to.pose as *const [f32; 16])
+            }))),
         };
         let (object, layer) = (to.object, layer(z));
         Ok(Draw { engine, gui: GuiId(gui), object, pose, what, layer })
@@ -216,9 +233,13 @@ impl<'a> Draw<'a> {
     /// The `count` points at `points`.
     fn points(&mut self, points: *const c_void, count: u32) -> Result<Vec<[f32; 2]>, Refused> {
         // SAFETY: the prelude passes an array with that many points.
-        let points = unsafe { std::slice::from_raw_parts(points as *const [f32; 2], count as usize) };
+        let points =
+            unsafe { std::slice::from_raw_parts(points as *const [f32; 2], count as usize) };
         if points.iter().flatten().any(|number| !number.is_finite()) {
-            return self.engine.guis.refuse("points must be finite (is something divided by zero?)");
+            return self
+                .engine
+                .guis
+                .refuse("points must be finite (is something divided by zero?)");
         }
         Ok(points.to_vec())
     }
@@ -227,7 +248,17 @@ impl<'a> Draw<'a> {
 #[inline(always)]
 #[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
 fn rect(
-    engine: &mut Engine, to: To, x: f32, y: f32, z: f32, w: f32, h: f32, r: f32, g: f32, b: f32, a: f32,
+    engine: &mut Engine,
+    to: To,
+    x: f32,
+    y: f32,
+    z: f32,
+    w: f32,
+    h: f32,
+    r: f32,
+    g: f32,
+    b: f32,
+    a: f32,
 ) -> Drawn {
     let draw = Draw::begin(engine, to, What::Rect, z, x + y + w + h)?;
     draw.one(PLAIN.0, |of| shape::quad([x, y, x + w, y + h], of, bytes(r, g, b, a)))
@@ -235,8 +266,19 @@ fn rect(
 
 #[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
 fn boxed(
-    engine: &mut Engine, to: To, x: f32, y: f32, z: f32, w: f32, h: f32, radius: f32, outline: f32,
-    r: f32, g: f32, b: f32, a: f32,
+    engine: &mut Engine,
+    to: To,
+    x: f32,
+    y: f32,
+    z: f32,
+    w: f32,
+    h: f32,
+    radius: f32,
+    outline: f32,
+    r: f32,
+    g: f32,
+    b: f32,
+    a: f32,
 ) -> Drawn {
     let mut draw = Draw::begin(engine, to, What::Rect, z, x + y + w + h + radius + outline)?;
     let look = draw.look(bytes(r, g, b, a), radius, outline);
@@ -246,8 +288,18 @@ fn boxed(
 #[inline(always)]
 #[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
 fn bitmap(
-    engine: &mut Engine, to: To, source: u32, x: f32, y: f32, z: f32, w: f32, h: f32,
-    r: f32, g: f32, b: f32, a: f32,
+    engine: &mut Engine,
+    to: To,
+    source: u32,
+    x: f32,
+    y: f32,
+    z: f32,
+    w: f32,
+    h: f32,
+    r: f32,
+    g: f32,
+    b: f32,
+    a: f32,
 ) -> Drawn {
     let draw = Draw::begin(engine, to, What::Bitmap, z, x + y + w + h)?;
     draw.one(source, |of| shape::quad([x, y, x + w, y + h], of, bytes(r, g, b, a)))
@@ -255,8 +307,22 @@ fn bitmap(
 
 #[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
 fn bitmap_uv(
-    engine: &mut Engine, to: To, source: u32, u0: f32, v0: f32, u1: f32, v1: f32,
-    x: f32, y: f32, z: f32, w: f32, h: f32, r: f32, g: f32, b: f32, a: f32,
+    engine: &mut Engine,
+    to: To,
+    source: u32,
+    u0: f32,
+    v0: f32,
+    u1: f32,
+    v1: f32,
+    x: f32,
+    y: f32,
+    z: f32,
+    w: f32,
+    h: f32,
+    r: f32,
+    g: f32,
+    b: f32,
+    a: f32,
 ) -> Drawn {
     let draw = Draw::begin(engine, to, What::Bitmap, z, x + y + w + h + u0 + v0 + u1 + v1)?;
     let outside = [u0, v0, u1, v1].iter().any(|at| !(0.0..=1.0).contains(at));
@@ -275,8 +341,22 @@ fn bitmap_uv(
 
 #[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
 fn nine_patch(
-    engine: &mut Engine, to: To, source: u32, left: f32, bottom: f32, right: f32, top: f32,
-    x: f32, y: f32, z: f32, w: f32, h: f32, r: f32, g: f32, b: f32, a: f32,
+    engine: &mut Engine,
+    to: To,
+    source: u32,
+    left: f32,
+    bottom: f32,
+    right: f32,
+    top: f32,
+    x: f32,
+    y: f32,
+    z: f32,
+    w: f32,
+    h: f32,
+    r: f32,
+    g: f32,
+    b: f32,
+    a: f32,
 ) -> Drawn {
     let sum = x + y + w + h + left + bottom + right + top;
     let draw = Draw::begin(engine, to, What::Bitmap, z, sum)?;
@@ -289,8 +369,18 @@ fn nine_patch(
 
 #[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
 fn line(
-    engine: &mut Engine, to: To, x0: f32, y0: f32, x1: f32, y1: f32, z: f32, thickness: f32,
-    r: f32, g: f32, b: f32, a: f32,
+    engine: &mut Engine,
+    to: To,
+    x0: f32,
+    y0: f32,
+    x1: f32,
+    y1: f32,
+    z: f32,
+    thickness: f32,
+    r: f32,
+    g: f32,
+    b: f32,
+    a: f32,
 ) -> Drawn {
     let mut draw = Draw::begin(engine, to, What::Shape, z, x0 + y0 + x1 + y1 + thickness)?;
     let look = draw.look(bytes(r, g, b, a), 0.0, 0.0);
@@ -299,8 +389,18 @@ fn line(
 
 #[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
 fn ellipse(
-    engine: &mut Engine, to: To, x: f32, y: f32, z: f32, rx: f32, ry: f32, outline: f32,
-    r: f32, g: f32, b: f32, a: f32,
+    engine: &mut Engine,
+    to: To,
+    x: f32,
+    y: f32,
+    z: f32,
+    rx: f32,
+    ry: f32,
+    outline: f32,
+    r: f32,
+    g: f32,
+    b: f32,
+    a: f32,
 ) -> Drawn {
     let mut draw = Draw::begin(engine, to, What::Shape, z, x + y + rx + ry + outline)?;
     let look = draw.look(bytes(r, g, b, a), 0.0, outline);
@@ -309,8 +409,19 @@ fn ellipse(
 
 #[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
 fn arc(
-    engine: &mut Engine, to: To, x: f32, y: f32, z: f32, radius: f32, thickness: f32,
-    from: f32, until: f32, r: f32, g: f32, b: f32, a: f32,
+    engine: &mut Engine,
+    to: To,
+    x: f32,
+    y: f32,
+    z: f32,
+    radius: f32,
+    thickness: f32,
+    from: f32,
+    until: f32,
+    r: f32,
+    g: f32,
+    b: f32,
+    a: f32,
 ) -> Drawn {
     let sum = x + y + radius + thickness + from + until;
     let mut draw = Draw::begin(engine, to, What::Shape, z, sum)?;
@@ -320,8 +431,15 @@ fn arc(
 
 #[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
 fn polygon(
-    engine: &mut Engine, to: To, points: *const c_void, count: u32, z: f32,
-    r: f32, g: f32, b: f32, a: f32,
+    engine: &mut Engine,
+    to: To,
+    points: *const c_void,
+    count: u32,
+    z: f32,
+    r: f32,
+    g: f32,
+    b: f32,
+    a: f32,
 ) -> Drawn {
     let mut draw = Draw::begin(engine, to, What::Shape, z, 0.0)?;
     let points = draw.points(points, count)?;
@@ -334,8 +452,17 @@ fn polygon(
 
 #[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
 fn polyline(
-    engine: &mut Engine, to: To, points: *const c_void, count: u32, closed: u32, thickness: f32,
-    z: f32, r: f32, g: f32, b: f32, a: f32,
+    engine: &mut Engine,
+    to: To,
+    points: *const c_void,
+    count: u32,
+    closed: u32,
+    thickness: f32,
+    z: f32,
+    r: f32,
+    g: f32,
+    b: f32,
+    a: f32,
 ) -> Drawn {
     let mut draw = Draw::begin(engine, to, What::Shape, z, thickness)?;
     let points = draw.points(points, count)?;
@@ -347,8 +474,19 @@ fn polyline(
 
 #[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
 fn triangle(
-    engine: &mut Engine, to: To, x0: f32, y0: f32, x1: f32, y1: f32, x2: f32, y2: f32, z: f32,
-    r: f32, g: f32, b: f32, a: f32,
+    engine: &mut Engine,
+    to: To,
+    x0: f32,
+    y0: f32,
+    x1: f32,
+    y1: f32,
+    x2: f32,
+    y2: f32,
+    z: f32,
+    r: f32,
+    g: f32,
+    b: f32,
+    a: f32,
 ) -> Drawn {
     let draw = Draw::begin(engine, to, What::Triangle, z, x0 + y0 + x1 + y1 + x2 + y2)?;
     let points = [[x0, y0], [x1, y1], [x2, y2]];

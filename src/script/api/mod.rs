@@ -1,12 +1,16 @@
 //! The engine's functions for scripts, one file for each Lua module, and the one list of them.
 
 mod application;
+mod camera;
 pub mod core;
+mod debug;
 mod device;
 mod gui;
 pub mod gui_fast;
+mod gui_text;
 mod input;
 mod keyboard;
+mod material;
 mod math;
 mod mouse;
 mod package;
@@ -15,8 +19,10 @@ mod save;
 mod sound;
 mod sound_args;
 mod sound_world;
+mod texture;
 mod touch;
 mod unit;
+mod viewport;
 mod window;
 mod worker;
 mod world;
@@ -30,9 +36,13 @@ pub use input::{device_name, device_of};
 /// its own (see prelude.rs).
 pub const MODULES: &[&Module] = &[
     &application::APPLICATION,
+    &camera::CAMERA,
+    &debug::DEBUG,
+    &debug::LINE_OBJECT,
     &gui::GUI,
     &input::INPUT,
     &keyboard::KEYBOARD_MODULE,
+    &material::MATERIAL,
     &math::MATH,
     &mouse::MOUSE_MODULE,
     &package::PACKAGE,
@@ -47,12 +57,14 @@ pub const MODULES: &[&Module] = &[
     &save::SAVE,
     &sound::SOUND,
     &sound_world::SOUND_WORLD,
+    &texture::TEXTURE,
     &touch::TOUCH_MODULE,
     &unit::UNIT,
+    &viewport::VIEWPORT,
     &window::WINDOW,
     &worker::MODULE,
     &world::WORLD,
 ];
 
 /// What the prelude alone can call, in its table `core`.
-pub const CORE_MODULES: &[&Module] = &[&core::CORE, &gui::CORE, &unit::UNIT_CORE, &unit::WORLD_CORE];
+pub const CORE_MODULES: &[&Module] = &[&core::CORE, &gui::CORE, &texture::CORE, &unit::UNIT_CORE, &unit::WORLD_CORE];

@@ -288,9 +288,8 @@ impl Options {
                         "bar" => Grid::Bar,
                         "beat" => Grid::Beat,
                         word => {
-                            let words = format!(
-                                "option 'on' must be \"bar\" or \"beat\", got \"{word}\""
-                            );
+                            let words =
+                                format!("option 'on' must be \"bar\" or \"beat\", got \"{word}\"");
                             return Err(Wrong::Words(words));
                         }
                     });
@@ -348,7 +347,7 @@ unsafe fn parameters(
                     Wrong::Words(format!("parameter '{name}' {words}"))
                 }
             })?;
-            parameters.push((name, value.0));
+            parameters.extend([(name, value.0)]);
             lua_settop(l, -2);
         }
     }

@@ -87,8 +87,14 @@ fn set_listener(
     index: Option<Integer>,
 ) -> Result<(), Error> {
     let slot = slot(index, "#4 'index'")?;
-    let right = rotation.map_or(Vec3::X, |rotation| rotation.normalize() * Vec3::X);
-    let right = if right.is_finite() { right } else { Vec3::X };
+    let rotation = rotation.unwrap_or(Quat::IDENTITY);
+    if (rotation.length_squared() - 1.0).abs() > 1e-3 {
+        return Err(crate::error!(
+            "argument #3 'rotation' must have length 1, this one has {}: use Quaternion.normalize",
+            rotation.length()
+        ));
+    }
+    let right = rotation * Vec3::X;
     let world = world(engine, sound_world);
     if world.listeners[slot].is_none() {
         // It was put there, and did not come flying.

@@ -421,6 +421,6 @@ fn units(engine: &mut Engine, world: WorldId) -> Value {
     Value::List(units.map(|unit| Value::Number(unit.0.to_number())).collect())
 }
 
-fn update_scene(engine: &mut Engine, world: WorldId) {
-    engine.units.update_scene(world);
+fn update_scene(engine: &mut Engine, world: WorldId) -> Result<(), Error> {
+    engine.units.update_scene(world, &engine.tasks)
 }

@@ -2,14 +2,17 @@
 
 use crate::engine::Engine;
 use crate::foundation::{Error, suggest};
+use crate::resource::name::ResourceName;
 use crate::script::arg::{Integer, Text};
 use crate::script::cx::Cx;
 use crate::script::ret::{Expected, Many, Ret};
 use crate::script::row::{Module, func, module};
 use crate::script::types::{Shape, Type};
 use crate::script::value::Value;
+use crate::system::textures;
 use crate::system::window::{
-    CLIPBOARD_BYTES_MAX, CursorMode, CursorShape, Fullscreen, SIDE_MAX, SIDE_MIN, Vsync, Wish,
+    CLIPBOARD_BYTES_MAX, CursorMode, CursorShape, Fullscreen, PICTURE_SIDE_MAX, Picture, SIDE_MAX,
+    SIDE_MIN, Vsync, Wish,
 };
 use mlua::ffi::{lua_State, lua_pushlstring};
 use std::ffi::c_int;
@@ -151,6 +154,22 @@ assert(width > 0 and height > 0)"#,
             set_cursor,
             &[("shape", "\"arrow\", \"hand\", \"crosshair\", \"text\", \"wait\" …")],
             "Sets the cursor over the window to one of the desktop's own.",
+        ),
+        func(
+            "set_cursor_picture",
+            set_cursor_picture,
+            &[
+                ("texture", "a texture's name, at most 256 pixels a side"),
+                ("x", "of its tip, in pixels from the left; 0 if left out"),
+                ("y", "of its tip, in pixels from the top; 0 if left out"),
+            ],
+            "Sets the cursor over the window to a picture. It is shown in pixels of the screen.",
+        ),
+        func(
+            "set_icon",
+            set_icon,
+            &[("texture", "a texture's name, at most 256 pixels a side")],
+            "Sets the window's icon, where the desktop has such a thing.",
         ),
         func("clipboard", clipboard, &[], "The text in the clipboard, \"\" where there is none.")
             .pure(),
@@ -401,6 +420,43 @@ fn set_cursor_position(engine: &mut Engine, x: f64, y: f64) {
 fn set_cursor(engine: &mut Engine, shape: Text) -> Result<(), Error> {
     let shape = choice(shape.as_str(), "shape", CursorShape::WORDS, CursorShape::of)?;
     engine.window.wish(Wish::CursorShape(shape));
+    Ok(())
+}
+
+fn picture(engine: &mut Engine, name: &str) -> Result<Picture, Error> {
+    let bytes = engine.store.read(&ResourceName::new("texture", name))?;
+    let (width, height, rgba) = textures::picture(&bytes)?;
+    if width.max(height) > PICTURE_SIDE_MAX {
+        return Err(crate::error!(
+            "argument #1 'texture': '{name}' has {width} × {height} pixels, and may have \
+             {PICTURE_SIDE_MAX} a side"
+        ));
+    }
+    Ok(Picture { width, height, rgba: rgba.into() })
+}
+
+fn set_cursor_picture(
+    engine: &mut Engine,
+    texture: Text,
+    x: Option<Integer>,
+    y: Option<Integer>,
+) -> Result<(), Error> {
+    let picture = picture(engine, texture.as_str())?;
+    let inside = |number: Option<Integer>, side: u32, index: usize, name: &str| {
+        let number = number.map_or(0, |number| number.0);
+        let found = u32::try_from(number).ok().filter(|place| *place < side);
+        found.ok_or_else(|| {
+            crate::error!("argument #{index} '{name}' must be 0 to {}, got {number}", side - 1)
+        })
+    };
+    let (x, y) = (inside(x, picture.width, 2, "x")?, inside(y, picture.height, 3, "y")?);
+    engine.window.wish(Wish::CursorPicture(picture, x, y));
+    Ok(())
+}
+
+fn set_icon(engine: &mut Engine, texture: Text) -> Result<(), Error> {
+    let picture = picture(engine, texture.as_str())?;
+    engine.window.wish(Wish::Icon(picture));
     Ok(())
 }
 

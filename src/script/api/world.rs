@@ -1,5 +1,6 @@
 //! `World`: what can be asked of a world and done with it as a whole.
 
+use super::debug;
 use crate::engine::Engine;
 use crate::foundation::Handle;
 use crate::script::arg::AnyNumber;
@@ -43,6 +44,18 @@ assert(not World.alive(world))"#,
             sound_world,
             &[("world", "a world")],
             "The sound of a world: its listeners, and everything that plays in it.",
+        ),
+        func(
+            "create_line_object",
+            debug::create_line_object,
+            &[("world", "the world that its lines are shown in")],
+            "Makes an object that lines are collected in, for `LineObject`.",
+        ),
+        func(
+            "destroy_line_object",
+            debug::destroy_line_object,
+            &[("world", "the world it belongs to"), ("line_object", "what ends")],
+            "Ends a line object. Its handle is stale from then on.",
         ),
     ],
 );

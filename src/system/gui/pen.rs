@@ -42,9 +42,8 @@ impl Affine {
 impl Mul for Affine {
     type Output = Affine;
     fn mul(self, inner: Affine) -> Affine {
-        let turn = |[x, y]: [f32; 2]| {
-            [self.x[0] * x + self.y[0] * y, self.x[1] * x + self.y[1] * y]
-        };
+        let turn =
+            |[x, y]: [f32; 2]| [self.x[0] * x + self.y[0] * y, self.x[1] * x + self.y[1] * y];
         Affine { x: turn(inner.x), y: turn(inner.y), origin: self.apply(inner.origin) }
     }
 }

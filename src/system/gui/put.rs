@@ -124,11 +124,11 @@ impl Guis {
                 [instance.corners[i], instance.corners[i + 1]] = transform.apply(corner);
             }
         }
-        let plain = gui.making.mode == Mode::Immediate
-            && thing.object == 0.0
-            && thing.pose.is_none()
-            && self.shadow.is_none();
-        if !plain {
+        let usual = thing.pose.is_none() && self.shadow.is_none();
+        if usual && gui.making.mode == Mode::Retained && thing.object != 0.0 {
+            return self.change_one(thing, source, instance);
+        }
+        if !(usual && gui.making.mode == Mode::Immediate && thing.object == 0.0) {
             return self.put_moved(thing, &mut [(source, vec![instance])]);
         }
         self.counters.objects += 1;
@@ -143,6 +143,74 @@ impl Guis {
             return self.refuse(too_many());
         }
         instances.push(instance);
+        Ok(0.0)
+    }
+
+    /// Changes an object that is one quadrilateral to another one.
+    fn change_one(
+        &mut self,
+        thing: Thing,
+        source: SourceNumber,
+        instance: Instance,
+    ) -> Result<f64, Refused> {
+        let fits = Handle::from_number(thing.object).and_then(|handle| {
+            let object = self.objects.get(handle)?;
+            let same = object.gui == thing.gui.0 && object.what == thing.what;
+            (same && object.transform == 0 && object.parts == 1).then_some(handle)
+        });
+        let Some(handle) = fits else {
+            return self.put_moved(thing, &mut [(source, vec![instance])]);
+        };
+        let gui = self.guis.get_mut(thing.gui.0).expect("the caller found it");
+        let first = gui.instances.len();
+        if first >= INSTANCES_MAX {
+            return self.refuse(too_many());
+        }
+        self.counters.objects += 1;
+        let key = gui.key(&self.sources[source.0 as usize], thing.layer);
+        gui.instances.push(instance);
+        gui.changes.push(Change::Put {
+            object: number(handle),
+            key,
+            first: first as u32,
+            count: 1,
+        });
+        Ok(thing.object)
+    }
+
+    /// The same as [`Guis::put_one`] of an object of several quadrilaterals of one source.
+    #[inline(always)]
+    pub fn put_each(
+        &mut self,
+        thing: Thing,
+        source: SourceNumber,
+        each: impl ExactSizeIterator<Item = Instance>,
+    ) -> Result<f64, Refused> {
+        let Some(gui) = self.guis.get_mut(thing.gui.0) else { return Err(Refused) };
+        let plain = gui.making.mode == Mode::Immediate
+            && thing.object == 0.0
+            && thing.pose.is_none()
+            && self.shadow.is_none();
+        if !plain {
+            let instances: Vec<Instance> = each.collect();
+            return self.put(thing, &[Part { source, instances: &instances }]);
+        }
+        self.counters.objects += 1;
+        let like = Like { layer: thing.layer, source: source.0, clip: gui.pen.clip() };
+        if gui.last != Some(like)
+            && let Err(words) = gui.find_batch(&self.sources[source.0 as usize], like)
+        {
+            return self.refuse(words);
+        }
+        let instances = &mut gui.batches[gui.last_batch].instances;
+        if instances.len() + each.len() > INSTANCES_MAX {
+            return self.refuse(too_many());
+        }
+        let first = instances.len();
+        instances.extend(each);
+        if let Some(moved) = gui.pen.transform().copied() {
+            move_all(&moved, &mut gui.batches[gui.last_batch].instances[first..]);
+        }
         Ok(0.0)
     }
 
@@ -271,7 +339,8 @@ impl Guis {
             gui.transforms_changed = true;
             set_transform(parts, transform.into());
         }
-        let object = Object { gui: thing.gui.0, what: thing.what, transform, parts: parts.len() as u8 };
+        let object =
+            Object { gui: thing.gui.0, what: thing.what, transform, parts: parts.len() as u8 };
         let handle = match before {
             Some((handle, _)) => {
                 *self.objects.get_mut(handle).expect("it was found above") = object;
@@ -287,9 +356,13 @@ impl Guis {
                 }
             },
         };
-        gui.change(number(handle), before.map_or(0, |(_, object)| object.parts), parts, |source| {
-            &self.sources[source.0 as usize]
-        }, thing.layer);
+        gui.change(
+            number(handle),
+            before.map_or(0, |(_, object)| object.parts),
+            parts,
+            |source| &self.sources[source.0 as usize],
+            thing.layer,
+        );
         if let Some(shadow) = &mut self.shadow {
             let seen = shadow.see(&thing, &self.sources, parts);
             shadow.keep(number(thing.gui.0), number(handle), seen);

@@ -72,8 +72,7 @@ pub fn line(from: [f32; 2], to: [f32; 2], thickness: f32, round: bool, look: Loo
         let (x, y) = (x * (sides[0] + look.reach), y * (sides[1] + look.reach));
         [middle[0] + along[0] * x - along[1] * y, middle[1] + along[1] * x + along[0] * y]
     };
-    let [a, b, c, d] =
-        [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
+    let [a, b, c, d] = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
     Instance {
         corners: [a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1]],
         uv: [sides[0], sides[1], if round { half } else { 0.0 }, 0.0],
@@ -138,7 +137,8 @@ fn turn(a: [f32; 2], b: [f32; 2], c: [f32; 2]) -> f32 {
 /// A polygon as triangles. Its edges must not cross.
 ///
 /// # Errors
-/// The edges cross, or all points lie on one line.
+/// All points lie on one line, or the edges cross in a way that no part is left that is surely
+/// inside. (Not every crossing is found: what is covered then is not said.)
 /// Source: G. H. Meisters, "Polygons have ears" (1975).
 pub fn polygon(
     points: &[[f32; 2]],
@@ -149,7 +149,9 @@ pub fn polygon(
     let area: f32 =
         points.iter().enumerate().map(|(i, a)| a[0] * next(i)[1] - a[1] * next(i)[0]).sum();
     if area == 0.0 {
-        return Err("the points of this polygon lie on one line".to_string());
+        return Err(
+            "this polygon has no area: its points lie on one line, or its edges cross".to_string()
+        );
     }
     let mut left: Vec<[f32; 2]> = points.to_vec();
     if area < 0.0 {
@@ -194,8 +196,8 @@ pub fn nine_patch(
     into: &mut Vec<Instance>,
 ) {
     let fit = |size: f32, both: f32| if both > size { size / both } else { 1.0 };
-    let scale = fit(right - left, borders[0] + borders[2])
-        .min(fit(top - bottom, borders[1] + borders[3]));
+    let scale =
+        fit(right - left, borders[0] + borders[2]).min(fit(top - bottom, borders[1] + borders[3]));
     let xs = [left, left + borders[0] * scale, right - borders[2] * scale, right];
     let ys = [bottom, bottom + borders[1] * scale, top - borders[3] * scale, top];
     let us = [0.0, borders[0] / source.size[0], 1.0 - borders[2] / source.size[0], 1.0];

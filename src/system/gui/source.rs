@@ -8,7 +8,7 @@ use crate::packet::material::MaterialSlot;
 use crate::packet::texture::TextureSlot;
 
 /// A source's place in the table of a [`Guis`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SourceNumber(pub u32);
 
 /// The source that is there from the start: colour alone.

@@ -1,9 +1,10 @@
 //! Input: the state of every device, made each frame of the events that came. No driver and no
-//! window in here: plain events in, arrays out.
+//! window in here: plain events in, arrays out. Pads are read in pads/.
 
 mod device;
 mod event;
 pub mod names;
+pub mod pads;
 
 use crate::foundation::Vec3;
 use crate::foundation::hash::StateHash;
@@ -147,7 +148,7 @@ impl Input {
             }
             What::Disconnected => {
                 device.went = device.connected;
-                device.connected = false;
+                (device.connected, device.motors) = (false, 0);
                 device.release_all();
                 self.rumbling[usize::from(id.0)] = [0.0; 2];
             }

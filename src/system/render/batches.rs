@@ -26,6 +26,14 @@ pub struct Draw {
     /// The first instance in that array, and how many there are. Ended ones among them are empty.
     pub first: u32,
     pub count: u32,
+    /// Which paints may be among them: see [`paints_of`].
+    pub paints: u32,
+}
+
+/// The bits of the paints in instances, and bit 8 where any takes the nearest texel.
+pub fn paints_of(instances: &[Instance]) -> u32 {
+    let bits = |word: u32| 1 << (word & 15) | (word & Instance::NEAREST) << 4;
+    instances.iter().fold(0, |all, instance| all | bits(instance.paint))
 }
 
 /// One Gui.
@@ -116,7 +124,8 @@ fn add_immediate(gui: u64, batches: &[Batch], list: &mut DrawList) {
     for batch in batches {
         let (first, count) = (list.immediate, batch.instances.len() as u32);
         if count > 0 {
-            list.draws.push(Draw { gui, key: batch.key, retained: false, first, count });
+            let (key, paints) = (batch.key, paints_of(&batch.instances));
+            list.draws.push(Draw { gui, key, retained: false, first, count, paints });
         }
         list.immediate += count;
     }
@@ -160,6 +169,8 @@ struct Objects {
     /// The first that may still be there.
     first: usize,
     rebuild: bool,
+    /// Every paint that there has been.
+    paints: u32,
 }
 
 /// The retained objects of one Gui.
@@ -194,27 +205,23 @@ impl Retained {
         self.dirty.settle()
     }
 
+    /// Whoever copies changes has nothing yet.
+    pub fn all_dirty(&mut self) {
+        self.dirty.clear();
+        self.dirty.add(0..self.instances.len() as u32);
+    }
+
     /// What has changed is known.
     pub fn clean(&mut self) {
         self.dirty.clear();
-    }
-
-    /// How many objects there are.
-    pub fn len(&self) -> usize {
-        self.by_number.len()
-    }
-
-    /// Whether there is no object.
-    pub fn is_empty(&self) -> bool {
-        self.by_number.is_empty()
     }
 
     /// Adds a draw for each batch, in order.
     fn list(&self, gui: u64, draws: &mut Vec<Draw>) {
         for index in &self.order {
             let batch = self.batches[*index as usize].as_ref().expect("the order is fresh");
-            let (key, first, count) = (batch.key, batch.start, batch.used);
-            draws.push(Draw { gui, key, retained: true, first, count });
+            let Objects { key, start: first, used: count, paints, .. } = *batch;
+            draws.push(Draw { gui, key, retained: true, first, count, paints });
         }
     }
 
@@ -249,9 +256,11 @@ impl Retained {
             }
             None => (self.begin(number, key), true),
         };
+        let source = &source[first as usize..(first + count) as usize];
         let object = &mut self.objects[slot as usize];
         let index = object.batch;
         let batch = self.batches[index as usize].as_mut().expect("an object has a batch");
+        batch.paints |= paints_of(source);
         if new && !batch.rebuild && batch.room - batch.used >= count {
             object.start = batch.used;
             object.room = count;
@@ -268,7 +277,6 @@ impl Retained {
         let at = (batch.start + object.start) as usize;
         let had = if object.pending.take().is_some() { object.room } else { object.count };
         let end = at + count.max(had) as usize;
-        let source = &source[first as usize..(first + count) as usize];
         self.instances[at..at + count as usize].copy_from_slice(source);
         self.instances[at + count as usize..end].fill(Instance::default());
         object.count = count;
@@ -318,6 +326,7 @@ impl Retained {
             objects: Vec::new(),
             first: 0,
             rebuild: false,
+            paints: 0,
         };
         let index = self.free_batches.pop().unwrap_or_else(|| {
             self.batches.push(None);
@@ -415,8 +424,7 @@ impl Retained {
         }
         self.instances = instances;
         self.waste = 0;
-        self.dirty.clear();
-        self.dirty.add(0..self.instances.len() as u32);
+        self.all_dirty();
     }
 
     fn find_order(&mut self) {

@@ -203,8 +203,8 @@ fn nothing_found(choice: Choice, found: &[String]) -> Error {
     };
     match choice {
         Choice::Gpu => error!(
-            "no graphics card can be drawn with: {seen}. Install its driver, or run with --renderer \
-             auto or --renderer software"
+            "no graphics card can be drawn with: {seen}. Install its driver, or run with \
+             --renderer auto or --renderer software"
         ),
         Choice::Software => error!(
             "no software adapter was found: {seen}. Install one (on Debian and Ubuntu: apt install \
@@ -341,6 +341,12 @@ impl Device {
         }
     }
 
+    /// Notes what has ended or failed by now, without waiting.
+    pub fn look_after(&self) {
+        // Its own failure is that of the device, which is noted anyway.
+        let _ = self.device.poll(wgpu::PollType::Poll);
+    }
+
     /// Waits until everything handed to the adapter is done.
     pub fn wait(&self) {
         loop {
@@ -351,5 +357,41 @@ impl Device {
                 Ok(_) | Err(_) => return,
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_say_what_was_found_and_what_to_do() {
+        let check = |choice, found: &[&str], wanted: &str| {
+            let found: Vec<String> = found.iter().map(|it| it.to_string()).collect();
+            assert_eq!(nothing_found(choice, &found).message, wanted);
+        };
+        check(
+            Choice::Gpu,
+            &["llvmpipe (Vulkan, software)"],
+            "no graphics card can be drawn with: there is only llvmpipe (Vulkan, software). \
+             Install its driver, or run with --renderer auto or --renderer software",
+        );
+        check(
+            Choice::Auto,
+            &[],
+            "nothing to draw with was found: no graphics driver answers. Install a graphics \
+             driver, or a software one (on Debian and Ubuntu: apt install mesa-vulkan-drivers), \
+             or run with --renderer null",
+        );
+        check(
+            Choice::Software,
+            &[
+                "A (Vulkan, graphics card)",
+                "B (GL, graphics card, which cannot draw to the window)",
+            ],
+            "no software adapter was found: there is only A (Vulkan, graphics card), B (GL, \
+             graphics card, which cannot draw to the window). Install one (on Debian and Ubuntu: \
+             apt install mesa-vulkan-drivers), or run with --renderer null",
+        );
     }
 }

@@ -39,10 +39,8 @@ struct Paint {
 @group(0) @binding(2) var engine_atlas: texture_2d_array<f32>;
 @group(0) @binding(3) var engine_glyphs: texture_2d_array<f32>;
 @group(0) @binding(4) var engine_smooth: sampler;
-@group(0) @binding(5) var engine_nearest: sampler;
 @group(1) @binding(0) var engine_texture: texture_2d<f32>;
 @group(1) @binding(1) var engine_texture_sampler: sampler;
-@group(1) @binding(2) var engine_texture_nearest: sampler;
 
 /// Which paints a pipeline needs, one bit each; bit 8: nearest texels, too. A pipeline for fewer is
 /// much cheaper where the processor draws: it computes what is not taken.
@@ -149,7 +147,8 @@ fn engine_box(p: vec2f, shape: vec4f, dx: vec2f, dy: vec2f) -> f32 {
                       engine_footprint(dx, dy, vec2f(0.0, 1.0)));
     let plain = engine_plain_box(p, half, width);
     let inner = half - shape.w;
-    let hole = select(0.0, engine_plain_box(p, inner, width), shape.w > 0.0 && all(inner > vec2f(0.0)));
+    let hollow = shape.w > 0.0 && all(inner > vec2f(0.0));
+    let hole = select(0.0, engine_plain_box(p, inner, width), hollow);
     let radius = min(shape.z, min(half.x, half.y));
     if radius <= 0.0 {
         return plain - hole;
@@ -229,6 +228,12 @@ fn engine_glyph(uv: vec2f, layer: u32, extra: vec2f, dx: vec2f, dy: vec2f) -> f3
     return engine_edge((value - 0.5) * 2.0 * ENGINE_GLYPH_SPREAD, extra, texels);
 }
 
+/// The middle of the texel: there, a mixture of four is that texel alone. (GL cannot read one
+/// texture with two samplers.)
+fn engine_nearest(uv: vec2f, size: vec2f) -> vec2f {
+    return (floor(uv * size) + 0.5) / size;
+}
+
 /// What the engine's own material paints, alpha multiplied in.
 fn engine_paint(in: EngineVarying) -> vec4f {
     let dx = dpdx(in.uv);
@@ -239,13 +244,15 @@ fn engine_paint(in: EngineVarying) -> vec4f {
     let color = vec4f(in.color.rgb * in.color.a, in.color.a);
     if engine_needs(ENGINE_ATLAS) && kind == ENGINE_ATLAS {
         if near {
-            return color * textureSampleLevel(engine_atlas, engine_nearest, in.uv, layer, 0.0);
+            let uv = engine_nearest(in.uv, vec2f(ENGINE_ATLAS_SIDE));
+            return color * textureSampleLevel(engine_atlas, engine_smooth, uv, layer, 0.0);
         }
         return color * textureSampleGrad(engine_atlas, engine_smooth, in.uv, layer, dx, dy);
     }
     if engine_needs(ENGINE_TEXTURE) && kind == ENGINE_TEXTURE {
         if near {
-            return color * textureSampleLevel(engine_texture, engine_texture_nearest, in.uv, 0.0);
+            let uv = engine_nearest(in.uv, vec2f(textureDimensions(engine_texture)));
+            return color * textureSampleLevel(engine_texture, engine_texture_sampler, uv, 0.0);
         }
         return color * textureSampleGrad(engine_texture, engine_texture_sampler, in.uv, dx, dy);
     }

@@ -82,7 +82,6 @@ fn frame_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
             array(2),
             array(3),
             sampler_entry(4),
-            sampler_entry(5),
         ],
     })
 }
@@ -106,8 +105,7 @@ fn own_layout(device: &wgpu::Device, shader: &Shader) -> Option<wgpu::BindGroupL
         entries.push(texture_entry(texture_binding(place)));
         entries.push(sampler_entry(sampler_binding(place)));
     }
-    let descriptor =
-        wgpu::BindGroupLayoutDescriptor { label: Some("material"), entries: &entries };
+    let descriptor = wgpu::BindGroupLayoutDescriptor { label: Some("material"), entries: &entries };
     (!entries.is_empty()).then(|| device.create_bind_group_layout(&descriptor))
 }
 
@@ -154,13 +152,13 @@ impl Program {
     }
 
     fn make(&self, device: &Device, purpose: Purpose) -> Result<wgpu::RenderPipeline, String> {
-        use wgpu::VertexFormat::{Float32x2, Float32x4, Uint32, Unorm8x4};
         let attributes = wgpu::vertex_attr_array![
             0 => Float32x4, 1 => Float32x4, 2 => Float32x4, 3 => Unorm8x4, 4 => Uint32,
             5 => Float32x2
         ];
         let paints = [("ENGINE_PAINTS", f64::from(purpose.paints))];
-        let options = || wgpu::PipelineCompilationOptions { constants: &paints, ..Default::default() };
+        let options =
+            || wgpu::PipelineCompilationOptions { constants: &paints, ..Default::default() };
         let depth = purpose.depth.then(|| wgpu::DepthStencilState {
             format: DEPTH_FORMAT,
             depth_write_enabled: Some(false),
@@ -273,7 +271,8 @@ impl Materials {
         let (program, material) = match (made, before) {
             (Ok(program), _) => (program, material),
             (Err(words), before) => {
-                let shader = material.shader.as_ref().map_or_else(String::new, |it| it.name.clone());
+                let shader =
+                    material.shader.as_ref().map_or_else(String::new, |it| it.name.clone());
                 events.push(Event::ShaderFailed { shader, words });
                 match before {
                     // What worked before stays, whole: the new variables may not fit it.
@@ -307,13 +306,13 @@ impl Materials {
         blend: Blend,
         format: wgpu::TextureFormat,
     ) -> Result<usize, String> {
-        let known = |it: &Option<Arc<Shader>>| it.as_ref().is_some_and(|it| Arc::ptr_eq(it, shader));
+        let known =
+            |it: &Option<Arc<Shader>>| it.as_ref().is_some_and(|it| Arc::ptr_eq(it, shader));
         if let Some(index) = self.sources.iter().position(known) {
             return Ok(index);
         }
         let groups = [&self.frame_layout, textures.layout()];
-        let mut program =
-            Program::new(device, groups, &shader.name, &shader.source, Some(shader))?;
+        let mut program = Program::new(device, groups, &shader.name, &shader.source, Some(shader))?;
         let purpose = Purpose { blend, format, depth: false, paints: ALL_PAINTS };
         let pipeline = program.make(device, purpose)?;
         program.pipelines.insert(purpose, Some(pipeline));
@@ -453,4 +452,38 @@ fn write_variables(device: &Device, buffer: &wgpu::Buffer, bytes: &[u8]) {
     let mut padded = bytes.to_vec();
     padded.resize(buffer.size() as usize, 0);
     device.queue.write_buffer(buffer, 0, &padded);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::gui::paint;
+    use crate::packet::texture::{ATLAS_SIDE, GLYPH_SPREAD};
+
+    #[test]
+    fn the_shader_has_the_same_constants_as_the_packet() {
+        let source = engine_source();
+        let check = |name: &str, value: String| {
+            let line = format!("const {name}");
+            let found = source.lines().find(|it| it.starts_with(&line)).expect("it is declared");
+            let (_, after) = found.split_once(" = ").expect("it has a value");
+            assert_eq!(after.trim_end_matches(';'), value, "{name}");
+        };
+        for (name, value) in [
+            ("ENGINE_ATLAS:", paint::ATLAS),
+            ("ENGINE_TEXTURE:", paint::TEXTURE),
+            ("ENGINE_GLYPH:", paint::GLYPH),
+            ("ENGINE_BOX:", paint::BOX),
+            ("ENGINE_ELLIPSE:", paint::ELLIPSE),
+            ("ENGINE_ARC:", paint::ARC),
+            ("ENGINE_SOLID:", paint::SOLID),
+            ("ENGINE_TEXTURE_FIELD:", paint::TEXTURE_FIELD),
+            ("ENGINE_NEAREST:", Instance::NEAREST),
+        ] {
+            check(name, format!("{value}u"));
+        }
+        check("ENGINE_ATLAS_SIDE:", format!("{ATLAS_SIDE}.0"));
+        check("ENGINE_GLYPH_SPREAD:", format!("{GLYPH_SPREAD:.1}"));
+        assert!(source.contains(&format!("override ENGINE_PAINTS: u32 = {ALL_PAINTS:#x}u;")));
+    }
 }

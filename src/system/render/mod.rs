@@ -5,16 +5,31 @@
 //! `shader/` puts shaders together and checks them.
 
 mod batches;
+mod buffers;
+mod capture;
+mod device;
+mod encode;
+mod materials;
 mod null;
+mod painter;
+mod passes;
+mod screen;
+pub mod shader;
 mod table;
+mod textures;
+mod thread;
+mod timing;
 
 pub use batches::Draw;
 pub use null::Recorder;
 
+use crate::error;
 use crate::foundation::Error;
 use crate::packet::Packet;
 use crate::packet::texture::TextureSlot;
+use painter::{Command, Painter};
 use std::sync::Arc;
+use thread::Thread;
 
 /// Which adapter is wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,6 +115,10 @@ pub enum Event {
     DeviceRecovered {
         words: String,
     },
+    /// Something could not be done on the adapter: memory has run out, or the engine asked wrongly.
+    Fault {
+        words: String,
+    },
     /// Nothing will be drawn from now on.
     Failed {
         words: String,
@@ -118,6 +137,20 @@ pub struct Adapter {
     pub texture_side_max: u32,
     /// Whether textures can be compressed blocks.
     pub block_textures: bool,
+}
+
+impl Adapter {
+    /// What stands for an adapter where nothing is drawn.
+    fn none() -> Adapter {
+        Adapter {
+            name: "null".to_string(),
+            backend: "null",
+            software: true,
+            driver: String::new(),
+            texture_side_max: 16384,
+            block_textures: true,
+        }
+    }
 }
 
 /// Figures of the newest frame.
@@ -146,69 +179,109 @@ pub struct Statistics {
 /// A renderer. Packets are taken over in order, every one of them.
 pub struct Renderer {
     backend: Backend,
+    adapter: Adapter,
 }
 
 enum Backend {
     Null(Box<Recorder>),
+    Here(Box<Painter>),
+    Thread(Thread),
 }
 
 impl Renderer {
     /// Finds an adapter and starts. Fails with words when there is none of the wanted kind.
-    pub fn start(_options: Options) -> Result<Renderer, Error> {
-        Ok(Renderer { backend: Backend::Null(Box::default()) })
+    pub fn start(options: Options) -> Result<Renderer, Error> {
+        if options.choice == Choice::Null {
+            let backend = Backend::Null(Box::default());
+            return Ok(Renderer { backend, adapter: Adapter::none() });
+        }
+        let painter = Painter::start(&options)?;
+        let adapter = painter.adapter();
+        let backend = if options.threaded {
+            let window = matches!(options.output, Output::Window { .. });
+            let thread = Thread::start(painter, window);
+            Backend::Thread(thread.map_err(|error| {
+                error!("the render thread could not be started: {error}. Run --single-threaded")
+            })?)
+        } else {
+            Backend::Here(Box::new(painter))
+        };
+        Ok(Renderer { backend, adapter })
     }
 
-    /// Hands a packet over and gives back an empty one. Waits while one is waiting already; where
-    /// the display sets the pace, until this one is taken up, so that input is fresh.
+    /// Hands a packet over and gives back an empty one. Waits while one is waiting already; with a
+    /// window, until this one is taken up, so that the next is made of fresh input.
     pub fn submit(&mut self, mut packet: Packet) -> Packet {
         match &mut self.backend {
             Backend::Null(recorder) => recorder.apply(&packet),
+            Backend::Here(painter) => painter.packet(&packet),
+            Backend::Thread(thread) => return thread.submit(packet),
         }
         packet.clear();
         packet
     }
 
-    /// The screen has another size, in pixels. Counts from the next packet on.
-    pub fn resize(&mut self, _width: u32, _height: u32) {}
+    fn command(&mut self, command: Command) {
+        match &mut self.backend {
+            Backend::Null(_) => {}
+            Backend::Here(painter) => painter.command(command),
+            Backend::Thread(thread) => thread.command(command),
+        }
+    }
 
-    pub fn set_vsync(&mut self, _vsync: Vsync) {}
+    /// The screen has another size, in pixels. Counts from the next packet on.
+    pub fn resize(&mut self, width: u32, height: u32) {
+        self.command(Command::Resize(width, height));
+    }
+
+    pub fn set_vsync(&mut self, vsync: Vsync) {
+        self.command(Command::Vsync(vsync));
+    }
 
     /// Whether the passes are measured on the adapter.
-    pub fn set_timing(&mut self, _timing: bool) {}
+    pub fn set_timing(&mut self, timing: bool) {
+        self.command(Command::Timing(timing));
+    }
+
+    /// Has the adapter fail as it does when its driver crashes: to see that all comes back.
+    pub fn lose_device(&mut self) {
+        self.command(Command::LoseDevice);
+    }
 
     /// What has happened since the last call.
     pub fn events(&mut self) -> Vec<Event> {
         match &mut self.backend {
             Backend::Null(recorder) => recorder.events(),
+            Backend::Here(painter) => painter.take_events(),
+            Backend::Thread(thread) => thread.events(),
         }
     }
 
     /// Waits until every packet so far is drawn and its captures are among the events.
-    pub fn finish(&mut self) {}
+    pub fn finish(&mut self) {
+        if let Backend::Thread(thread) = &self.backend {
+            thread.finish();
+        }
+    }
 
     pub fn statistics(&self) -> Statistics {
         match &self.backend {
             Backend::Null(recorder) => recorder.statistics(),
+            Backend::Here(painter) => painter.statistics().clone(),
+            Backend::Thread(thread) => thread.statistics(),
         }
     }
 
-    pub fn adapter(&self) -> Adapter {
-        match &self.backend {
-            Backend::Null(_) => Adapter {
-                name: "null".to_string(),
-                backend: "null",
-                software: true,
-                driver: String::new(),
-                texture_side_max: 16384,
-                block_textures: true,
-            },
-        }
+    /// What is drawn with, as found at the start.
+    pub fn adapter(&self) -> &Adapter {
+        &self.adapter
     }
 
     /// What would have been drawn, where nothing is.
     pub fn recorder(&self) -> Option<&Recorder> {
         match &self.backend {
             Backend::Null(recorder) => Some(recorder),
+            Backend::Here(_) | Backend::Thread(_) => None,
         }
     }
 }

@@ -65,8 +65,13 @@ pub struct Textures {
     samplers: Map<Sampling, wgpu::Sampler>,
 }
 
-fn array(device: &Device, layers: u32, side: u32, levels: u32, format: wgpu::TextureFormat)
-    -> (wgpu::Texture, wgpu::TextureView) {
+fn array(
+    device: &Device,
+    layers: u32,
+    side: u32,
+    levels: u32,
+    format: wgpu::TextureFormat,
+) -> (wgpu::Texture, wgpu::TextureView) {
     let layers = if device.two_layers { layers.max(2) } else { layers };
     let texture = device.device.create_texture(&wgpu::TextureDescriptor {
         label: Some("atlas"),
@@ -156,8 +161,11 @@ impl Atlas {
                     origin: wgpu::Origin3d::ZERO,
                     aspect: wgpu::TextureAspect::All,
                 };
-                let size =
-                    wgpu::Extent3d { width: side, height: side, depth_or_array_layers: self.layers };
+                let size = wgpu::Extent3d {
+                    width: side,
+                    height: side,
+                    depth_or_array_layers: self.layers,
+                };
                 encoder.copy_texture_to_texture(place(&self.texture), place(&texture), size);
             }
             device.queue.submit([encoder.finish()]);
@@ -183,7 +191,12 @@ fn format_of(format: Format) -> wgpu::TextureFormat {
 }
 
 /// Why a texture cannot be made on an adapter, if it cannot.
-fn refusal(device: &Device, width: u32, height: u32, format: wgpu::TextureFormat) -> Option<String> {
+fn refusal(
+    device: &Device,
+    width: u32,
+    height: u32,
+    format: wgpu::TextureFormat,
+) -> Option<String> {
     let (most, name) = (device.about.texture_side_max, &device.about.name);
     if width > most || height > most {
         return Some(format!(
@@ -207,7 +220,7 @@ fn refusal(device: &Device, width: u32, height: u32, format: wgpu::TextureFormat
 fn own_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
         label: Some("texture"),
-        entries: &[texture_entry(0), sampler_entry(1), sampler_entry(2)],
+        entries: &[texture_entry(0), sampler_entry(1)],
     })
 }
 
@@ -262,10 +275,6 @@ impl Textures {
     pub fn new(device: &Device) -> Textures {
         let layout = own_layout(&device.device);
         let mut samplers = Map::default();
-        for nearest in [false, true] {
-            let sampling = Sampling { nearest, ..PLAIN };
-            samplers.insert(sampling, make_sampler(device, sampling));
-        }
         let white = device.device.create_texture(&wgpu::TextureDescriptor {
             label: Some("white"),
             size: wgpu::Extent3d { width: 1, height: 1, depth_or_array_layers: 1 },
@@ -451,7 +460,7 @@ impl Textures {
     }
 }
 
-/// Group 1: a texture, its sampler, and one for the nearest texel.
+/// Group 1: a texture and its sampler.
 fn group(
     device: &Device,
     layout: &wgpu::BindGroupLayout,
@@ -459,17 +468,13 @@ fn group(
     samplers: &mut Map<Sampling, wgpu::Sampler>,
     sampling: Sampling,
 ) -> wgpu::BindGroup {
-    let mut sampler = |sampling| {
-        samplers.entry(sampling).or_insert_with(|| make_sampler(device, sampling)).clone()
-    };
-    let (own, nearest) = (sampler(sampling), sampler(Sampling { nearest: true, ..sampling }));
+    let sampler = samplers.entry(sampling).or_insert_with(|| make_sampler(device, sampling));
     device.device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: Some("texture"),
         layout,
         entries: &[
             entry(0, wgpu::BindingResource::TextureView(view)),
-            entry(1, wgpu::BindingResource::Sampler(&own)),
-            entry(2, wgpu::BindingResource::Sampler(&nearest)),
+            entry(1, wgpu::BindingResource::Sampler(sampler)),
         ],
     })
 }

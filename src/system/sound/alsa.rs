@@ -22,19 +22,12 @@ pub fn opener(device: String) -> Open {
 #[cfg(target_os = "linux")]
 mod linux {
     use super::{LATENCY_MICROSECONDS, SAMPLE_RATE, Sink};
-    use libloading::{Library, Symbol};
+    use libloading::Library;
     use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_ulong, c_void};
 
     type PcmOpen = unsafe extern "C" fn(*mut *mut c_void, *const c_char, c_int, c_int) -> c_int;
-    type SetParams = unsafe extern "C" fn(
-        *mut c_void,
-        c_int,
-        c_int,
-        c_uint,
-        c_uint,
-        c_int,
-        c_uint,
-    ) -> c_int;
+    type SetParams =
+        unsafe extern "C" fn(*mut c_void, c_int, c_int, c_uint, c_uint, c_int, c_uint) -> c_int;
     type Write = unsafe extern "C" fn(*mut c_void, *const c_void, c_ulong) -> c_long;
     type Recover = unsafe extern "C" fn(*mut c_void, c_int, c_int) -> c_int;
     type Close = unsafe extern "C" fn(*mut c_void) -> c_int;
@@ -68,8 +61,8 @@ mod linux {
             // SAFETY: names and types are those of alsa/pcm.h and alsa/error.h.
             unsafe {
                 let lacks = |reason: libloading::Error| format!("libasound.so.2 lacks {reason}");
-                let set_handler: Symbol<SetErrorHandler> =
-                    library.get(b"snd_lib_error_set_handler\0").map_err(lacks)?;
+                let set_handler: SetErrorHandler =
+                    *library.get(b"snd_lib_error_set_handler\0").map_err(lacks)?;
                 let open: PcmOpen = *library.get(b"snd_pcm_open\0").map_err(lacks)?;
                 let set_params: SetParams = *library.get(b"snd_pcm_set_params\0").map_err(lacks)?;
                 let write: Write = *library.get(b"snd_pcm_writei\0").map_err(lacks)?;
@@ -77,7 +70,6 @@ mod linux {
                 let close: Close = *library.get(b"snd_pcm_close\0").map_err(lacks)?;
                 let words: Words = *library.get(b"snd_strerror\0").map_err(lacks)?;
                 set_handler(quiet as *const c_void);
-                drop(set_handler);
                 let name = CString::new(device).map_err(|_| "its name has a zero".to_string())?;
                 let mut pcm = std::ptr::null_mut();
                 let code = open(&mut pcm, name.as_ptr(), PLAYBACK, 0);

@@ -152,7 +152,11 @@ mod tests {
         let mut gain = 0.0;
         let mut step = |buses: &mut Buses, loud: f32| {
             buses.states[1].loudest = loud;
-            buses.step(0.05, |bus, told| if bus == 2 { gain = told });
+            buses.step(0.05, |bus, told| {
+                if bus == 2 {
+                    gain = told
+                }
+            });
             gain
         };
         assert_eq!(step(&mut buses, 0.0), 1.0);

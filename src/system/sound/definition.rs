@@ -292,7 +292,9 @@ impl Definition {
         });
         writer.list(&self.layers, |writer, layer| {
             writer.u32(layer.root);
-            [layer.volume_db, layer.pitch, layer.delay_seconds].map(|value| float(writer, value));
+            for value in [layer.volume_db, layer.pitch, layer.delay_seconds] {
+                float(writer, value);
+            }
             writer.u8(u8::from(layer.repeat.is_some()));
             let repeat = layer.repeat.unwrap_or(Loop { start_seconds: 0.0, end_seconds: 0.0 });
             float(writer, repeat.start_seconds);
@@ -478,7 +480,7 @@ fn write_node(writer: &mut Writer, node: &Node) {
         }
     };
     writer.u8(kind);
-    words.map(|word| writer.u32(word));
+    words.into_iter().for_each(|word| writer.u32(word));
 }
 
 fn read_node(reader: &mut Reader) -> Result<Node, Error> {

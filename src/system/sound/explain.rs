@@ -40,7 +40,8 @@ pub fn explain(
             line(&mut text, 1, &format!("{:<16} {kind:<7} {value}", parameter.name));
         });
     }
-    let mut whole = Totals { db: options.volume_db, pitch: options.pitch, cutoff_hz: None, pan: options.pan };
+    let mut whole =
+        Totals { db: options.volume_db, pitch: options.pitch, cutoff_hz: None, pan: options.pan };
     let curves = &definition.curves[..definition.sound_curves as usize];
     if !curves.is_empty() {
         text += "\nCurves of the sound:\n";
@@ -66,7 +67,13 @@ struct Totals {
 }
 
 impl Totals {
-    fn add(&mut self, text: &mut String, definition: &Definition, curves: &[Curve], values: Values) {
+    fn add(
+        &mut self,
+        text: &mut String,
+        definition: &Definition,
+        curves: &[Curve],
+        values: Values,
+    ) {
         for curve in curves {
             let name = &definition.parameters[curve.parameter as usize].name;
             let (target, ..) = Target::ALL[curve.target as usize];
@@ -276,6 +283,9 @@ mod tests {
             told(IMPACT, &["force=much"]).unwrap_err(),
             "the parameter 'force' is a number, which a curve reads; got the text \"much\""
         );
-        assert_eq!(told(IMPACT, &["force"]).unwrap_err(), "'force' is no parameter: say NAME=VALUE");
+        assert_eq!(
+            told(IMPACT, &["force"]).unwrap_err(),
+            "'force' is no parameter: say NAME=VALUE"
+        );
     }
 }

@@ -41,9 +41,8 @@ fn document(compiling: &Compiling) -> Result<sjson::Document, Error> {
 }
 
 fn compile_sound(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
-    let checked = |path: &str, bytes: Vec<u8>| {
-        wave::check(bytes).map_err(|words| error!("{path}: {words}"))
-    };
+    let checked =
+        |path: &str, bytes: Vec<u8>| wave::check(bytes).map_err(|words| error!("{path}: {words}"));
     let (definition, wave) = match compiling.form {
         Form::Raw => {
             let bytes = std::mem::take(&mut compiling.bytes);
@@ -53,8 +52,7 @@ fn compile_sound(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
             // The recording of the same name, which is listed where there is one.
             let recording = compiling.files.first().cloned();
             let document = document(compiling)?;
-            let definition =
-                source::parse(&compiling.path, document.root(), recording.is_some())?;
+            let definition = source::parse(&compiling.path, document.root(), recording.is_some())?;
             for name in &definition.files {
                 compiling.refer("sound", name);
             }

@@ -81,8 +81,7 @@ impl Library {
         definition: &Definition,
     ) -> Result<Vec<u32>, Error> {
         let one = |file: &String| {
-            self.recording(store, file)
-                .map_err(|error| error!("sound '{name}': {}", error.message))
+            self.recording(store, file).map_err(|error| error!("sound '{name}': {}", error.message))
         };
         definition.files.iter().map(one).collect()
     }

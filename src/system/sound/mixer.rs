@@ -125,7 +125,8 @@ impl Mixer {
     /// The buses of a game that has no mixer of its own.
     pub fn standard() -> Mixer {
         let mut buses = vec![Bus::new(MASTER, None)];
-        buses.extend(["effects", "music", "voice", "interface"].map(|name| Bus::new(name, Some(0))));
+        buses
+            .extend(["effects", "music", "voice", "interface"].map(|name| Bus::new(name, Some(0))));
         Mixer { buses }
     }
 
@@ -151,13 +152,13 @@ impl Mixer {
             writer.u32(bus.volume_db.to_bits());
             writer.list(&bus.effects, |writer, effect| {
                 writer.u8(effect.kind as u8);
-                effect.values.map(|value| writer.u32(value.to_bits()));
+                effect.values.into_iter().for_each(|value| writer.u32(value.to_bits()));
             });
             writer.u32(bus.duck.map_or(u32::MAX, |duck| duck.by as u32));
             let duck = bus.duck.map_or([0.0; 3], |duck| {
                 [duck.volume_db, duck.attack_seconds, duck.release_seconds]
             });
-            duck.map(|value| writer.u32(value.to_bits()));
+            duck.into_iter().for_each(|value| writer.u32(value.to_bits()));
         });
         writer.finish()
     }
@@ -350,10 +351,7 @@ mod tests {
             "buses = { a = { effects = [{ reverb = { feedback = 2 } }] } }",
             "a.mixer:1: 'feedback' must be 0 to 0.99, got 2",
         );
-        check(
-            "buses = { a = { duck = { by = \"a\" } } }",
-            "a.mixer:1: there is no other bus 'a'",
-        );
+        check("buses = { a = { duck = { by = \"a\" } } }", "a.mixer:1: there is no other bus 'a'");
         check("buses = { master = {} }", "a.mixer:1: the buses 'master' and 'master' clash");
         assert_eq!(
             Mixer::standard().missing_words("musik"),

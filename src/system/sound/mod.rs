@@ -22,9 +22,11 @@ mod player;
 mod source;
 pub mod space;
 pub mod step;
+pub mod voice;
 pub mod voices;
 mod wav_file;
 pub mod wave;
+mod waves;
 mod words;
 
 use crate::error;
@@ -92,9 +94,8 @@ impl Sounds {
         };
         let file = match destination {
             Destination::File(path) => {
-                let file = WavFile::create(path).map_err(|reason| {
-                    error!("{} cannot be written: {reason}", path.display())
-                })?;
+                let file = WavFile::create(path)
+                    .map_err(|reason| error!("{} cannot be written: {reason}", path.display()))?;
                 Some((file, path.clone()))
             }
             _ => None,
@@ -159,7 +160,11 @@ impl Sounds {
     }
 
     /// Triggers a sound; nothing where its policy refuses another voice.
-    pub fn trigger(&mut self, store: &mut Store, trigger: &Trigger) -> Result<Option<VoiceId>, Error> {
+    pub fn trigger(
+        &mut self,
+        store: &mut Store,
+        trigger: &Trigger,
+    ) -> Result<Option<VoiceId>, Error> {
         Ok(self.voices.trigger(store, trigger)?.map(VoiceId))
     }
 
@@ -256,10 +261,7 @@ impl Sounds {
 }
 
 /// The mixer of a game, and its name, where it has one of its own.
-fn load_mixer(
-    settings: &Settings,
-    store: &mut Store,
-) -> Result<(Mixer, Option<String>), Error> {
+fn load_mixer(settings: &Settings, store: &mut Store) -> Result<(Mixer, Option<String>), Error> {
     let name = settings.text("sound.mixer");
     let standard = name == DEFAULT_MIXER;
     if standard && !store.has(&ResourceName::new("mixer", name)) {

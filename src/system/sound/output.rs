@@ -7,6 +7,7 @@ use super::mixer::{self, Effect, Mixer};
 use super::player::{Control, Playing, Source, Whole};
 use super::voices::{Command, Mix, Start};
 use super::wave::{self, Wave, WaveFile};
+use super::waves::{DECODED_BYTES_MAX, WaveKey, Waves};
 use crate::foundation::log;
 use kira::effect::compressor::CompressorBuilder;
 use kira::effect::delay::DelayBuilder;
@@ -16,7 +17,6 @@ use kira::sound::streaming::StreamingSoundHandle;
 use kira::sound::{FromFileError, SoundData};
 use kira::track::{TrackBuilder, TrackHandle};
 use kira::{AudioManager, AudioManagerSettings, Capacities, Decibels, Mix as Blend, Tween};
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
@@ -25,9 +25,6 @@ use std::time::{Duration, Instant};
 const DRIFT_SECONDS: f64 = 0.05;
 /// What starts later than this, because it had to be decoded first, skips what was missed.
 const LATE_SECONDS: f64 = 0.25;
-
-/// A recording and which of its exchanges.
-type WaveKey = (u32, u32);
 
 /// What is playing in one place.
 struct Slot {
@@ -57,7 +54,7 @@ pub struct Output {
     tracks: Vec<TrackHandle>,
     /// Tracks of an exchanged mixer, until what plays on them has ended.
     slots: Vec<Option<Slot>>,
-    waves: HashMap<WaveKey, Option<Arc<Wave>>>,
+    waves: Waves,
     waiting: Vec<Waiting>,
     decoder: Option<Decoder>,
     /// A time and the frame that it is at.
@@ -83,7 +80,7 @@ impl Output {
             shared,
             tracks,
             slots: Vec::new(),
-            waves: HashMap::new(),
+            waves: Waves::new(DECODED_BYTES_MAX),
             waiting: Vec::new(),
             decoder: live.then(decoder),
             anchor: (0.0, 0),
@@ -180,18 +177,18 @@ impl Output {
 
     /// The decoded recording, if it is there; it is on its way otherwise.
     fn wave(&mut self, key: WaveKey, library: &Library) -> Option<Arc<Wave>> {
-        if let Some(known) = self.waves.get(&key) {
-            return known.clone();
+        if let Some(known) = self.waves.get(key) {
+            return known;
         }
         // What was exchanged is not played again.
-        self.waves.retain(|(recording, _), _| *recording != key.0);
+        self.waves.forget_older(key);
         let recording = &library.recordings[key.0 as usize];
         let Some(decoder) = &self.decoder else {
             let wave = keep(wave::decode(&recording.file), &recording.name);
-            self.waves.insert(key, wave.clone());
+            self.waves.put(key, wave.clone());
             return wave;
         };
-        self.waves.insert(key, None);
+        self.waves.put(key, None);
         // A decoder that is gone has panicked; its words were told.
         let _ = decoder.requests.send((key, recording.file.clone()));
         None
@@ -208,12 +205,12 @@ impl Output {
         let decoded: Vec<Decoded> = decoder.results.try_iter().collect();
         for (key, result) in decoded {
             let wave = keep(result, &format!("number {}", key.0));
-            if self.waves.contains_key(&key) {
-                self.waves.insert(key, wave);
+            if self.waves.get(key).is_some() {
+                self.waves.put(key, wave);
             }
         }
         let waves = &self.waves;
-        let ready = |waiting: &mut Waiting| waves.get(&waiting.key).is_some_and(Option::is_some);
+        let ready = |waiting: &mut Waiting| waves.has(waiting.key);
         let ready: Vec<Waiting> = self.waiting.extract_if(.., ready).collect();
         for Waiting { mut start, key, since } in ready {
             let late = since.elapsed().as_secs_f64();
@@ -221,7 +218,7 @@ impl Output {
                 start.seconds += late * f64::from(start.mix.rate);
                 start.rises = true;
             }
-            let wave = self.waves[&key].clone().expect("it is ready");
+            let wave = self.waves.get(key).flatten().expect("it is ready");
             let source = Source::Whole(Whole::new(wave, start.seconds, start.repeat));
             self.play(&start, source, None);
         }
@@ -396,8 +393,12 @@ fn add_effect(builder: &mut TrackBuilder, effect: &Effect) {
             builder.add_effect(delay);
         }
         mixer::FILTER => {
-            let modes =
-                [FilterMode::LowPass, FilterMode::BandPass, FilterMode::HighPass, FilterMode::Notch];
+            let modes = [
+                FilterMode::LowPass,
+                FilterMode::BandPass,
+                FilterMode::HighPass,
+                FilterMode::Notch,
+            ];
             builder.add_effect(
                 FilterBuilder::new()
                     .mix(blend)

@@ -157,7 +157,10 @@ fn hermite([a, b, c, d]: [Frame; 4], t: f32) -> Frame {
         let c3 = 0.5 * (d - a) + 1.5 * (b - c);
         ((c3 * t + c2) * t + c1) * t + b
     };
-    Frame { left: one(a.left, b.left, c.left, d.left), right: one(a.right, b.right, c.right, d.right) }
+    Frame {
+        left: one(a.left, b.left, c.left, d.left),
+        right: one(a.right, b.right, c.right, d.right),
+    }
 }
 
 /// A low-pass filter of second order without resonance, of both channels. After Andrew Simper,
@@ -286,7 +289,11 @@ impl Sound for Player {
 impl Player {
     /// Filter, volume, and the gate of pause and stop.
     fn shape(&mut self, out: &mut [Frame], dt: f64, target: Mix, state: u32) {
-        self.filters |= target.cutoff_hz < OPEN_HZ;
+        if !self.filters && target.cutoff_hz < OPEN_HZ {
+            self.filters = true;
+            // As if the sample that comes now had been there for long: the filter begins in it.
+            self.filter.second = out.first().copied().unwrap_or(Frame::ZERO);
+        }
         // Half of the way each batch: a filter that jumps would be heard.
         self.mix.cutoff_hz += (target.cutoff_hz - self.mix.cutoff_hz) * 0.5;
         if self.filters {
@@ -297,7 +304,8 @@ impl Player {
         }
         let dt = dt as f32;
         let near = 1.0 - (-dt / SMOOTH_SECONDS).exp();
-        let stop_seconds = f32::from_bits(self.playing.control.stop_seconds.load(Ordering::Relaxed));
+        let stop_seconds =
+            f32::from_bits(self.playing.control.stop_seconds.load(Ordering::Relaxed));
         let gate_step = match state {
             PLAY => dt / PAUSE_SECONDS,
             PAUSE => -dt / PAUSE_SECONDS,

@@ -4,8 +4,8 @@
 use super::block::{self, Block};
 use super::curve::{Easing, POINTS_MAX, Target};
 use super::definition::{
-    Curve, DEPTH_MAX, Definition, Edge, LAYERS_MAX, Loop, NODES_MAX, Node, Parameter,
-    Policy, Rolloff, SOUND_PARAMETERS_MAX, Streaming,
+    Curve, DEPTH_MAX, Definition, Edge, LAYERS_MAX, Loop, NODES_MAX, Node, Parameter, Policy,
+    Rolloff, SOUND_PARAMETERS_MAX, Streaming,
 };
 use super::parameters::Tag;
 use crate::foundation::Error;
@@ -195,10 +195,10 @@ impl Reading<'_> {
             let curve = Block::open(self.path, item, "a curve", known)?;
             let name = required(curve.text("parameter")?, &curve, "parameter = \"…\"")?;
             let targets = Target::ALL.into_iter();
-            let target =
-                curve.choice("target", targets.map(|(word, target, min, max)| {
-                    (word, (target, (min, max)))
-                }))?;
+            let target = curve.choice(
+                "target",
+                targets.map(|(word, target, min, max)| (word, (target, (min, max)))),
+            )?;
             let (target, range) = required(target, &curve, "target = \"volume_db\"")?;
             let easing = curve.choice("easing", Easing::ALL.into_iter())?;
             let points = required(curve.get("points"), &curve, "points = [[0, -20], [100, 0]]")?;
@@ -211,12 +211,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn points(
-        &mut self,
-        curve: &Block,
-        points: Value,
-        range: (f32, f32),
-    ) -> Result<u32, Error> {
+    fn points(&mut self, curve: &Block, points: Value, range: (f32, f32)) -> Result<u32, Error> {
         let must = "'points' must be a list of pairs: [[0, -20], [100, 0]]";
         let items = points.items().ok_or_else(|| curve.fault(points, must))?;
         let count = items.len();
@@ -457,7 +452,7 @@ mod tests {
               }
               default = \"metal\"
             }
-            curves = [{ parameter = \"force\", target = \"volume_db\", points = [[0, -40], [50, 0]] }]
+            curves = [{ parameter = \"force\", target = \"pan\", points = [[0, -1], [50, 0]] }]
         ";
         let sound = read(text).unwrap();
         assert_eq!(sound.files, ["wood_1", "wood_2", "metal"]);
@@ -497,8 +492,10 @@ mod tests {
             "play = { random = [] }",
             "a.sound:1: 'random' must be a list of what is played: [\"sounds/a\", …]",
         );
-        check("play = \"a\" loop = { start_seconds = 2, end_seconds = 1 }",
-            "a.sound:1: 'loop' must end after its start");
+        check(
+            "play = \"a\" loop = { start_seconds = 2, end_seconds = 1 }",
+            "a.sound:1: 'loop' must end after its start",
+        );
     }
 
     #[test]

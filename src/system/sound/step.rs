@@ -8,8 +8,8 @@ use super::definition::{Curve, Definition, LAYERS_MAX, Loop, Options};
 use super::parameters::{List, Parameters};
 use super::space;
 use super::voices::{
-    CUT_SECONDS, Command, Event, EventKind, HISTORY_MAX, Mix, Part, PartState, Played, Start, Voice,
-    Voices,
+    CUT_SECONDS, Command, Event, EventKind, HISTORY_MAX, Mix, Part, PartState, Played, Start,
+    Voice, Voices,
 };
 use crate::foundation::hash::StateHash;
 
@@ -269,7 +269,8 @@ impl Voices {
                 let mix = mix_of(&level, part);
                 let number = place as u32;
                 if new {
-                    let played = played(voice, part, &level, &mix, self.time);
+                    let bus = &self.buses.mixer.buses[voice.bus].name;
+                    let played = played(voice, part, bus, &level, &mix, self.time);
                     if self.history.len() == HISTORY_MAX {
                         self.history.pop_front();
                     }
@@ -431,6 +432,7 @@ fn region(repeat: Loop, length: f64) -> (f64, f64) {
 fn played(
     voice: &Voice,
     part: &Part,
+    bus: &str,
     level: &super::voices::Level,
     mix: &Mix,
     time: f64,
@@ -440,7 +442,7 @@ fn played(
         sound: voice.sound,
         recording: part.recording,
         at: part.start_at.max(time),
-        bus: voice.bus,
+        bus: bus.to_string(),
         gain: level.gain * part.gain,
         pan: (level.pan + part.pan).clamp(-1.0, 1.0),
         pitch: mix.rate,

@@ -11,8 +11,3 @@ const FONTS: &[(&str, &[u8])] =
 pub fn find(name: &str) -> Option<&'static [u8]> {
     FONTS.iter().find(|(known, _)| *known == name).map(|(_, bytes)| *bytes)
 }
-
-/// Their names.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    FONTS.iter().map(|(name, _)| *name)
-}

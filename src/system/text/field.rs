@@ -8,7 +8,7 @@ use crate::foundation::Vec2;
 use crate::packet::texture::GLYPH_SPREAD;
 
 /// How far around a piece distances are asked for, in texels.
-const REACH: f32 = GLYPH_SPREAD + 1.0;
+const REACH: f32 = GLYPH_SPREAD + 0.1;
 /// How far from the outline the median may be on the wrong side, in texels: corners need as much.
 const WRONG_SIDE_MAX: f32 = 0.6;
 
@@ -163,33 +163,37 @@ fn nearest(edges: &[Edge], cell: Cell) -> Vec<[Nearest; 4]> {
         let column = |x: f32| (x - cell.left as f32 - 0.5).clamp(0.0, cell.width as f32 - 1.0);
         let top = (cell.bottom + cell.height as i32) as f32 - 0.5;
         let row = |y: f32| (top - y).clamp(0.0, cell.height as f32 - 1.0);
-        let columns = column(low.x).floor() as u32..=column(high.x).ceil() as u32;
+        let columns = column(low.x).floor() as usize..=column(high.x).ceil() as usize;
         for row in row(high.y).floor() as u32..=row(low.y).ceil() as u32 {
-            for column in columns.clone() {
-                let texel = &mut nearest[(row * cell.width + column) as usize];
-                visit(texel, edge, number as u32, cell.at(column, row));
-            }
+            let from = cell.at(*columns.start() as u32, row) - edge.a;
+            let start = (row * cell.width) as usize;
+            let texels = &mut nearest[start + columns.start()..=start + columns.end()];
+            visit(texels, edge, number as u32, from);
         }
     }
     nearest
 }
 
-#[inline]
-fn visit(texel: &mut [Nearest; 4], edge: &Edge, number: u32, at: Vec2) {
-    let from = at - edge.a;
-    let t = from.dot(edge.along);
-    let aside = edge.along.perp_dot(from);
-    let beyond = t - t.clamp(0.0, edge.length);
-    let squared = beyond * beyond + aside * aside;
-    let farthest = texel.iter().fold(0.0f32, |most, nearest| most.max(nearest.squared));
-    if squared > farthest + 1e-4 {
-        return;
+/// Shows an edge to the texels of a row, the first of which is at `from` from the edge's start.
+fn visit(texels: &mut [[Nearest; 4]], edge: &Edge, number: u32, from: Vec2) {
+    for (i, texel) in texels.iter_mut().enumerate() {
+        let from = Vec2::new(from.x + i as f32, from.y);
+        let (t, aside) = (from.dot(edge.along), edge.along.perp_dot(from));
+        let beyond = t - t.clamp(0.0, edge.length);
+        let squared = beyond * beyond + aside * aside;
+        let [red, green, blue, _] = texel;
+        let farthest = red.squared.max(green.squared).max(blue.squared);
+        if squared <= farthest + 1e-4 && squared < REACH * REACH {
+            offer(texel, edge.color, number, squared, aside * aside / squared.max(1e-12));
+        }
     }
-    // The cosine between the edge and the way to the texel would be 0 where it is looked at
-    // straight; at a shared end the straighter edge knows the side.
-    let straight = aside * aside / squared.max(1e-12);
+}
+
+/// Lets an edge be the nearest of a texel's channels. `straight`, 1 where the edge is looked at
+/// straight, decides at shared ends: the straighter edge knows the side.
+fn offer(texel: &mut [Nearest; 4], color: u8, number: u32, squared: f32, straight: f32) {
     for (channel, nearest) in texel.iter_mut().enumerate() {
-        if channel < 3 && edge.color >> channel & 1 == 0 {
+        if channel < 3 && color >> channel & 1 == 0 {
             continue;
         }
         let nearer = squared < nearest.squared - 1e-4;
@@ -238,6 +242,12 @@ fn pseudo_distance(edge: &Edge, squared: f32, at: Vec2) -> f32 {
     squared.sqrt().copysign(aside)
 }
 
+/// 1 where all four distances are inside, -1 where all are outside, else 0.
+fn side(texel: &[f32; 4]) -> i8 {
+    let inside = texel.iter().filter(|distance| **distance > 0.0).count();
+    [-1, 0, 0, 0, 1][inside]
+}
+
 /// Where the median would show something that is not there, in a texel or between two, the true
 /// distance is taken for it.
 fn correct(distances: &mut [[f32; 4]], cell: Cell) {
@@ -247,14 +257,19 @@ fn correct(distances: &mut [[f32; 4]], cell: Cell) {
     };
     let (width, height) = (cell.width as usize, cell.height as usize);
     let mut marks = vec![false; distances.len()];
+    let sides: Vec<i8> = distances.iter().map(side).collect();
     for i in 0..distances.len() {
-        marks[i] |= wrong(distances[i]);
+        marks[i] |= sides[i] == 0 && wrong(distances[i]);
         let (column, row) = (i % width, i / width);
         let right = (column + 1 < width).then_some(i + 1);
         let down = (row + 1 < height).then_some(i + width);
         let aslant = right.filter(|_| row + 1 < height).map(|i| i + width);
         let back = down.filter(|_| column > 0).map(|i| i - 1);
         for j in [right, down, aslant, back].into_iter().flatten() {
+            // Where all distances are on one side, so is everything between.
+            if sides[i] == sides[j] && sides[i] != 0 {
+                continue;
+            }
             let (a, b) = (distances[i], distances[j]);
             let between = |part: f32| -> [f32; 4] {
                 std::array::from_fn(|k| a[k] + (b[k] - a[k]) * part)

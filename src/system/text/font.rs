@@ -8,6 +8,35 @@ use super::pairs::Pairs;
 use crate::packet::gui::{Instance, paint};
 use crate::packet::text::{FontNumber, Metrics, PageNumber};
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Hashes small numbers, which nobody chooses to collide.
+#[derive(Default)]
+pub struct NumberHasher(u64);
+
+impl Hasher for NumberHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(number.into());
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        let mixed = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ mixed >> 32;
+    }
+}
+
+/// A table by numbers.
+pub type Numbered<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 
 /// No glyph.
 pub const NONE: u32 = u32::MAX;
@@ -28,7 +57,7 @@ pub struct Font {
     pub fallback: Vec<u32>,
     /// Indices of glyphs, for characters that were met.
     pub ascii: [u32; 128],
-    pub others: HashMap<char, u32>,
+    pub others: Numbered<char, u32>,
     pub pairs: Pairs,
     /// What was told of already.
     pub told: Told,
@@ -44,7 +73,7 @@ pub struct Told {
 
 impl Font {
     pub fn new(name: &str, body: Body, fallback: Vec<u32>) -> Font {
-        let (ascii, others) = ([NONE; 128], HashMap::new());
+        let (ascii, others) = ([NONE; 128], Numbered::default());
         let (pairs, told) = (Pairs::default(), Told::default());
         Font { name: name.to_string(), body, order: Vec::new(), fallback, ascii, others, pairs, told }
     }
@@ -77,6 +106,22 @@ impl Font {
         self.ascii = [NONE; 128];
         self.others.clear();
         self.pairs = Pairs::default();
+    }
+}
+
+/// Finds for every font which ones it asks: itself, then those that it falls back to, each with what
+/// that one falls back to, and none twice.
+pub fn order_all(fonts: &mut [Font]) {
+    for number in 0..fonts.len() as u32 {
+        let mut order = Vec::new();
+        let mut open = vec![number];
+        while let Some(next) = open.pop() {
+            if !order.contains(&next) {
+                order.push(next);
+                open.extend(fonts[next as usize].fallback.iter().rev());
+            }
+        }
+        fonts[number as usize].order = order;
     }
 }
 

@@ -6,6 +6,7 @@ use super::atlas::{Atlas, GLYPH_LAYERS_MAX, PLACE_SIDE_MAX, Place};
 use super::field::{Cell, field};
 use super::font::{Body, Font};
 use super::outline::Outline;
+use super::pages::PageFont;
 use crate::foundation::tasks::Pool;
 use crate::foundation::{Error, log};
 use crate::packet::gui::{Instance, paint};
@@ -143,9 +144,11 @@ impl Glyphs {
     }
 
     /// Adds a font's pages: the number of the first.
-    pub fn add_pages(&mut self, textures: &[String]) -> u32 {
+    pub fn add_pages(&mut self, font: &PageFont) -> u32 {
         let first = self.pages.len() as u32 + 1;
-        self.pages.extend(textures.iter().map(|name| Page { texture: name.clone() }));
+        let (width, height) = (font.page_width, font.page_height);
+        let pages = font.pages.iter();
+        self.pages.extend(pages.map(|name| Page { texture: name.clone(), width, height }));
         first
     }
 
@@ -166,7 +169,14 @@ impl Glyphs {
             let used = all[other as usize].used;
             (used < frame && !sources[other as usize].kept).then_some(used)
         };
-        let Some((place, before)) = self.atlas.take(cell.width, cell.height, index, age) else {
+        let mut gone = Vec::new();
+        let place = self.atlas.take(cell.width, cell.height, index, age, &mut gone);
+        for before in gone {
+            self.all[before as usize].state = State::Away;
+            self.sources[before as usize].place = None;
+            self.version += 1;
+        }
+        let Some(place) = place else {
             if !std::mem::replace(&mut self.full_told, true) {
                 log::warning(&format!(
                     "the atlas of glyphs is full ({GLYPH_LAYERS_MAX} layers, GLYPH_LAYERS_MAX), and \
@@ -175,11 +185,6 @@ impl Glyphs {
             }
             return false;
         };
-        if let Some(before) = before {
-            self.all[before as usize].state = State::Away;
-            self.sources[before as usize].place = None;
-            self.version += 1;
-        }
         self.put(index, cell, place);
         true
     }

@@ -45,10 +45,7 @@ pub fn break_paragraph(
             (start, good_width) = (at, 0.0);
         }
     }
-    let is_broken = out.last().is_some_and(|last| last.end >= from) && start > 0;
-    if !is_broken || !text[start..].trim_end().is_empty() {
-        out.push(from + start..from + text.len());
-    }
+    out.push(from + start..from + text.len());
 }
 
 fn line(text: &str, start: usize, end: usize, from: usize) -> Range<usize> {

@@ -2,7 +2,6 @@
 //! Bitsquid family write them. What only looks like them is shown as it is.
 
 use crate::packet::text::{Request, Span};
-use std::borrow::Cow;
 use std::ops::Range;
 
 /// What begins every directive; the rest of the text is not looked at.
@@ -99,11 +98,6 @@ fn directive(text: &[u8]) -> Option<(Option<[u8; 4]>, usize)> {
         count += 1;
     }
     (count >= 3).then_some((Some(color), end + 1))
-}
-
-/// The text as UTF-8: what is not becomes U+FFFD.
-pub fn valid(text: &[u8]) -> Cow<'_, str> {
-    String::from_utf8_lossy(text)
 }
 
 #[cfg(test)]

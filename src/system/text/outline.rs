@@ -10,7 +10,7 @@ pub const CURVES_MAX: usize = 8192;
 /// The most straight pieces that they are cut into.
 const PIECES_MAX: usize = 65_536;
 /// How far a straight piece may be from its curve, in texels.
-const FLATNESS: f32 = 0.02;
+const FLATNESS: f32 = 0.04;
 /// The sine of the angle above which two pieces meet in a corner: about eight degrees.
 const CORNER_SINE: f32 = 0.14;
 /// How far beside a piece its sides are looked at, in texels.

@@ -2,7 +2,7 @@
 //! the shaper once, when it is first met, and looked up from then on.
 
 use super::face::Face;
-use super::font::{Body, Font, Pages};
+use super::font::{Body, Font, Numbered, Pages};
 use harfrust::{Buffer, Direction, Script};
 use std::collections::HashMap;
 
@@ -35,7 +35,7 @@ pub struct Half {
 pub struct Pairs {
     /// Kerning of ASCII letters; not a number where it has to be looked at closer.
     ascii: Vec<f32>,
-    met: HashMap<(u32, u32), Pair>,
+    met: Numbered<u64, Pair>,
     /// The letters that ligatures are made of, by key.
     letters: HashMap<u32, String>,
     buffer: Option<Buffer>,
@@ -50,7 +50,7 @@ impl Pairs {
 
     /// What became of a pair, if it was met before.
     pub fn met(&self, first: u32, second: u32) -> Option<Pair> {
-        self.met.get(&(first, second)).copied()
+        self.met.get(&both(first, second)).copied()
     }
 
     /// Notes which letters a ligature stands for.
@@ -81,16 +81,19 @@ impl Pairs {
             self.ascii.resize(128 * 128, f32::NAN);
             self.ascii[(first << 7 | second) as usize] = amount;
         } else {
-            self.met.insert((first, second), pair);
+            self.met.insert(both(first, second), pair);
         }
     }
+}
+
+fn both(first: u32, second: u32) -> u64 {
+    u64::from(first) << 32 | u64::from(second)
 }
 
 /// Finds what becomes of two letters, and keeps it. `text` is what the second one stands for.
 #[cold]
 pub fn meet(fonts: &mut [Font], font: u32, first: Half, second: Half, text: &str) -> Pair {
     let pair = match &fonts[first.font as usize].body {
-        _ if first.font != second.font => Pair::Kern(0.0),
         Body::Pages(pages) => kern_pages(pages, first, second),
         Body::Outlines(_) => {
             let letters = fonts[font as usize].pairs.letters_of(first.key);

@@ -273,10 +273,10 @@ fn between(
         let (font, id) = glyphs.source(of.index);
         Half { key: of.key, font, id }
     };
-    if half(before).font == MISSING.0 || half(now).font == MISSING.0 {
+    if half(before).font != half(now).font || half(now).font == MISSING.0 {
         return Pair::Kern(0.0);
     }
-    if !fonts[half(before).font as usize].has_simple_pairs() {
+    if !fonts[half(now).font as usize].has_simple_pairs() {
         return Pair::Complex;
     }
     pairs::meet(fonts, number.0, half(before), half(now), letter.encode_utf8(&mut [0; 4]))
@@ -315,9 +315,12 @@ fn kern_again(
     };
     let (first, second) = (half(earlier, index), half(ligature + 128, ligature));
     let pairs = &fonts[number.0 as usize].pairs;
-    let pair = pairs.met(first.key, second.key).unwrap_or_else(|| {
-        let letters = pairs.letters_of(second.key);
-        pairs::meet(fonts, number.0, first, second, &letters)
-    });
+    let pair = match pairs.met(first.key, second.key) {
+        Some(met) => met,
+        None => {
+            let letters = pairs.letters_of(second.key);
+            pairs::meet(fonts, number.0, first, second, &letters)
+        }
+    };
     if let Pair::Kern(amount) = pair { Some(amount) } else { None }
 }

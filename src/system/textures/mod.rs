@@ -12,6 +12,7 @@ pub mod compile;
 mod cut;
 mod data;
 mod inflate;
+mod picture;
 mod registry;
 pub mod sheet;
 #[cfg(test)]
@@ -20,6 +21,7 @@ mod texels;
 
 use crate::packet::texture::{Sampling, TextureSlot};
 
+pub use picture::picture;
 pub use registry::{Abilities, Figures, Textures};
 
 /// The most textures, frames of sheets included, that a game can have asked for by name.

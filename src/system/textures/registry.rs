@@ -150,6 +150,11 @@ impl Textures {
         self.find_frame(store, name)
     }
 
+    /// The number of a texture that was found before.
+    pub fn known(&self, name: &str) -> Option<TextureNumber> {
+        self.by_name.get(name).copied()
+    }
+
     /// Where a texture is. Never fails: what is missing is the checkerboard.
     #[inline]
     pub fn entry(&self, number: TextureNumber) -> &Entry {
@@ -315,6 +320,18 @@ impl Textures {
     }
 }
 
+/// The words for a frame that a sheet has not.
+fn no_frame(sheet: &str, frame: &str, known: &Sheet) -> String {
+    let names: Vec<&str> = known.frames.iter().map(|frame| &frame.name[..]).collect();
+    let near = if frame.len() > 2 { hint(frame, names.iter().copied()) } else { String::new() };
+    let words = match names[..] {
+        _ if !near.is_empty() => near,
+        [first, .., last] => format!(": it has {} frames, '{first}' to '{last}'", names.len()),
+        _ => format!(": it has {}", names.join(", ")),
+    };
+    format!("the sheet '{sheet}' has no frame '{frame}'{words}")
+}
+
 /// The uv of a whole texture.
 const WHOLE: [f32; 4] = [0.0, 1.0, 1.0, 0.0];
 
@@ -363,11 +380,7 @@ impl Textures {
             let index = self.sheet_index(store, sheet)?;
             let Loaded { sheet: known, pictures, .. } = &self.sheets[index];
             let Some(found) = known.frames.iter().find(|known| known.name == frame) else {
-                let names = known.frames.iter().map(|frame| &frame.name[..]);
-                return Err(error!(
-                    "the sheet '{sheet}' has no frame '{frame}'{}",
-                    hint(frame, names)
-                ));
+                return Err(error!("{}", no_frame(sheet, frame, known)));
             };
             if self.entries.len() >= TEXTURES_MAX {
                 return Err(error!("{TEXTURES_MAX} textures were asked for (TEXTURES_MAX)"));
@@ -406,7 +419,10 @@ impl Textures {
                 self.sheet_index(store, &sheet_name)?;
                 match self.entries[index].loaded {
                     true => Ok(()),
-                    false => Err(error!("the sheet '{sheet_name}' has no frame '{frame}'")),
+                    false => {
+                        let known = &self.sheets[sheet].sheet;
+                        Err(error!("{}", no_frame(&sheet_name, &frame, known)))
+                    }
                 }
             }
         }

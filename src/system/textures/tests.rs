@@ -1,1 +1,533 @@
-//! Tests of the registry.
+//! Tests of textures from file to packet, in games of a few files that are made here.
+
+use super::compile::TEXTURE;
+use super::sheet::{Direction, SHEET};
+use super::*;
+use crate::foundation::log;
+use crate::packet::gui::{Instance, paint};
+use crate::packet::texture::{ATLAS_SIDE, Format, TextureChange, Wrap};
+use crate::resource::compile::{Target, compile, data_folder};
+use crate::resource::image::encode_png;
+use crate::resource::kind::Kinds;
+use crate::resource::name::ResourceName;
+use crate::resource::store::{Data, Store};
+use std::fs;
+use std::path::PathBuf;
+
+static KINDS: Kinds = Kinds(&[&TEXTURE, &SHEET, &crate::resource::data_kinds::CONFIG]);
+
+/// A game's folder, which goes with it.
+struct Game {
+    root: PathBuf,
+    textures: Textures,
+    store: Store,
+    /// What the last compile complained about.
+    problems: Vec<String>,
+}
+
+fn picture(width: u32, height: u32, color: [u8; 4]) -> Vec<u8> {
+    encode_png(width, height, &color.repeat((width * height) as usize))
+}
+
+impl Game {
+    fn new(name: &str, files: &[(&str, &[u8])]) -> Game {
+        let root = std::env::temp_dir().join(format!("engine-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        let textures = Textures::new(false);
+        let mut game = Game { root, textures, store: Store::default(), problems: Vec::new() };
+        for (path, bytes) in files {
+            game.save(path, bytes);
+        }
+        game.compile();
+        game.changes();
+        game
+    }
+
+    fn save(&self, path: &str, bytes: &[u8]) {
+        let path = self.root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    /// Compiles, and has the textures reload what is new.
+    fn compile(&mut self) {
+        let data = data_folder(&self.root, "linux");
+        fs::create_dir_all(&data).unwrap();
+        let target = Target {
+            root: &self.root,
+            data: data.clone(),
+            kinds: KINDS,
+            source_platform: "linux",
+            release: false,
+            threads: 1,
+        };
+        let compiled = compile(&target, &|_, _| {}).unwrap();
+        self.problems = compiled.problems.clone();
+        self.store = Store::new(compiled.index, Data::Folder(data));
+        let changed = [compiled.changed, compiled.removed].concat();
+        self.textures.reload(&mut self.store, &changed);
+    }
+
+    fn find(&mut self, name: &str) -> TextureNumber {
+        self.textures.find(&mut self.store, name).unwrap_or_else(|fault| panic!("{fault}"))
+    }
+
+    fn entry(&mut self, name: &str) -> Entry {
+        let number = self.find(name);
+        *self.textures.entry(number)
+    }
+
+    fn refused(&mut self, name: &str) -> String {
+        self.textures.find(&mut self.store, name).unwrap_err().message
+    }
+
+    fn changes(&mut self) -> Vec<TextureChange> {
+        let mut out = Vec::new();
+        self.textures.flush(&mut out);
+        out
+    }
+}
+
+impl Drop for Game {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}
+
+const RED: [u8; 4] = [255, 0, 0, 255];
+
+#[test]
+fn a_small_picture_shares_the_atlas_and_is_sent_once() {
+    let mut game = Game::new("small", &[("ship.png", &picture(30, 20, RED))]);
+    let entry = game.entry("ship");
+    assert_eq!((entry.slot, entry.width, entry.height), (TextureSlot::SHARED, 30, 20));
+    assert_eq!(entry.paint & 15, paint::ATLAS);
+    let [left, bottom, right, top] = entry.uv.map(|part| part * ATLAS_SIDE as f32);
+    assert_eq!((right - left, bottom - top), (30.0, 20.0));
+    let changes = game.changes();
+    let [TextureChange::Atlas { x, y, texels, .. }] = &changes[..] else { panic!("{changes:?}") };
+    assert_eq!((x % 8, y % 8, texels.width, texels.height), (0, 0, 40, 32));
+    assert_eq!((left, top), ((x + 4) as f32, (y + 4) as f32));
+    assert_eq!(texels.bytes[..4], RED);
+    game.find("ship");
+    assert!(game.changes().is_empty());
+}
+
+#[test]
+fn many_small_pictures_share_one_layer() {
+    let files: Vec<(String, Vec<u8>)> =
+        (0..50).map(|i| (format!("t{i}.png"), picture(64, 64, [i, 0, 0, 255]))).collect();
+    let files: Vec<(&str, &[u8])> = files.iter().map(|(n, b)| (&n[..], &b[..])).collect();
+    let mut game = Game::new("many", &files);
+    for i in 0..50 {
+        assert_eq!(game.entry(&format!("t{i}")).slot, TextureSlot::SHARED);
+    }
+    let figures = game.textures.figures();
+    assert_eq!((figures.textures, figures.slots, figures.atlas_layers), (50, 0, 1));
+}
+
+#[test]
+fn a_large_picture_has_a_slot_with_every_level() {
+    let mut game = Game::new("large", &[("sky.png", &picture(300, 100, RED))]);
+    let entry = game.entry("sky");
+    assert_eq!((entry.slot, entry.paint & 15), (TextureSlot(1), paint::TEXTURE));
+    let changes = game.changes();
+    let [TextureChange::Put { slot, texels }] = &changes[..] else { panic!("{changes:?}") };
+    assert_eq!((*slot, texels.levels, texels.format), (TextureSlot(1), 9, Format::Rgba8Srgb));
+    let bytes = texels::chain_bytes(texels.format, 300, 100, 9);
+    assert_eq!(texels.bytes.len() - texels.start, bytes);
+}
+
+#[test]
+fn settings_beside_a_picture_are_taken() {
+    let mut game = Game::new(
+        "settings",
+        &[
+            ("wall.png", &picture(16, 16, [255, 255, 255, 128])),
+            ("wall.texture", b"wrap = \"repeat\"\nfilter = \"nearest\"\nmips = false\ndata = true"),
+            ("icon.png", &picture(64, 32, RED)),
+            ("icon.texture", b"max_size = 16\natlas = false"),
+            ("other.texture", b"source = \"icon.png\"\nfilter = \"nearest\""),
+        ],
+    );
+    assert_eq!(game.problems, [""; 0]);
+    let wall = game.entry("wall");
+    assert_eq!((wall.sampling.nearest, wall.sampling.wrap), (true, Wrap::Repeat));
+    let changes = game.changes();
+    let [TextureChange::Put { texels, .. }] = &changes[..] else { panic!("{changes:?}") };
+    assert_eq!((texels.format, texels.levels), (Format::Rgba8, 1));
+    assert_eq!(texels.bytes[texels.start..texels.start + 4], [255, 255, 255, 128]);
+    let icon = game.entry("icon");
+    assert_eq!((icon.width, icon.height), (64, 32), "it is drawn as large as its picture");
+    let changes = game.changes();
+    let [TextureChange::Put { texels, .. }] = &changes[..] else { panic!("{changes:?}") };
+    assert_eq!((texels.width, texels.height), (16, 8));
+    assert_ne!(game.entry("other").paint & Instance::NEAREST, 0);
+}
+
+#[test]
+fn wrong_settings_say_where_and_what() {
+    let cases: [(&str, &str); 8] = [
+        ("fitler = \"nearest\"", "t.texture:1: unknown setting 'fitler', did you mean 'filter'?"),
+        (
+            "filter = \"soft\"",
+            "t.texture:1: 'filter' must be \"linear\" or \"nearest\", got \"soft\"",
+        ),
+        (
+            "wrap = \"tile\"",
+            "t.texture:1: 'wrap' must be \"clamp\", \"repeat\" or \"mirror\", got \"tile\"",
+        ),
+        ("\nmips = 1", "t.texture:2: 'mips' must be true or false, got number"),
+        ("max_size = 0.5", "t.texture:1: 'max_size' must be a whole number from 1 to 16384"),
+        (
+            "atlas = true\nwrap = \"repeat\"",
+            "t.texture: it cannot share the atlas (atlas = true), because it repeats (wrap): change \
+             either",
+        ),
+        ("source = \"u.png\"", "u.png: there is no such file"),
+        ("filter = [", "t.texture:1: list is not closed: add ']'"),
+    ];
+    for (text, words) in cases {
+        let files: [(&str, &[u8]); 2] =
+            [("t.png", &picture(4, 4, RED)), ("t.texture", text.as_bytes())];
+        assert_eq!(Game::new("wrong", &files).problems, [words]);
+    }
+    let alone = Game::new("alone", &[("t.texture", b"mips = true")]);
+    assert_eq!(
+        alone.problems,
+        [
+            "t.texture: there is no picture of the same name beside it: add one, or name it by source \
+          = \"path/of/picture.png\""
+        ]
+    );
+    let broken =
+        Game::new("broken", &[("a.png", b"not a picture"), ("b.jpg", &picture(2, 2, RED))]);
+    assert_eq!(broken.problems.len(), 2, "every one is told: {:?}", broken.problems);
+    assert_eq!(
+        broken.problems[1],
+        "b.jpg: the file is a PNG picture, not .jpg: rename it to end in .png"
+    );
+}
+
+#[test]
+fn a_missing_texture_says_what_is_there() {
+    let mut game =
+        Game::new("missing", &[("ship.png", &picture(4, 4, RED)), ("x/run.json", b"frames = {}")]);
+    assert_eq!(game.refused("shipp"), "there is no texture 'shipp', did you mean 'ship'?");
+    assert_eq!(
+        game.refused("x/run/1"),
+        "there is no texture 'x/run/1'; if 'x/run' is a sheet, its file must end in .sheet: rename it"
+    );
+    assert!(!game.textures.entry(TextureNumber::MISSING).loaded);
+}
+
+#[test]
+fn a_saved_picture_is_filled_anew_in_its_place() {
+    let mut game = Game::new("reload", &[("ship.png", &picture(30, 20, RED))]);
+    let number = game.find("ship");
+    let (before, version) = (*game.textures.entry(number), game.textures.version());
+    game.changes();
+    game.save("ship.png", &picture(30, 20, [0, 255, 0, 255]));
+    game.compile();
+    assert_eq!(*game.textures.entry(number), before, "the same size keeps its place");
+    assert!(game.textures.version() > version);
+    let changes = game.changes();
+    let [TextureChange::Atlas { texels, .. }] = &changes[..] else { panic!("{changes:?}") };
+    assert_eq!(texels.bytes[..4], [0, 255, 0, 255]);
+    game.save("ship.png", &picture(400, 20, RED));
+    game.compile();
+    assert_eq!(game.textures.entry(number).slot, TextureSlot(1), "it has outgrown the atlas");
+    game.save("ship.png", &picture(30, 20, RED));
+    game.compile();
+    assert_eq!(game.textures.entry(number).slot, TextureSlot::SHARED);
+    let ended = |change: &TextureChange| matches!(change, TextureChange::End { .. });
+    assert!(game.changes().iter().any(ended), "its slot is given back");
+    assert_eq!(game.textures.figures().slots, 0);
+}
+
+#[test]
+fn a_broken_picture_keeps_the_old_one_and_a_removed_one_is_a_checkerboard() {
+    log::hold_errors();
+    let mut game = Game::new("keep", &[("ship.png", &picture(30, 20, RED))]);
+    let number = game.find("ship");
+    let before = *game.textures.entry(number);
+    game.save("ship.png", b"broken");
+    game.compile();
+    assert_eq!(*game.textures.entry(number), before);
+    fs::remove_file(game.root.join("ship.png")).unwrap();
+    game.compile();
+    let missing = *game.textures.entry(TextureNumber::MISSING);
+    assert_eq!(*game.textures.entry(number), missing);
+    assert!(game.refused("ship").starts_with("there is no texture 'ship'"));
+    game.save("ship.png", &picture(30, 20, RED));
+    game.compile();
+    assert_eq!(game.find("ship"), number, "a texture keeps its number");
+    assert!(game.textures.entry(number).loaded);
+    let told = log::release_errors();
+    assert_eq!(told, ["there is no texture 'ship': it is shown as a checkerboard"]);
+}
+
+#[test]
+fn unloading_gives_all_room_back() {
+    let mut game =
+        Game::new("unload", &[("a.png", &picture(30, 20, RED)), ("b.png", &picture(300, 20, RED))]);
+    let (a, b) = (game.find("a"), game.find("b"));
+    let extra = game.textures.slot(&mut game.store, a).unwrap();
+    assert_eq!(extra, TextureSlot(2), "materials get a slot of what is in the atlas");
+    let before = game.textures.figures();
+    assert_eq!((before.textures, before.slots), (2, 2));
+    game.textures.unload(a);
+    game.textures.unload(b);
+    game.textures.unload(b);
+    let after = game.textures.figures();
+    assert_eq!((after.textures, after.slots), (0, 0));
+    assert!(!game.textures.entry(a).loaded);
+    assert_eq!(game.find("a"), a);
+    assert!(game.textures.entry(a).loaded);
+}
+
+#[test]
+fn a_texture_over_the_adapters_limit_is_shown_smaller() {
+    let mut game = Game::new(
+        "limit",
+        &[
+            ("huge.png", &picture(1000, 10, RED)),
+            ("flat.png", &picture(1000, 10, RED)),
+            ("flat.texture", b"mips = false"),
+        ],
+    );
+    game.textures.set_abilities(&mut game.store, Abilities { side_max: 256, blocks: true });
+    for name in ["huge", "flat"] {
+        game.changes();
+        let entry = game.entry(name);
+        assert_eq!((entry.width, entry.height), (1000, 10));
+        let changes = game.changes();
+        let [TextureChange::Put { texels, .. }] = &changes[..] else { panic!("{changes:?}") };
+        assert_eq!((texels.width, texels.height), (250, 2));
+        let bytes = texels::chain_bytes(texels.format, 250, 2, texels.levels);
+        assert_eq!(texels.bytes.len() - texels.start, bytes, "{name}");
+    }
+    assert!(game.textures.add_target(512, 512).is_err());
+    let target = game.textures.add_target(64, 32).unwrap();
+    assert_eq!(game.textures.entry(target).width, 64);
+}
+
+/// A sheet of two frames of 8 x 8 side by side, red and green.
+fn two_frames() -> Vec<u8> {
+    let row = [RED.repeat(8), [0, 255, 0, 255].repeat(8)].concat();
+    encode_png(16, 8, &row.repeat(8))
+}
+
+const EXPORTED: &str = r#"{ "frames": {
+  "run_01.png": { "frame": {"x":0,"y":0,"w":8,"h":8}, "rotated": false, "duration": 50 },
+  "run_02.png": { "frame": {"x":8,"y":0,"w":4,"h":8}, "rotated": true, "trimmed": true,
+    "spriteSourceSize": {"x":2,"y":1,"w":4,"h":8}, "sourceSize": {"w":10,"h":10} },
+  "run_03.png": { "frame": {"x":0,"y":0,"w":8,"h":8} } },
+  "meta": { "image": "hero.png", "frameTags": [
+    { "name": "run", "from": 0, "to": 1, "direction": "pingpong", "repeat": "3" } ] } }"#;
+
+#[test]
+fn frames_of_a_sheet_are_textures() {
+    let files: [(&str, &[u8]); 2] =
+        [("s/hero.sheet", EXPORTED.as_bytes()), ("s/hero.png", &two_frames())];
+    let mut game = Game::new("sheet", &files);
+    assert_eq!(game.problems, [""; 0]);
+    let (one, two) = (game.entry("s/hero/run_01"), game.entry("s/hero/run_02"));
+    assert_eq!((one.width, two.width, two.height), (8, 10, 10), "trimmed borders are back");
+    assert_eq!(game.entry("s/hero/run_03"), one, "what looks the same is there once");
+    let changes = game.changes();
+    let [TextureChange::Atlas { .. }, TextureChange::Atlas { texels, .. }] = &changes[..] else {
+        panic!("{changes:?}")
+    };
+    // The frame is 4 x 8 from (2, 1) on, in a cell with a margin of 4.
+    let texel = |x: usize, y: usize| &texels.bytes[((y + 4) * texels.width as usize + x + 4) * 4..];
+    assert_eq!((texel(2, 1)[1], texel(5, 8)[1], texel(1, 1)[3], texel(6, 1)[3]), (255, 255, 0, 0));
+    let sheet = game.textures.sheet(&mut game.store, "s/hero").unwrap();
+    assert_eq!((sheet.frames[0].milliseconds, sheet.frames[1].milliseconds), (50.0, 100.0));
+    let tag = &sheet.tags[0];
+    assert_eq!((tag.direction, tag.repeat, tag.to), (Direction::PingPong, 3, 1));
+    assert_eq!(
+        game.refused("s/hero/run_1"),
+        "the sheet 's/hero' has no frame 'run_1', did you mean 'run_01'?"
+    );
+    assert_eq!(game.textures.figures().textures, 2);
+    game.textures.unload(TextureNumber(1));
+    assert_eq!(game.textures.figures().textures, 0);
+    assert!(game.entry("s/hero/run_02").loaded);
+}
+
+#[test]
+fn a_grid_is_a_sheet_and_a_changed_one_reloads() {
+    log::hold_errors();
+    let grid = b"image = \"hero.png\"\nframe = [8, 8]\nduration = 80\nfilter = \"nearest\"\n\
+                 tags = [{ name = \"run\", from = 1, to = 2 }]";
+    let files: [(&str, &[u8]); 2] = [("hero.sheet", grid), ("hero.png", &two_frames())];
+    let mut game = Game::new("grid", &files);
+    assert_eq!(game.problems, [""; 0]);
+    let (first, second) = (game.find("hero/1"), game.find("hero/2"));
+    assert_ne!(game.textures.entry(second).paint & Instance::NEAREST, 0);
+    assert_eq!(
+        game.refused("hero/3"),
+        "the sheet 'hero' has no frame '3': it has 2 frames, '1' to '2'"
+    );
+    game.save("hero.png", &picture(8, 8, RED));
+    game.save("hero.sheet", b"image = \"hero.png\"\nframe = [8, 8]");
+    game.compile();
+    assert!(game.textures.entry(first).loaded && !game.textures.entry(second).loaded);
+    let told = log::release_errors();
+    assert_eq!(told, ["the sheet 'hero' has no frame '2' any more: it is shown as a checkerboard"]);
+}
+
+#[test]
+fn a_wrong_sheet_says_where_and_what() {
+    let cases: [(&str, &str); 7] = [
+        (
+            "filter = \"nearest\"",
+            "hero.sheet: a sheet needs 'frames' (as TexturePacker and Aseprite export them), or \
+             'source' (the path of such a file), or 'image' and 'frame' (a grid)",
+        ),
+        ("imge = \"hero.png\"", "hero.sheet:1: unknown setting 'imge', did you mean 'image'?"),
+        (
+            "image = \"hero.png\"",
+            "hero.sheet:1: a grid needs the size of a frame in texels: frame = [width, height]",
+        ),
+        (
+            "image = \"hero.png\"\nframe = [8, 8]\ntags = [{ name = \"run\", from = 2, to = 9 }]",
+            "hero.sheet: tag 'run' is of the frames 1 to 8, and there are the frames 0 to 1",
+        ),
+        ("image = \"hero.png\"\nframe = [64, 64]", "hero.sheet: the sheet has no frames"),
+        (
+            "{ frames: { a: { frame: {x:12,y:0,w:8,h:8} } }, meta: { image: \"hero.png\" } }",
+            "hero.sheet: frame 'a' reaches beyond its picture, which is 16 x 8: export both again",
+        ),
+        (
+            "{ frames: { a: { frame: {x:-1,y:0,w:8,h:8} } }, meta: { image: \"hero.png\" } }",
+            "hero.sheet:1: frame 'a': 'x' must be a whole number from 0 to 16384",
+        ),
+    ];
+    for (text, words) in cases {
+        let files: [(&str, &[u8]); 2] =
+            [("hero.sheet", text.as_bytes()), ("hero.png", &two_frames())];
+        assert_eq!(Game::new("wrong_sheet", &files).problems, [words]);
+    }
+    let many = "{ frames: { a: { frame: {x:0,y:0,w:1,h:1}, spriteSourceSize: {x:0,y:0}, sourceSize: \
+                {w:16384,h:16384} } }, meta: { image: \"hero.png\" } }";
+    let files: [(&str, &[u8]); 2] = [("hero.sheet", many.as_bytes()), ("hero.png", &two_frames())];
+    let problems = Game::new("large_sheet", &files).problems.clone();
+    assert!(problems[0].contains("268435456 texels, and 134217728 is the most"), "{problems:?}");
+}
+
+/// An .aseprite of two frames of 2 x 1: two layers, of which the upper one is half transparent, a
+/// linked cel, and a tag.
+fn aseprite(depth: u16) -> Vec<u8> {
+    fn chunk(kind: u16, body: &[u8]) -> Vec<u8> {
+        let size = (body.len() as u32 + 6).to_le_bytes();
+        [&size[..], &kind.to_le_bytes(), body].concat()
+    }
+    let words = |list: &[u16]| -> Vec<u8> { list.iter().flat_map(|w| w.to_le_bytes()).collect() };
+    let layer = |opacity: u8, name: &[u8]| {
+        let name = [&words(&[name.len() as u16])[..], name].concat();
+        let head = words(&[1, 0, 0, 0, 0, 0]);
+        chunk(0x2004, &[&head[..], &[opacity, 0, 0, 0], &name].concat())
+    };
+    let cel = |layer: u16, kind: u16, rest: &[u8]| {
+        let head = [words(&[layer, 0, 0]), vec![255], words(&[kind, 0]), vec![0; 5]].concat();
+        chunk(0x2005, &[&head[..], rest].concat())
+    };
+    let texels: &[u8] = match depth {
+        32 => &[255, 0, 0, 255, 0, 255, 0, 255],
+        _ => &[1, 0],
+    };
+    let raw = [&words(&[2, 1])[..], texels].concat();
+    let upper = [words(&[1, 1]), [0, 0, 255, 255][..usize::from(depth / 8)].to_vec()].concat();
+    let tag = [
+        words(&[1]),
+        vec![0; 8],
+        words(&[0, 1]),
+        vec![1],
+        words(&[0]),
+        vec![0; 10],
+        words(&[2]),
+        b"go".to_vec(),
+    ];
+    let palette = [
+        &[2u8, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0][..],
+        &[0; 8],
+        &[0, 0, 9, 9, 9, 255, 0, 0, 255, 0, 0, 255],
+    ];
+    let mut first = vec![chunk(0x2019, &palette.concat()), layer(255, b"low"), cel(0, 0, &raw)];
+    if depth == 32 {
+        first.insert(2, layer(128, b"high"));
+        first.push(cel(1, 0, &upper));
+    }
+    first.push(chunk(0x2018, &tag.concat()));
+    let frame = |milliseconds: u16, chunks: &[u8], count: u16| {
+        let size = (chunks.len() as u32 + 16).to_le_bytes();
+        let head = words(&[0xf1fa, count, milliseconds, 0, 0, 0]);
+        [&size[..], &head, chunks].concat()
+    };
+    let mut head = vec![0; 128];
+    head[4..14].copy_from_slice(&words(&[0xa5e0, 2, 2, 1, depth]));
+    head[14] = 1;
+    let count = first.len() as u16;
+    [head, frame(70, &first.concat(), count), frame(30, &cel(0, 1, &words(&[0])), 1)].concat()
+}
+
+#[test]
+fn a_file_of_aseprites_own_is_a_sheet() {
+    let source = super::aseprite::read(&aseprite(32)).unwrap();
+    let names: Vec<_> = source.frames.iter().map(|(name, ms, _)| (&name[..], *ms)).collect();
+    assert_eq!(names, [("1", 70.0), ("2", 30.0)]);
+    use crate::resource::image::Pixels;
+    let texels = |index: usize| match &source.frames[index].2.pixels {
+        Pixels::Bytes(bytes) => bytes.clone(),
+        Pixels::Floats(_) => panic!("bytes"),
+    };
+    assert_eq!(
+        texels(0),
+        [127, 0, 128, 255, 0, 255, 0, 255],
+        "the upper layer lies over the lower"
+    );
+    assert_eq!(texels(1), [255, 0, 0, 255, 0, 255, 0, 255], "a linked cel is that of frame 1");
+    let tag = &source.tags[0];
+    assert_eq!((&tag.name[..], tag.from, tag.to), ("go", 0, 1));
+    assert_eq!(tag.direction, Direction::Reverse);
+    let indexed = super::aseprite::read(&aseprite(8)).unwrap();
+    let Pixels::Bytes(bytes) = &indexed.frames[0].2.pixels else { panic!("bytes") };
+    assert_eq!(bytes[..], [255, 0, 0, 255, 0, 0, 0, 0], "colour 0 is the transparent one");
+    let mut game = Game::new("ase", &[("hero.aseprite", &aseprite(32))]);
+    assert_eq!(game.entry("hero/2").width, 2);
+}
+
+#[test]
+fn a_broken_aseprite_file_is_an_error_and_nothing_worse() {
+    let bytes = aseprite(32);
+    for length in 0..bytes.len() {
+        assert!(super::aseprite::read(&bytes[..length]).is_err(), "{length}");
+    }
+    let mut read = 0;
+    for bit in 0..bytes.len() * 8 {
+        let mut bytes = bytes.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        read += usize::from(super::aseprite::read(&bytes).is_ok());
+    }
+    assert!(read > 0, "colours may be any");
+    let mut blend = bytes.clone();
+    let layer = blend.windows(2).position(|pair| pair == [4, 0x20]).unwrap();
+    blend[layer + 12] = 3;
+    let words = super::aseprite::read(&blend).err().unwrap().message;
+    assert_eq!(
+        words,
+        "layer 'low' has a blend mode that is not normal, which cannot be read: flatten it, or \
+         export JSON and PNG"
+    );
+}
+
+#[test]
+fn names_of_resources_are_those_that_the_store_knows() {
+    let mut game = Game::new("names", &[("ship.png", &picture(4, 4, RED))]);
+    let number = game.find("ship");
+    assert_eq!(game.textures.name(number), "ship");
+    assert_eq!(game.textures.known("ship"), Some(number));
+    assert!(game.store.has(&ResourceName::new("texture", "ship")));
+}

@@ -30,8 +30,9 @@ pub struct NoDesktop(pub String);
 
 /// The connection to the desktop, and the window on it.
 pub struct Desktop {
-    events: EventLoop<()>,
+    /// Holds the window, which ends before the connection.
     listener: Listener,
+    events: EventLoop<()>,
 }
 
 impl Desktop {
@@ -39,7 +40,7 @@ impl Desktop {
     pub fn open(opening: &Opening) -> Result<Desktop, NoDesktop> {
         let events = EventLoop::new().map_err(|reason| NoDesktop(first_line(&reason)))?;
         events.set_control_flow(ControlFlow::Poll);
-        let mut desktop = Desktop { events, listener: Listener::new(opening.clone()) };
+        let mut desktop = Desktop { listener: Listener::new(opening.clone()), events };
         // The window is made when the desktop says that it is ready for one: at once, mostly.
         for _ in 0..100 {
             let wait = Some(Duration::from_millis(10));
@@ -116,10 +117,13 @@ impl Desktop {
     }
 }
 
-/// The first line of an error's words: some show whole structures after it.
+/// The first line of an error's words: some show whole structures after it. Some have a line of the
+/// library's own source before them, which says nothing here.
 fn first_line(reason: &dyn std::fmt::Display) -> String {
     let words = reason.to_string();
-    words.lines().next().unwrap_or_default().to_string()
+    let line = words.lines().next().unwrap_or_default();
+    let after_place = line.split_once(".rs:").and_then(|(_, rest)| rest.split_once(": "));
+    after_place.map_or(line, |(_, rest)| rest).to_string()
 }
 
 /// The desktop's word for a way to stand on the screen.

@@ -175,7 +175,7 @@ fn limits_are_said_with_their_names() {
 
 #[test]
 fn a_game_that_ends_takes_its_workers_along() {
-    let (tell, told) = channel();
+    let (tell, told) = channel::<()>();
     let mut workers = workers(false);
     start(&mut workers, b"", move |inside, _| {
         let stopped = inside.wait();

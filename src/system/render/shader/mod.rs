@@ -24,6 +24,34 @@
 //! multiplied in. A material without any of the three kinds of bindings leaves group 2 out of its
 //! layout, or has it empty.
 
+mod check;
+mod material;
+#[cfg(test)]
+mod tests;
+
+use crate::foundation::Error;
+use crate::foundation::hash::murmur32;
+use crate::resource::kind::{Compiling, Form, Kind};
+
+pub use check::check;
+pub use material::MATERIAL;
+
+/// The engine's part: bindings, vertex stage, every paint, entry points.
+const PRELUDE: &str = include_str!("../gui.wgsl");
+
+/// Shaders, in WGSL.
+pub static SHADER: Kind = Kind {
+    name: "shader",
+    words: "How something is painted, in WGSL",
+    extensions: &[("shader", Form::Own), ("wgsl", Form::Raw)],
+    // Another prelude makes other data of the same source.
+    version: murmur32(PRELUDE.as_bytes(), 1),
+    compile: |compiling: &mut Compiling| -> Result<Vec<u8>, Error> {
+        let source = compiling.text()?;
+        Ok(check(&compiling.path, source)?.write())
+    },
+};
+
 /// The bind group of what is a material's own.
 pub const MATERIAL_GROUP: u32 = 2;
 /// The binding of its block of variables, where it has one.

@@ -1,0 +1,129 @@
+//! The figures of Guis: sprites, strings and widgets drawn one by one from Lua, as games do, with the
+//! renderer's work left out. The Lua is in benches/gui.
+//!
+//!     cargo bench --bench gui
+//!
+//! Times are CPU time of the game's thread for `render` and for the packet that comes of it, the
+//! median over 120 frames after 60 that are not counted. Draw calls are those of the null renderer.
+
+#[path = "spine/table.rs"]
+mod table;
+
+use engine::app::{App, Game, Opening};
+use engine::engine::Build;
+use engine::packet::Packet;
+use engine::system::platform::ThreadClock;
+use engine::system::render::Recorder;
+use engine::system::sound::Destination;
+use std::path::{Path, PathBuf};
+use table::{Group, Row, median, named};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const WARM: usize = 60;
+const FRAMES: usize = 120;
+
+/// Mode, count, words, most milliseconds, most draw calls.
+type Case = (&'static str, usize, &'static str, Option<f64>, Option<f64>);
+
+const CASES: &[Case] = &[
+    ("one", 10_000, "10,000 sprites, one texture", Some(0.4), Some(1.0)),
+    ("colors", 10_000, "the same, a colour made for each", None, None),
+    ("eight", 10_000, "10,000 sprites, 8 textures in turn", Some(0.5), Some(8.0)),
+    ("eight", 50_000, "50,000 sprites, 8 textures in turn", Some(2.5), Some(8.0)),
+    ("kept", 10_000, "10,000 retained, unchanged", Some(0.002), None),
+    ("moved", 10_000, "10,000 retained, all moved", Some(0.5), None),
+    ("strings", 2_000, "2,000 strings, changing each frame", Some(0.4), None),
+    ("same_strings", 2_000, "2,000 strings, the same in each frame", None, None),
+    ("rects", 5_000, "5,000 filled rectangles", None, None),
+    ("widgets", 5_000, "5,000 widgets: fill, outline, label", Some(1.2), Some(8.0)),
+];
+
+fn main() {
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    let folder = folder();
+    let mut rows = Vec::new();
+    for case in CASES {
+        if wanted.is_empty() || wanted.iter().any(|word| word == case.0) {
+            rows.extend(measure(&folder, case));
+        }
+    }
+    std::fs::remove_dir_all(&folder).expect("the folder of the run can be removed");
+    let group = Group {
+        name: "gui",
+        title: "what it costs to draw",
+        workload: "As ../shared/bench/love, groups 4 to 6: sprites of 16 x 16 on integer places, strings of \
+                   12 units in a grid of 40 x 6, widgets of 14 x 5 in a grid of 16 x 6. Every position, \
+                   and where it says so every colour, is made in the loop.",
+        rows,
+    };
+    table::print(&group);
+    table::print_sum(&[group]);
+}
+
+/// A folder with the game and its eight textures.
+fn folder() -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("engine-bench-gui-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("there is room for a game");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/gui/main.lua");
+    std::fs::copy(script, folder.join("main.lua")).expect("benches/gui/main.lua is there");
+    for i in 1..=8u8 {
+        let path = folder.join(format!("sprite{i}.tga"));
+        std::fs::write(path, picture(16, i)).expect("there is room for textures");
+    }
+    folder
+}
+
+/// A TGA file: 32 bits a texel, not compressed.
+fn picture(side: u8, shade: u8) -> Vec<u8> {
+    let mut bytes = vec![0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, side, 0, side, 0, 32, 8];
+    for at in 0..u32::from(side) * u32::from(side) {
+        bytes.extend([at as u8, shade * 20, 128, 255]);
+    }
+    bytes
+}
+
+fn measure(folder: &Path, (mode, count, words, most, calls): &Case) -> Vec<Row> {
+    let opening = Opening {
+        game: Game::Folder(folder.to_path_buf()),
+        build: Build::Development,
+        arguments: vec![mode.to_string(), count.to_string()],
+        seed: 1,
+        deterministic: false,
+        boot: None,
+        forget: true,
+        sandbox: true,
+        coverage: false,
+        lines: false,
+        store: None,
+        watch: false,
+        threads: Some(1),
+        sound: Destination::Null,
+    };
+    let mut app = App::open(opening).unwrap_or_else(|error| panic!("{error}"));
+    app.start().unwrap_or_else(|report| panic!("{report}"));
+    let mut recorder = Recorder::default();
+    let mut packet = Packet::default();
+    let mut times = Vec::new();
+    let clock = ThreadClock::of_this_thread();
+    for frame in 0..WARM + FRAMES {
+        let before = clock.seconds();
+        let called = app.vm().call_core("render", &[], 600.0);
+        packet = app.vm().engine().take_packet(packet);
+        let seconds = clock.seconds() - before;
+        called.unwrap_or_else(|report| panic!("{report}"));
+        recorder.apply(&packet);
+        packet.clear();
+        app.vm().engine().frame.index += 1;
+        app.vm().collect();
+        if frame >= WARM {
+            times.push(seconds * 1e3);
+        }
+    }
+    let drawn = recorder.draws().len() as f64;
+    vec![
+        named(words.to_string(), median(times), "ms", *most),
+        named(format!("{words}: draw calls"), drawn, "calls", *calls),
+    ]
+}

@@ -1,0 +1,108 @@
+//! Materials brought together with the textures that they name, and with the Guis that draw with
+//! them. The systems themselves know nothing of each other.
+
+use super::Engine;
+use crate::foundation::Error;
+use crate::packet::texture::{Sampling, TextureSlot};
+use crate::resource::name::ResourceName;
+use crate::resource::store::Store;
+use crate::system::gui::{Source, SourceNumber};
+use crate::system::materials::{Material, MaterialId};
+use crate::system::textures::{TextureNumber, Textures};
+
+/// A texture as a material takes it.
+fn resolve(
+    textures: &mut Textures,
+    store: &mut Store,
+    name: &str,
+) -> Result<(TextureSlot, Sampling), Error> {
+    let number = textures.find(store, name)?;
+    let slot = textures.slot(store, number)?;
+    Ok((slot, textures.entry(number).sampling))
+}
+
+impl Engine {
+    /// The material that all share who draw by its name. A texture stands in for one that does not
+    /// exist.
+    pub fn find_material(&mut self, name: &str) -> Result<MaterialId, Error> {
+        let Engine { materials, textures, store, .. } = self;
+        materials.find(store, name, &mut |store, name| resolve(textures, store, name))
+    }
+
+    /// A material of its own, whose variables and textures are set apart.
+    pub fn new_material(&mut self, name: &str) -> Result<MaterialId, Error> {
+        let Engine { materials, textures, store, .. } = self;
+        materials.make(store, name, &mut |store, name| resolve(textures, store, name))
+    }
+
+    /// Sets one of a material's textures.
+    pub fn set_material_texture(
+        &mut self,
+        material: MaterialId,
+        name: &str,
+        texture: &str,
+    ) -> Result<(), Error> {
+        let Engine { materials, textures, store, .. } = self;
+        let resolve = &mut |store: &mut Store, name: &str| resolve(textures, store, name);
+        materials.set_texture(store, material, name, texture, resolve)
+    }
+
+    /// Takes in textures, shaders and materials that were made anew.
+    pub fn reload_pictures(&mut self, changed: &[ResourceName]) {
+        let Engine { materials, textures, store, .. } = self;
+        textures.reload(store, changed);
+        materials.reload(store, changed, &mut |store, name| resolve(textures, store, name));
+        self.refresh_sources();
+        self.refresh_material_sources();
+    }
+
+    /// What a Gui draws with, of a living material.
+    pub(super) fn source_of_material(&mut self, material: MaterialId) -> Source {
+        let Material { name, slot, texture, .. } =
+            self.materials.slots().get(material.0).expect("the caller looked");
+        let (name, slot, texture) = (name.clone(), *slot, texture.clone());
+        let Some(texture) = texture else {
+            return Source { name, material: slot, ..Source::PLAIN };
+        };
+        // A name that was good when the material was made can be gone by now, which was told.
+        let found = self.textures.find(&mut self.store, &texture);
+        let entry = *self.textures.entry(found.unwrap_or(TextureNumber::MISSING));
+        Source {
+            name,
+            material: slot,
+            texture: entry.slot,
+            paint: entry.paint,
+            uv: entry.uv,
+            size: [entry.width as f32, entry.height as f32],
+        }
+    }
+
+    /// The number by which Guis draw with a material: a source of theirs, made when first asked for.
+    pub fn material_source(&mut self, material: MaterialId) -> Result<SourceNumber, Error> {
+        if let Some((_, known)) = self.picture.materials.iter().find(|known| known.0 == material) {
+            return Ok(*known);
+        }
+        let source = self.source_of_material(material);
+        let number = self.guis.add_source(source).map_err(Error::new)?;
+        self.picture.textures.push(None);
+        self.picture.materials.push((material, number));
+        Ok(number)
+    }
+
+    /// Brings the sources up to date with materials that are not what they were.
+    pub(super) fn refresh_material_sources(&mut self) {
+        let version = (self.materials.version(), self.textures.version());
+        if self.picture.materials_version == version {
+            return;
+        }
+        for (material, number) in self.picture.materials.clone() {
+            let source = match self.materials.slots().get(material.0) {
+                Some(_) => self.source_of_material(material),
+                None => Source::PLAIN,
+            };
+            // The first source is left out there: it is always plain.
+            self.guis.sources_mut()[number.0 as usize - 1] = source;
+        }
+        self.picture.materials_version = (self.materials.version(), self.textures.version());
+    }
+}

@@ -1,0 +1,159 @@
+//! What the engine itself draws over everything: the report of an error that stopped the game, and
+//! the console. What the console says is the prelude's (lua/console.lua).
+
+use super::Engine;
+use crate::foundation::{Error, Handle};
+use crate::packet::text::{PageNumber, Request};
+use crate::packet::{Packet, Target, View};
+use crate::system::gui::shape;
+use crate::system::gui::{GuiId, Mode, PLAIN, Thing, What};
+use crate::world::camera::Camera;
+
+/// Size of the report's letters, in logical pixels: readable at any density.
+const SIZE: f32 = 16.0;
+/// Of the first lines, which say what went wrong.
+const TITLE_SIZE: f32 = 22.0;
+const MARGIN: f32 = 32.0;
+const BAND: f32 = 6.0;
+
+const GROUND: [u8; 4] = [24, 10, 14, 255];
+const RED: [u8; 4] = [224, 48, 56, 255];
+const WHITE: [u8; 4] = [255, 255, 255, 255];
+const GRAY: [u8; 4] = [178, 172, 176, 255];
+const YELLOW: [u8; 4] = [255, 214, 110, 255];
+
+/// What is said below the report.
+const REMEDY: &str = "Save a file to try again.  Escape, or closing the window, ends the game.";
+
+/// A line of the report, as it is drawn.
+#[derive(Clone, PartialEq, Debug)]
+struct Line {
+    text: String,
+    size: f32,
+    color: [u8; 4],
+}
+
+/// The lines of a report: what went wrong, then where, then the stack.
+fn lines_of(report: &str) -> Vec<Line> {
+    let mut stack = false;
+    let lines = report.lines().enumerate().map(|(i, text)| {
+        stack |= text.starts_with("Lua stack") || text.starts_with("stack traceback");
+        let number = text.trim_start().split(' ').next().unwrap_or_default();
+        let source = text.contains(" | ") && number.parse::<u32>().is_ok();
+        let (size, color) = match (i, source, stack) {
+            (0, ..) => (TITLE_SIZE, WHITE),
+            (_, true, _) => (SIZE, YELLOW),
+            (.., true) => (SIZE, GRAY),
+            _ => (SIZE, WHITE),
+        };
+        Line { text: text.to_string(), size, color }
+    });
+    lines.collect()
+}
+
+impl Engine {
+    /// Shows the report of an error over everything, until [`Engine::hide_error`].
+    pub fn show_error(&mut self, report: &str) {
+        self.picture.error = Some(report.to_string());
+    }
+
+    pub fn hide_error(&mut self) {
+        self.picture.error = None;
+    }
+
+    /// The Gui of the console, which is drawn over everything in the frame in which it is asked for.
+    pub fn console_gui(&mut self) -> Result<GuiId, Error> {
+        self.picture.console_shown = true;
+        let known = self.picture.console;
+        if let Some(gui) = known.filter(|gui| self.guis.slots().get(gui.0).is_some()) {
+            return Ok(gui);
+        }
+        let gui = self.new_screen_gui(None, Mode::Immediate)?;
+        self.picture.console = Some(gui);
+        Ok(gui)
+    }
+
+    /// Adds what is drawn over everything to a packet whose views are there.
+    pub(super) fn fill_overlays(&mut self, packet: &mut Packet) {
+        if std::mem::take(&mut self.picture.console_shown)
+            && let Some(gui) = self.picture.console
+        {
+            packet.views.push(over(gui.0, None));
+        }
+        if let Some(report) = self.picture.error.take() {
+            if let Ok(gui) = self.draw_error(&report) {
+                packet.views.retain(|view| view.target != Target::Screen);
+                packet.views.push(over(gui.0, Some(GROUND)));
+            }
+            self.picture.error = Some(report);
+        }
+    }
+
+    fn draw_error(&mut self, report: &str) -> Result<GuiId, Error> {
+        let gui = match self.picture.error_gui {
+            Some(gui) if self.guis.slots().get(gui.0).is_some() => gui,
+            _ => self.new_screen_gui(None, Mode::Immediate)?,
+        };
+        self.picture.error_gui = Some(gui);
+        let size = self.window.logical();
+        let thing = Thing { gui, object: 0.0, what: What::Text, layer: 0, pose: None };
+        let band = [0.0, size.y - BAND, size.x, size.y];
+        // What finds no room is left out.
+        let _ = self.guis.put_one(thing, PLAIN, |of| shape::quad(band, of, RED));
+        let font = self.text.find(&mut self.store, crate::system::text::DEFAULT_FONT)?;
+        let Engine { text, guis, .. } = self;
+        let mut top = size.y - BAND - MARGIN;
+        let remedy = Line { text: REMEDY.to_string(), size: SIZE, color: RED };
+        let room = MARGIN + 2.0 * SIZE;
+        let last = lines_of(report).into_iter().map(|line| (line, room)).chain([(remedy, 0.0)]);
+        for (line, left) in last {
+            let request = Request {
+                font,
+                text: line.text.as_bytes(),
+                size: line.size,
+                max_width: (size.x - 2.0 * MARGIN).max(line.size),
+                markup: false,
+                ..Request::DEFAULT
+            };
+            let metrics = text.metrics(font);
+            let Ok(extents) = text.extents(&request) else { continue };
+            let height = extents.lines as f32 * metrics.line_height * line.size;
+            if left > 0.0 && top - height < left {
+                continue;
+            }
+            let (x, y) =
+                (MARGIN, if left > 0.0 { top } else { MARGIN } - metrics.ascent * line.size);
+            let Ok(quads) = text.layout(&request) else { continue };
+            let shared = quads.iter().filter(|quad| quad.page == PageNumber::SHARED);
+            let each: Vec<_> = shared.map(|quad| quad.instance(x, y, line.color, 0)).collect();
+            let _ = guis.put_each(thing, PLAIN, each.into_iter());
+            top -= height;
+        }
+        Ok(gui)
+    }
+}
+
+/// A view of a Gui alone, over all the screen.
+fn over(gui: Handle, ground: Option<[u8; 4]>) -> View {
+    View {
+        target: Target::Screen,
+        rectangle: [0.0, 0.0, 1.0, 1.0],
+        clear: ground.map(|color| color.map(|part| f32::from(part) / 255.0)),
+        camera: Camera::DEFAULT.frame(1.0),
+        guis: vec![gui.to_number() as u64],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_says_first_what_went_wrong_and_shows_source_lines_apart() {
+        let report = "Error: no such thing\n    In main.lua:61\n       61 | draw()\n\
+                      Lua stack, innermost first:\n  main.lua:61 in draw";
+        let colors: Vec<_> = lines_of(report).iter().map(|line| line.color).collect();
+        assert_eq!(colors, [WHITE, WHITE, YELLOW, GRAY, GRAY]);
+        assert_eq!(lines_of(report)[0].size, TITLE_SIZE);
+    }
+}

@@ -1,0 +1,454 @@
+//! `Debug` and `LineObject`: lines and words over a world's picture, for whoever makes the game.
+
+use crate::engine::{Build, Engine};
+use crate::foundation::{Color, Error, Mat4, Vec3};
+use crate::script::arg::Text;
+use crate::script::row::{Module, func, hot, module};
+use crate::world::WorldId;
+use crate::world::lines::{
+    self, LINES_MAX, Line, LineObject, LineObjectId, SEGMENTS, SEGMENTS_MAX,
+};
+
+const SECONDS: (&str, &str) = ("seconds", "how long it is shown; one frame if left out");
+const COLOR: (&str, &str) = ("color", "its colour; white if left out");
+const OBJECT: (&str, &str) = ("line_object", "what it is added to");
+const PARTS: (&str, &str) = ("segments", "of how many parts a circle is; 20 if left out");
+
+pub static DEBUG: Module = module(
+    "Debug",
+    "Lines, boxes, spheres and words for whoever makes the game: shown over the picture of every \
+     world, whatever is before them. In a release nothing is shown.",
+    r#"Debug.line(Vector3(0, 0, 0), Vector3(0, 0, 2), Color.red(), 1.5)
+Debug.text("enemies: 12")
+Debug.world_text("here", Vector3(0, 0, 2), Color.yellow())"#,
+    &[
+        func(
+            "line",
+            line,
+            &[("from", "one end"), ("to", "the other end"), COLOR, SECONDS],
+            "Shows a line.",
+        ),
+        func(
+            "box",
+            show_box,
+            &[("pose", "its middle and axes"), ("extents", "half its sizes"), COLOR, SECONDS],
+            "Shows the edges of a box.",
+        ),
+        func(
+            "sphere",
+            sphere,
+            &[("center", "its middle"), ("radius", "metres"), COLOR, SECONDS],
+            "Shows a sphere by three circles.",
+        ),
+        func(
+            "axes",
+            axes,
+            &[("pose", "what is shown"), ("length", "metres; 1 if left out"), SECONDS],
+            "Shows the axes of a pose: x red, y green, z blue.",
+        ),
+        func(
+            "text",
+            text,
+            &[("text", "one line"), COLOR, SECONDS],
+            "Shows a line of text in a list at the left top of the screen.",
+        ),
+        func(
+            "world_text",
+            world_text,
+            &[
+                ("text", "one line"),
+                ("position", "a point in the world"),
+                COLOR,
+                SECONDS,
+                ("size", "of the letters, in logical pixels; 16 if left out"),
+            ],
+            "Shows a line of text at a point in the world.",
+        ),
+        func("clear", clear, &[], "Ends everything that is still shown."),
+    ],
+);
+
+pub static LINE_OBJECT: Module = module(
+    "LineObject",
+    "Lines that are collected once, and shown in each frame in which they are dispatched. \
+     `World.create_line_object` makes one.",
+    r#"local world = Application.main_world()
+local lines = World.create_line_object(world)
+LineObject.add_sphere(lines, Color.yellow(), Vector3(0, 5, 0), 1)
+LineObject.dispatch(world, lines)
+World.destroy_line_object(world, lines)"#,
+    &[
+        hot(
+            "add_line",
+            add_line,
+            &[OBJECT, ("color", "its colour"), ("from", "one end"), ("to", "the other end")],
+            "Adds a line.",
+        ),
+        func(
+            "add_axes",
+            add_axes,
+            &[OBJECT, ("pose", "what is shown"), ("length", "metres; 1 if left out")],
+            "Adds the axes of a pose: x red, y green, z blue.",
+        ),
+        func(
+            "add_box",
+            add_box,
+            &[
+                OBJECT,
+                ("color", "its colour"),
+                ("pose", "its middle and axes"),
+                ("extents", "half its sizes"),
+            ],
+            "Adds the edges of a box.",
+        ),
+        func(
+            "add_sphere",
+            add_sphere,
+            &[
+                OBJECT,
+                ("color", "its colour"),
+                ("center", "its middle"),
+                ("radius", "metres"),
+                PARTS,
+            ],
+            "Adds a sphere by three circles.",
+        ),
+        func(
+            "add_half_sphere",
+            add_half_sphere,
+            &[
+                OBJECT,
+                ("color", "its colour"),
+                ("center", "its middle"),
+                ("radius", "metres"),
+                ("normal", "to which side it bulges; up if left out"),
+                PARTS,
+            ],
+            "Adds half a sphere.",
+        ),
+        func(
+            "add_circle",
+            add_circle,
+            &[
+                OBJECT,
+                ("color", "its colour"),
+                ("center", "its middle"),
+                ("radius", "metres"),
+                ("normal", "at right angles to it; up if left out"),
+                PARTS,
+            ],
+            "Adds a circle.",
+        ),
+        func(
+            "add_capsule",
+            add_capsule,
+            &[
+                OBJECT,
+                ("color", "its colour"),
+                ("from", "the middle of one end"),
+                ("to", "the middle of the other end"),
+                ("radius", "metres"),
+                PARTS,
+            ],
+            "Adds a capsule.",
+        ),
+        func(
+            "add_cone",
+            add_cone,
+            &[
+                OBJECT,
+                ("color", "its colour"),
+                ("from", "the middle of its ground"),
+                ("to", "its point"),
+                ("radius", "of its ground, in metres"),
+                PARTS,
+            ],
+            "Adds a cone.",
+        ),
+        func("reset", reset, &[OBJECT], "Removes its lines."),
+        func(
+            "dispatch",
+            dispatch,
+            &[("world", "the world it belongs to"), ("line_object", "what is shown")],
+            "Shows its lines in this frame.",
+        ),
+    ],
+);
+
+fn is_off(engine: &Engine) -> bool {
+    engine.build == Build::Release
+}
+
+/// The game's time until which something is shown.
+fn until(engine: &Engine, seconds: Option<f64>) -> f64 {
+    seconds.map_or(-1.0, |seconds| engine.frame.total + seconds)
+}
+
+fn bytes(color: Option<Color>) -> [u8; 4] {
+    color.unwrap_or(Color::WHITE).to_bytes()
+}
+
+fn show(engine: &mut Engine, lines: &[Line], seconds: Option<f64>) -> Result<(), Error> {
+    if is_off(engine) {
+        return Ok(());
+    }
+    let until = until(engine, seconds);
+    engine.lines.show(None, lines, until).map_err(Error::new)
+}
+
+fn line(
+    engine: &mut Engine,
+    from: Vec3,
+    to: Vec3,
+    color: Option<Color>,
+    seconds: Option<f64>,
+) -> Result<(), Error> {
+    show(engine, &[Line { from, to, color: bytes(color) }], seconds)
+}
+
+fn show_box(
+    engine: &mut Engine,
+    pose: Mat4,
+    extents: Vec3,
+    color: Option<Color>,
+    seconds: Option<f64>,
+) -> Result<(), Error> {
+    let mut made = Vec::new();
+    lines::add_box(pose, extents, bytes(color), &mut made);
+    show(engine, &made, seconds)
+}
+
+fn sphere(
+    engine: &mut Engine,
+    center: Vec3,
+    radius: f64,
+    color: Option<Color>,
+    seconds: Option<f64>,
+) -> Result<(), Error> {
+    let mut made = Vec::new();
+    lines::add_sphere(center, radius as f32, SEGMENTS, bytes(color), &mut made);
+    show(engine, &made, seconds)
+}
+
+fn axes(
+    engine: &mut Engine,
+    pose: Mat4,
+    length: Option<f64>,
+    seconds: Option<f64>,
+) -> Result<(), Error> {
+    let mut made = Vec::new();
+    lines::add_axes(pose, length.unwrap_or(1.0) as f32, &mut made);
+    show(engine, &made, seconds)
+}
+
+/// Size of letters where none is given, in logical pixels.
+const TEXT_SIZE: f64 = 16.0;
+
+fn text(
+    engine: &mut Engine,
+    text: Text,
+    color: Option<Color>,
+    seconds: Option<f64>,
+) -> Result<(), Error> {
+    say(engine, None, text, color, seconds, TEXT_SIZE)
+}
+
+fn world_text(
+    engine: &mut Engine,
+    text: Text,
+    position: Vec3,
+    color: Option<Color>,
+    seconds: Option<f64>,
+    size: Option<f64>,
+) -> Result<(), Error> {
+    say(engine, Some(position), text, color, seconds, size.unwrap_or(TEXT_SIZE))
+}
+
+fn say(
+    engine: &mut Engine,
+    at: Option<Vec3>,
+    text: Text,
+    color: Option<Color>,
+    seconds: Option<f64>,
+    size: f64,
+) -> Result<(), Error> {
+    if size <= 0.0 {
+        return Err(crate::error!("argument #5 'size' must be above 0, got {size}"));
+    }
+    if is_off(engine) {
+        return Ok(());
+    }
+    let (until, color) = (until(engine, seconds), color.unwrap_or(Color::WHITE));
+    engine.lines.say(at, text.as_str(), size as f32, color, until).map_err(Error::new)
+}
+
+fn clear(engine: &mut Engine) {
+    engine.lines.clear();
+}
+
+/// Adds lines that `make` gives to a line object.
+fn add(
+    engine: &mut Engine,
+    object: LineObjectId,
+    make: impl FnOnce(&mut Vec<Line>),
+) -> Result<(), Error> {
+    let object = engine.lines.objects.get_mut(object.0).expect("it was checked");
+    if object.lines.len() >= LINES_MAX {
+        return Err(crate::error!("this line object has {LINES_MAX} lines already (LINES_MAX)"));
+    }
+    make(&mut object.lines);
+    Ok(())
+}
+
+fn parts(parts: Option<f64>) -> Result<u32, Error> {
+    let parts = parts.unwrap_or(SEGMENTS.into());
+    if !(3.0..=f64::from(SEGMENTS_MAX)).contains(&parts) {
+        return Err(crate::error!("'segments' must be 3 to {SEGMENTS_MAX}, got {parts}"));
+    }
+    Ok(parts as u32)
+}
+
+fn add_line(
+    engine: &mut Engine,
+    object: LineObjectId,
+    color: Color,
+    from: Vec3,
+    to: Vec3,
+) -> Result<(), Error> {
+    let color = color.to_bytes();
+    add(engine, object, |lines| lines.push(Line { from, to, color }))
+}
+
+fn add_axes(
+    engine: &mut Engine,
+    object: LineObjectId,
+    pose: Mat4,
+    length: Option<f64>,
+) -> Result<(), Error> {
+    let length = length.unwrap_or(1.0) as f32;
+    add(engine, object, |made| lines::add_axes(pose, length, made))
+}
+
+fn add_box(
+    engine: &mut Engine,
+    object: LineObjectId,
+    color: Color,
+    pose: Mat4,
+    extents: Vec3,
+) -> Result<(), Error> {
+    add(engine, object, |made| lines::add_box(pose, extents, color.to_bytes(), made))
+}
+
+fn add_sphere(
+    engine: &mut Engine,
+    object: LineObjectId,
+    color: Color,
+    center: Vec3,
+    radius: f64,
+    segments: Option<f64>,
+) -> Result<(), Error> {
+    let (radius, parts) = (radius as f32, parts(segments)?);
+    add(engine, object, |made| lines::add_sphere(center, radius, parts, color.to_bytes(), made))
+}
+
+fn add_half_sphere(
+    engine: &mut Engine,
+    object: LineObjectId,
+    color: Color,
+    center: Vec3,
+    radius: f64,
+    normal: Option<Vec3>,
+    segments: Option<f64>,
+) -> Result<(), Error> {
+    let (normal, parts) = (normal.unwrap_or(Vec3::Z), parts(segments)?);
+    add(engine, object, |made| {
+        lines::add_half_sphere(center, radius as f32, normal, parts, color.to_bytes(), made);
+    })
+}
+
+fn add_circle(
+    engine: &mut Engine,
+    object: LineObjectId,
+    color: Color,
+    center: Vec3,
+    radius: f64,
+    normal: Option<Vec3>,
+    segments: Option<f64>,
+) -> Result<(), Error> {
+    let (normal, parts) = (normal.unwrap_or(Vec3::Z), parts(segments)?);
+    add(engine, object, |made| {
+        lines::add_circle(center, radius as f32, normal, parts, color.to_bytes(), made);
+    })
+}
+
+fn add_capsule(
+    engine: &mut Engine,
+    object: LineObjectId,
+    color: Color,
+    from: Vec3,
+    to: Vec3,
+    radius: f64,
+    segments: Option<f64>,
+) -> Result<(), Error> {
+    let (radius, parts) = (radius as f32, parts(segments)?);
+    add(engine, object, |made| {
+        lines::add_capsule(from, to, radius, parts, color.to_bytes(), made);
+    })
+}
+
+fn add_cone(
+    engine: &mut Engine,
+    object: LineObjectId,
+    color: Color,
+    from: Vec3,
+    to: Vec3,
+    radius: f64,
+    segments: Option<f64>,
+) -> Result<(), Error> {
+    let (radius, parts) = (radius as f32, parts(segments)?);
+    add(engine, object, |made| lines::add_cone(from, to, radius, parts, color.to_bytes(), made))
+}
+
+fn reset(engine: &mut Engine, object: LineObjectId) {
+    let object = engine.lines.objects.get_mut(object.0).expect("it was checked");
+    object.lines.clear();
+}
+
+fn of_world(engine: &Engine, world: WorldId, object: LineObjectId) -> Result<(), Error> {
+    let object = engine.lines.objects.get(object.0).expect("it was checked");
+    match object.world == world.0 {
+        true => Ok(()),
+        false => Err(crate::error!("this line object belongs to another world")),
+    }
+}
+
+fn dispatch(engine: &mut Engine, world: WorldId, object: LineObjectId) -> Result<(), Error> {
+    of_world(engine, world, object)?;
+    if is_off(engine) {
+        return Ok(());
+    }
+    engine.lines.dispatch(object).map_err(Error::new)
+}
+
+/// Rows of `World`.
+pub fn create_line_object(engine: &mut Engine, world: WorldId) -> Result<LineObjectId, Error> {
+    let object = LineObject { world: world.0, lines: Vec::new() };
+    let added = engine.lines.objects.add(object).map(LineObjectId);
+    added.ok_or_else(|| {
+        crate::error!(
+            "{} line objects are there already (LINE_OBJECTS_MAX): destroy one first",
+            lines::LINE_OBJECTS_MAX
+        )
+    })
+}
+
+pub fn destroy_line_object(
+    engine: &mut Engine,
+    world: WorldId,
+    object: LineObjectId,
+) -> Result<(), Error> {
+    of_world(engine, world, object)?;
+    let place = crate::script::place();
+    engine.lines.objects.remove(object.0, "", engine.frame.index, &place);
+    Ok(())
+}

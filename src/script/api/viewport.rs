@@ -1,0 +1,126 @@
+//! `Viewport`, and the functions of `Application` that show worlds.
+
+use crate::engine::Engine;
+use crate::foundation::{Color, Error, Handle, Vec2};
+use crate::script::arg::AnyNumber;
+use crate::script::row::{Module, func, hot, module};
+use crate::system::gui::GuiId;
+use crate::world::WorldId;
+use crate::world::camera::{CameraId, Viewport, ViewportId};
+
+const VIEWPORT_ARG: (&str, &str) = ("viewport", "a viewport");
+
+pub static VIEWPORT: Module = module(
+    "Viewport",
+    "A part of the screen that a world is shown on.",
+    r#"local left = Application.create_viewport()
+Viewport.set_rect(left, 0, 0, 0.5, 1)
+Viewport.set_background(left, Color(20, 20, 40))
+Application.render_world(Application.main_world(), Application.main_camera(), left)
+Application.destroy_viewport(left)"#,
+    &[
+        hot(
+            "alive",
+            alive,
+            &[("viewport", "a number that may be a viewport's handle")],
+            "Whether the handle leads to a viewport that is there. Never raises for a stale handle.",
+        )
+        .pure(),
+        func(
+            "set_rect",
+            set_rect,
+            &[
+                VIEWPORT_ARG,
+                ("x", "its left edge, as a fraction of the screen's width"),
+                ("y", "its lower edge, as a fraction of the screen's height"),
+                ("width", "as a fraction of the screen's width"),
+                ("height", "as a fraction of the screen's height"),
+            ],
+            "Says which part of the screen it is: 0, 0, 1, 1 is the whole screen.",
+        ),
+        func(
+            "set_background",
+            set_background,
+            &[VIEWPORT_ARG, ("color", "nothing is filled if nil")],
+            "What it is filled with before a world is shown on it: black until it is set. On the \
+             same screen the second view is filled only where it is a part.",
+        ),
+        func("size", size, &[VIEWPORT_ARG], "Width and height in logical pixels.").pure(),
+    ],
+);
+
+fn alive(engine: &mut Engine, viewport: AnyNumber) -> bool {
+    Handle::from_number(viewport.0).is_some_and(|handle| engine.viewports.get(handle).is_some())
+}
+
+fn viewport(engine: &mut Engine, viewport: ViewportId) -> &mut Viewport {
+    engine.viewports.get_mut(viewport.0).expect("the handle was checked where it came in")
+}
+
+fn set_rect(
+    engine: &mut Engine,
+    of: ViewportId,
+    x: f64,
+    y: f64,
+    width: f64,
+    height: f64,
+) -> Result<(), Error> {
+    let within = x >= 0.0 && y >= 0.0 && x + width <= 1.0 && y + height <= 1.0;
+    if !(within && width > 0.0 && height > 0.0) {
+        return Err(crate::error!(
+            "the rectangle must lie within 0, 0 and 1, 1, got {x}, {y} and a size of {width}, \
+             {height}"
+        ));
+    }
+    viewport(engine, of).rectangle = [x, y, width, height].map(|part| part as f32);
+    Ok(())
+}
+
+fn set_background(engine: &mut Engine, of: ViewportId, color: Option<Color>) {
+    viewport(engine, of).background = color;
+}
+
+fn size(engine: &mut Engine, of: ViewportId) -> Vec2 {
+    let viewport = *viewport(engine, of);
+    engine.viewport_size(&viewport)
+}
+
+/// Rows of `Application`.
+pub fn create_viewport(engine: &mut Engine) -> Result<ViewportId, Error> {
+    engine.new_viewport(Viewport::DEFAULT)
+}
+
+pub fn destroy_viewport(engine: &mut Engine, viewport: ViewportId) {
+    let place = crate::script::place();
+    engine.viewports.remove(viewport.0, "", engine.frame.index, &place);
+}
+
+pub fn main_gui(engine: &mut Engine) -> Result<GuiId, Error> {
+    engine.main_gui()
+}
+
+pub fn main_camera(engine: &mut Engine) -> Result<CameraId, Error> {
+    engine.main_camera()
+}
+
+pub fn create_camera(engine: &mut Engine) -> Result<CameraId, Error> {
+    engine.new_camera()
+}
+
+pub fn destroy_camera(engine: &mut Engine, camera: CameraId) {
+    let place = crate::script::place();
+    engine.cameras.remove(camera.0, "", engine.frame.index, &place);
+}
+
+pub fn render_world(
+    engine: &mut Engine,
+    world: WorldId,
+    camera: Option<CameraId>,
+    viewport: Option<ViewportId>,
+) -> Result<(), Error> {
+    let camera = match camera {
+        Some(camera) => camera,
+        None => engine.main_camera()?,
+    };
+    engine.render_world(world, camera, viewport)
+}

@@ -1,0 +1,322 @@
+//! How the codes of a pad become buttons and axes: by the kernel's own convention for gamepads
+//! (Documentation/input/gamepad.rst), or by a line in the form that SDL's database has
+//! (`GUID,name,a:b0,leftx:a0,…`). Pure: no device is touched here.
+
+use crate::system::input::names::{Class, pad};
+use crate::system::platform::AxisRange;
+use std::collections::HashMap;
+
+/// Codes of linux/input-event-codes.h.
+const BTN_JOYSTICK: u16 = 0x120;
+pub const BTN_GAMEPAD: u16 = 0x130;
+const ABS_HAT_FIRST: u16 = 0x10;
+const ABS_HAT_LAST: u16 = 0x17;
+
+/// Where something comes from.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Source {
+    Key(u16),
+    /// An axis, from where it counts as 0 to where it counts as 1: fractions of its way, -1 to 1.
+    Axis {
+        code: u16,
+        from: f32,
+        to: f32,
+    },
+}
+
+/// Where it goes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Goal {
+    Button(u16),
+    /// One direction of a stick: 0 is x, 1 is y; where 0 and 1 of the source lie.
+    Stick {
+        axis: u8,
+        part: usize,
+        from: f32,
+        to: f32,
+    },
+}
+
+/// One line of a mapping.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Rule {
+    pub source: Source,
+    pub goal: Goal,
+}
+
+/// What a pad has: its keys and axes, in the order of their codes.
+#[derive(Clone, Debug, Default)]
+pub struct Codes {
+    pub keys: Vec<u16>,
+    pub axes: Vec<(u16, AxisRange)>,
+}
+
+impl Codes {
+    fn has(&self, axis: u16) -> bool {
+        self.axes.iter().any(|(code, _)| *code == axis)
+    }
+}
+
+fn key(code: u16, button: u16) -> Rule {
+    Rule { source: Source::Key(code), goal: Goal::Button(button) }
+}
+
+/// The whole way of an axis, as one direction of a stick. Devices count y downwards.
+fn stick(code: u16, axis: u8, part: usize) -> Rule {
+    let (from, to) = if part == 1 { (1.0, -1.0) } else { (-1.0, 1.0) };
+    Rule {
+        source: Source::Axis { code, from: -1.0, to: 1.0 },
+        goal: Goal::Stick { axis, part, from, to },
+    }
+}
+
+/// A part of an axis, as a button.
+fn part(code: u16, from: f32, to: f32, button: u16) -> Rule {
+    Rule { source: Source::Axis { code, from, to }, goal: Goal::Button(button) }
+}
+
+/// The mapping by the kernel's convention. `swapped`: the driver tells the left and the upper
+/// button the other way round, as that of most pads for one console does.
+pub fn standard(codes: &Codes, swapped: bool) -> Vec<Rule> {
+    let (upper, left) = if swapped { (0x134, 0x133) } else { (0x133, 0x134) };
+    let mut rules = vec![
+        key(BTN_GAMEPAD, pad::A),
+        key(0x131, pad::B),
+        key(left, pad::X),
+        key(upper, pad::Y),
+        key(0x136, pad::LEFT_SHOULDER),
+        key(0x137, pad::RIGHT_SHOULDER),
+        key(0x13a, pad::BACK),
+        key(0x13b, pad::START),
+        key(0x13c, pad::GUIDE),
+        key(0x13d, pad::LEFT_THUMB),
+        key(0x13e, pad::RIGHT_THUMB),
+        key(0x220, pad::D_UP),
+        key(0x221, pad::D_DOWN),
+        key(0x222, pad::D_LEFT),
+        key(0x223, pad::D_RIGHT),
+        key(0xa7, pad::MISC),
+        part(0x11, 0.0, -1.0, pad::D_UP),
+        part(0x11, 0.0, 1.0, pad::D_DOWN),
+        part(0x10, 0.0, -1.0, pad::D_LEFT),
+        part(0x10, 0.0, 1.0, pad::D_RIGHT),
+        stick(0, pad::LEFT, 0),
+        stick(1, pad::LEFT, 1),
+    ];
+    rules.extend((0..4).map(|at| key(0x2c4 + at, pad::PADDLE_1 + at)));
+    // Most pads have their right stick on RX and RY, and their triggers on Z and RZ.
+    let usual = codes.has(3) && codes.has(4);
+    let (x, y) = if usual { (3, 4) } else { (2, 5) };
+    rules.extend([stick(x, pad::RIGHT, 0), stick(y, pad::RIGHT, 1)]);
+    let triggers = [(2, 0x15, 0x138, pad::LEFT_TRIGGER), (5, 0x14, 0x139, pad::RIGHT_TRIGGER)];
+    for (axis, hat, digital, button) in triggers {
+        match (usual && codes.has(axis), codes.has(hat)) {
+            (true, _) => rules.push(part(axis, -1.0, 1.0, button)),
+            (false, true) => rules.push(part(hat, -1.0, 1.0, button)),
+            (false, false) => rules.push(key(digital, button)),
+        }
+    }
+    rules.retain(|rule| match rule.source {
+        Source::Key(code) => codes.keys.contains(&code),
+        Source::Axis { code, .. } => codes.has(code),
+    });
+    rules
+}
+
+/// The lines of a database, by the numbers of the pads that they are for.
+#[derive(Default, Debug)]
+pub struct Database {
+    /// Bus, maker, product and version, as the line's number has them; the rest of the line.
+    lines: HashMap<[u16; 4], String>,
+}
+
+impl Database {
+    /// Reads the lines that are for Linux, or for any system. Later lines win. What is no line of
+    /// that form is told: its number, from 1.
+    pub fn add(&mut self, text: &str) -> Vec<usize> {
+        let mut wrong = Vec::new();
+        for (at, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let platform = line.split(',').find_map(|field| field.strip_prefix("platform:"));
+            let Some((id, rest)) = line.split_once(',') else {
+                wrong.push(at + 1);
+                continue;
+            };
+            match (id_of(id), rest.split_once(',')) {
+                (Some(id), Some((_, fields))) => {
+                    if platform.is_none_or(|platform| platform == "Linux") {
+                        self.lines.insert(id, fields.to_string());
+                    }
+                }
+                // SDL's own words that stand for kinds of devices, which we have not.
+                _ if id == "xinput" || id == "hidapi" => {}
+                _ => wrong.push(at + 1),
+            }
+        }
+        wrong
+    }
+
+    /// The rules for a pad, where there is a line for it.
+    pub fn rules(&self, id: [u16; 4], codes: &Codes) -> Option<Vec<Rule>> {
+        let fields = self.lines.get(&id)?;
+        Some(fields.split(',').filter_map(|field| rule(field, codes)).collect())
+    }
+}
+
+/// The numbers of a pad in a line's 32 digits: bytes in little-endian pairs, each followed by a
+/// pair that says nothing of the pad.
+fn id_of(text: &str) -> Option<[u16; 4]> {
+    if text.len() != 32 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let word = |at: usize| {
+        let byte = |at: usize| u16::from_str_radix(&text[at * 2..at * 2 + 2], 16).ok();
+        Some(byte(at)? | byte(at + 1)? << 8)
+    };
+    Some([word(0)?, word(4)?, word(8)?, word(12)?])
+}
+
+/// A field such as `a:b0`, `leftx:a0~`, `dpup:h0.1`, `+lefty:+a1`.
+fn rule(field: &str, codes: &Codes) -> Option<Rule> {
+    let (goal, source) = field.split_once(':')?;
+    let source = source_of(source, codes)?;
+    let (half, name) = match goal.as_bytes().first()? {
+        b'+' => (1.0, &goal[1..]),
+        b'-' => (-1.0, &goal[1..]),
+        _ => (0.0, goal),
+    };
+    let sticks = [
+        ("leftx", pad::LEFT, 0),
+        ("lefty", pad::LEFT, 1),
+        ("rightx", pad::RIGHT, 0),
+        ("righty", pad::RIGHT, 1),
+    ];
+    if let Some((_, axis, part)) = sticks.iter().find(|(known, ..)| *known == name) {
+        // The database counts y downwards.
+        let sign = if *part == 1 { -1.0 } else { 1.0 };
+        let (from, to) = if half == 0.0 { (-sign, sign) } else { (0.0, half * sign) };
+        let goal = Goal::Stick { axis: *axis, part: *part, from, to };
+        return Some(Rule { source, goal });
+    }
+    let button = Class::Pad.button(name)? as u16;
+    let source = match source {
+        // A half of an axis is a button's whole way; a whole axis, too.
+        Source::Axis { code, from, to } => Source::Axis { code, from, to },
+        key => key,
+    };
+    Some(Rule { source, goal: Goal::Button(button) })
+}
+
+fn source_of(text: &str, codes: &Codes) -> Option<Source> {
+    let (inverted, text) = match text.strip_suffix('~') {
+        Some(text) => (true, text),
+        None => (false, text),
+    };
+    let (half, text) = match text.as_bytes().first()? {
+        b'+' => (1.0, &text[1..]),
+        b'-' => (-1.0, &text[1..]),
+        _ => (0.0, text),
+    };
+    let (kind, number) = text.split_at_checked(1)?;
+    match kind {
+        "b" => {
+            let at: usize = number.parse().ok()?;
+            // First those of joysticks and pads, then the others.
+            let high = codes.keys.iter().filter(|code| **code >= BTN_JOYSTICK);
+            let low = codes.keys.iter().filter(|code| **code < BTN_JOYSTICK);
+            high.chain(low).nth(at).map(|code| Source::Key(*code))
+        }
+        "a" => {
+            let at: usize = number.parse().ok()?;
+            let plain = |code: &u16| !(ABS_HAT_FIRST..=ABS_HAT_LAST).contains(code);
+            let code = codes.axes.iter().map(|(code, _)| *code).filter(plain).nth(at)?;
+            let (from, to) = if half == 0.0 { (-1.0, 1.0) } else { (0.0, half) };
+            let (from, to) = if inverted { (to, from) } else { (from, to) };
+            Some(Source::Axis { code, from, to })
+        }
+        "h" => {
+            let (hat, mask) = number.split_once('.')?;
+            let hat: u16 = hat.parse().ok().filter(|hat| *hat < 4)?;
+            let first = ABS_HAT_FIRST + hat * 2;
+            let (code, to) = match mask {
+                "1" => (first + 1, -1.0),
+                "2" => (first, 1.0),
+                "4" => (first + 1, 1.0),
+                "8" => (first, -1.0),
+                _ => return None,
+            };
+            Some(Source::Axis { code, from: 0.0, to })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub fn codes(keys: &[u16], axes: &[u16]) -> Codes {
+        let range = AxisRange { min: -100, max: 100, value: 0 };
+        Codes { keys: keys.to_vec(), axes: axes.iter().map(|code| (*code, range)).collect() }
+    }
+
+    const LINE: &str = "030000005e0400008e02000014010000,A Pad,a:b0,b:b1,x:b2,dpup:h0.1,\
+                        leftx:a0,lefty:a1~,lefttrigger:a2,+rightx:b3,platform:Linux,";
+
+    #[test]
+    fn a_line_of_the_database_is_read() {
+        let mut database = Database::default();
+        assert!(database.add(LINE).is_empty());
+        let codes = codes(&[1, 0x130, 0x131, 0x133, 0x134], &[0, 1, 2, 0x10, 0x11]);
+        let rules = database.rules([3, 0x045e, 0x028e, 0x0114], &codes).unwrap();
+        assert_eq!(rules.len(), 8);
+        assert_eq!(rules[0], key(0x130, pad::A));
+        assert_eq!(rules[3], part(0x11, 0.0, -1.0, pad::D_UP));
+        assert_eq!(
+            rules[5],
+            Rule {
+                source: Source::Axis { code: 1, from: 1.0, to: -1.0 },
+                goal: Goal::Stick { axis: 0, part: 1, from: 1.0, to: -1.0 },
+            }
+        );
+        assert_eq!(rules[6], part(2, -1.0, 1.0, pad::LEFT_TRIGGER));
+        assert!(matches!(rules[7].goal, Goal::Stick { axis: 1, part: 0, from: 0.0, to: 1.0 }));
+        assert!(database.rules([3, 1, 1, 1], &codes).is_none());
+    }
+
+    #[test]
+    fn lines_of_other_systems_are_left_and_wrong_ones_are_told() {
+        let mut database = Database::default();
+        let text = format!(
+            "# words\n\n{}\nnonsense\n03,x,a:b0\nxinput,XInput,a:b0\n",
+            LINE.replace("Linux", "Windows")
+        );
+        assert_eq!(database.add(&text), [4, 5]);
+        assert!(database.rules([3, 0x045e, 0x028e, 0x0114], &codes(&[], &[])).is_none());
+    }
+
+    #[test]
+    fn what_a_line_names_and_the_pad_lacks_is_left_out() {
+        let mut database = Database::default();
+        database.add(LINE);
+        let rules = database.rules([3, 0x045e, 0x028e, 0x0114], &codes(&[0x130], &[])).unwrap();
+        // Hats are not counted, so they cannot be missed.
+        assert_eq!(rules, [key(0x130, pad::A), part(0x11, 0.0, -1.0, pad::D_UP)]);
+    }
+
+    #[test]
+    fn a_pad_without_a_line_has_the_kernels_convention() {
+        let usual = codes(&[0x130, 0x131, 0x133, 0x134, 0x138], &[0, 1, 2, 3, 4, 5, 0x10, 0x11]);
+        let rules = standard(&usual, false);
+        assert!(rules.contains(&key(0x133, pad::Y)) && rules.contains(&stick(4, pad::RIGHT, 1)));
+        assert!(rules.contains(&part(5, -1.0, 1.0, pad::RIGHT_TRIGGER)));
+        assert!(standard(&usual, true).contains(&key(0x133, pad::X)));
+        let other = codes(&[0x130, 0x138, 0x139], &[0, 1, 2, 5]);
+        let rules = standard(&other, false);
+        assert!(rules.contains(&stick(2, pad::RIGHT, 0)));
+        assert!(rules.contains(&key(0x138, pad::LEFT_TRIGGER)));
+    }
+}

@@ -1,0 +1,256 @@
+//! Tests of the registry, with resources that are written here as the data compiler writes them.
+
+use super::*;
+use crate::packet::texture::Wrap;
+use crate::resource::kind::{Form, Kind as ResourceKind, Kinds};
+use crate::resource::shading::{TextureData, VariableKind};
+use crate::resource::store::Data;
+use std::path::PathBuf;
+
+const PLAIN: Sampling = Sampling { nearest: false, wrap: Wrap::Clamp };
+
+/// Kinds whose files are the compiled data itself.
+macro_rules! kind {
+    ($name:ident, $text:literal) => {
+        static $name: ResourceKind = ResourceKind {
+            name: $text,
+            words: "data",
+            extensions: &[($text, Form::Own)],
+            version: 1,
+            compile: |compiling| match compiling.bytes.starts_with(b"broken") {
+                true => Err(error!("broken")),
+                false => Ok(std::mem::take(&mut compiling.bytes)),
+            },
+        };
+    };
+}
+
+kind!(MATERIAL, "material");
+kind!(SHADER, "shader");
+kind!(TEXTURE, "texture");
+
+static KINDS: Kinds = Kinds(&[&MATERIAL, &SHADER, &TEXTURE]);
+
+struct Game {
+    root: PathBuf,
+    materials: Materials,
+    store: Store,
+}
+
+/// Every texture is known whose name has one letter: `a` is in slot 1.
+fn resolve(_: &mut Store, name: &str) -> Result<(TextureSlot, Sampling), Error> {
+    match name.as_bytes() {
+        [letter] => Ok((TextureSlot(u32::from(letter - b'a') + 1), PLAIN)),
+        _ => Err(error!("there is no texture '{name}'")),
+    }
+}
+
+fn shader(variables: &[(&str, VariableKind, u32)]) -> Vec<u8> {
+    let variables = variables.iter().map(|(name, kind, offset)| Variable {
+        name: name.to_string(),
+        kind: *kind,
+        offset: *offset,
+    });
+    ShaderData {
+        source: "source".to_string(),
+        variables: variables.collect(),
+        variable_bytes: 32,
+        textures: vec!["noise".to_string()],
+    }
+    .write()
+}
+
+fn material(speed: f32) -> Vec<u8> {
+    MaterialData {
+        shader: Some("wave".to_string()),
+        texture: Some("b".to_string()),
+        blend: 1,
+        textures: vec![TextureData {
+            name: "noise".to_string(),
+            texture: "a".to_string(),
+            filter: Some(1),
+            wrap: None,
+        }],
+        variables: vec![("speed".to_string(), vec![speed])],
+    }
+    .write()
+}
+
+impl Game {
+    fn new(name: &str) -> Game {
+        let root = std::env::temp_dir().join(format!("engine-{}-m-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&root);
+        std::fs::create_dir_all(&root).unwrap();
+        let mut game = Game { root, materials: Materials::default(), store: Store::default() };
+        let scalar = ("speed", VariableKind::Scalar, 0);
+        game.save("wave.shader", &shader(&[scalar, ("tint", VariableKind::Vector4, 16)]));
+        game.save("sea.material", &material(2.0));
+        game.save("c.texture", b"");
+        game.reload();
+        game
+    }
+
+    fn save(&self, path: &str, bytes: &[u8]) {
+        std::fs::write(self.root.join(path), bytes).unwrap();
+    }
+
+    fn reload(&mut self) {
+        use crate::resource::compile::{Target, compile, data_folder};
+        let data = data_folder(&self.root, "linux");
+        std::fs::create_dir_all(&data).unwrap();
+        let target = Target {
+            root: &self.root,
+            data: data.clone(),
+            kinds: KINDS,
+            source_platform: "linux",
+            release: false,
+            threads: 1,
+        };
+        let compiled = compile(&target, &|_, _| {}).unwrap();
+        self.store = Store::new(compiled.index, Data::Folder(data));
+        let changed = [compiled.changed, compiled.removed].concat();
+        self.materials.reload(&mut self.store, &changed, &mut resolve);
+    }
+
+    fn find(&mut self, name: &str) -> MaterialId {
+        self.materials.find(&mut self.store, name, &mut resolve).unwrap()
+    }
+
+    fn changes(&mut self) -> Vec<MaterialChange> {
+        let mut out = Vec::new();
+        self.materials.flush(&mut out);
+        out
+    }
+
+    /// The one material that the renderer was given.
+    #[track_caller]
+    fn put(&mut self) -> Arc<crate::packet::material::Material> {
+        match &self.changes()[..] {
+            [MaterialChange::Put { material, .. }] => material.clone(),
+            changes => panic!("{changes:?}"),
+        }
+    }
+}
+
+impl Drop for Game {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.root);
+    }
+}
+
+fn number(bytes: &[u8], at: usize) -> f32 {
+    f32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
+}
+
+#[test]
+fn a_material_reaches_the_renderer_with_its_shader_and_textures() {
+    let mut game = Game::new("put");
+    let id = game.find("sea");
+    assert_eq!(game.find("sea"), id, "all share it");
+    let material = game.put();
+    assert_eq!((&material.name[..], material.blend), ("sea", Blend::Add));
+    let nearest = Sampling { nearest: true, ..PLAIN };
+    assert_eq!(material.textures, [(TextureSlot(1), nearest)]);
+    assert_eq!((material.variables.len(), number(&material.variables, 0)), (32, 2.0));
+    assert_eq!(material.shader.as_ref().unwrap().source, "source");
+    let slot = game.materials.slots().get(id.0).unwrap().slot;
+    assert!(slot.0 >= MaterialSlot::FIRST_FREE);
+}
+
+#[test]
+fn variables_are_sent_once_a_frame() {
+    let mut game = Game::new("set");
+    let id = game.find("sea");
+    game.changes();
+    for speed in [1.0, 5.0] {
+        game.materials.set(id, "speed", &[speed], "a number").unwrap();
+    }
+    game.materials.set(id, "tint", &[1.0, 2.0, 3.0, 4.0], "a Vector4").unwrap();
+    let changes = game.changes();
+    let [MaterialChange::Variables { bytes, .. }] = &changes[..] else { panic!("{changes:?}") };
+    assert_eq!((number(bytes, 0), number(bytes, 28)), (5.0, 4.0));
+    assert!(game.changes().is_empty());
+}
+
+#[test]
+fn a_wrong_name_or_type_says_what_there_is() {
+    let mut game = Game::new("words");
+    let id = game.find("sea");
+    let mut set = |name: &str, numbers: &[f32]| {
+        game.materials.set(id, name, numbers, "a number").unwrap_err().message
+    };
+    assert_eq!(
+        set("sped", &[1.0]),
+        "the material 'sea' has no variable 'sped', did you mean 'speed'?"
+    );
+    assert_eq!(set("x", &[1.0]), "the material 'sea' has no variable 'x': it has speed, tint");
+    assert_eq!(
+        set("tint", &[1.0]),
+        "the variable 'tint' of the material 'sea' is a vec4f, and was given a number"
+    );
+    let mut set = |name: &str, texture: &str| {
+        game.materials
+            .set_texture(&mut game.store, id, name, texture, &mut resolve)
+            .unwrap_err()
+            .message
+    };
+    assert_eq!(set("nose", "a"), "the material 'sea' has no texture 'nose', did you mean 'noise'?");
+    assert_eq!(set("noise", "zz"), "there is no texture 'zz'");
+    let missing = game.materials.find(&mut game.store, "see", &mut resolve).unwrap_err();
+    assert_eq!(missing.message, "there is no material 'see', did you mean 'sea'?");
+}
+
+#[test]
+fn a_material_of_its_own_is_set_apart_and_can_be_destroyed() {
+    let mut game = Game::new("own");
+    let shared = game.find("sea");
+    let own = game.materials.make(&mut game.store, "sea", &mut resolve).unwrap();
+    assert_ne!(own, shared);
+    game.changes();
+    game.materials.set_texture(&mut game.store, own, "noise", "d", &mut resolve).unwrap();
+    let changes = game.changes();
+    let [MaterialChange::Texture { texture, place: 0, .. }] = &changes[..] else {
+        panic!("{changes:?}")
+    };
+    assert_eq!(*texture, TextureSlot(4));
+    game.materials.destroy(own, 1, "main.lua:1").unwrap();
+    assert!(matches!(game.changes()[..], [MaterialChange::End { .. }]));
+    assert_eq!(
+        game.materials.destroy(shared, 1, "").unwrap_err().message,
+        "the material 'sea' is shared by all who draw by its name: only what Material.new made can \
+         be destroyed"
+    );
+}
+
+#[test]
+fn a_texture_stands_in_for_a_material() {
+    let mut game = Game::new("raw");
+    let id = game.find("c");
+    assert_eq!(game.materials.slots().get(id.0).unwrap().texture.as_deref(), Some("c"));
+    let material = game.put();
+    assert!(material.shader.is_none() && material.blend == Blend::Alpha);
+    game.materials.set_texture(&mut game.store, id, "texture", "d", &mut resolve).unwrap();
+    assert_eq!(game.materials.slots().get(id.0).unwrap().texture.as_deref(), Some("d"));
+}
+
+#[test]
+fn what_the_game_set_outlives_a_reload() {
+    let mut game = Game::new("reload");
+    let id = game.find("sea");
+    game.materials.set(id, "tint", &[0.0, 0.0, 0.0, 7.0], "a Vector4").unwrap();
+    game.changes();
+    game.save("sea.material", &material(3.0));
+    game.reload();
+    let material = game.put();
+    assert_eq!((number(&material.variables, 0), number(&material.variables, 28)), (3.0, 7.0));
+    // A shader whose variables have other places.
+    let moved = [("tint", VariableKind::Vector4, 0), ("speed", VariableKind::Scalar, 16)];
+    game.save("wave.shader", &shader(&moved));
+    game.reload();
+    let material = game.put();
+    assert_eq!((number(&material.variables, 16), number(&material.variables, 12)), (3.0, 7.0));
+    game.save("wave.shader", b"broken");
+    game.reload();
+    assert!(game.changes().is_empty(), "a broken one keeps what is there");
+    game.materials.set(id, "speed", &[9.0], "a number").unwrap();
+}

@@ -1,0 +1,156 @@
+//! Shapes of bodies, as data. How they collide is rapier's.
+
+use crate::foundation::{Error, Quat, Vec3};
+use rapier3d::prelude::{ColliderBuilder, SharedShape};
+
+/// The most points of a hull or a mesh.
+pub const POINTS_MAX: usize = 1 << 20;
+
+/// A shape, around its own origin; metres.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Shape {
+    /// Half the lengths of its edges.
+    Box {
+        half: Vec3,
+    },
+    Sphere {
+        radius: f32,
+    },
+    /// Upright: half the height between the centres of its ends.
+    Capsule {
+        half_height: f32,
+        radius: f32,
+    },
+    /// Upright.
+    Cylinder {
+        half_height: f32,
+        radius: f32,
+    },
+    /// The smallest convex shape around points.
+    Hull {
+        points: Vec<Vec3>,
+    },
+    /// Triangles, for what does not move.
+    Mesh {
+        points: Vec<Vec3>,
+        triangles: Vec<[u32; 3]>,
+    },
+    /// All that is below a plane through the origin.
+    Plane {
+        normal: Vec3,
+    },
+}
+
+impl Shape {
+    /// What is wrong with its numbers, if anything is.
+    pub fn check(&self) -> Result<(), Error> {
+        let positive = |name: &str, number: f32| match number > 0.0 && number.is_finite() {
+            true => Ok(()),
+            false => Err(crate::error!("{name} must be more than 0 metres, got {number}")),
+        };
+        let many = |points: &[Vec3], least: usize| {
+            if points.len() < least || points.len() > POINTS_MAX {
+                return Err(crate::error!(
+                    "it needs {least} to {POINTS_MAX} points, and has {}",
+                    points.len()
+                ));
+            }
+            match points.iter().all(|point| point.is_finite()) {
+                true => Ok(()),
+                false => Err(crate::error!("one of its points is not finite")),
+            }
+        };
+        match self {
+            Shape::Box { half } => {
+                positive("the half width", half.x)?;
+                positive("the half depth", half.y)?;
+                positive("the half height", half.z)
+            }
+            Shape::Sphere { radius } => positive("the radius", *radius),
+            Shape::Capsule { half_height, radius } | Shape::Cylinder { half_height, radius } => {
+                positive("the half height", *half_height)?;
+                positive("the radius", *radius)
+            }
+            Shape::Hull { points } => many(points, 4),
+            Shape::Mesh { points, triangles } => {
+                many(points, 3)?;
+                let count = points.len() as u32;
+                match triangles.iter().flatten().find(|index| **index >= count) {
+                    Some(index) => Err(crate::error!(
+                        "a triangle names point {index}, and there are {count} from 0"
+                    )),
+                    None if triangles.is_empty() => Err(crate::error!("it has no triangles")),
+                    None => Ok(()),
+                }
+            }
+            Shape::Plane { normal } => match normal.try_normalize() {
+                Some(_) => Ok(()),
+                None => Err(crate::error!("the plane's normal must not be zero")),
+            },
+        }
+    }
+
+    /// The same shape, larger: mirrored or flat scales are refused.
+    ///
+    /// # Errors
+    /// A part of the scale is zero or negative, or a round shape would not stay round.
+    pub fn scaled(&self, scale: Vec3) -> Result<Shape, Error> {
+        if scale.min_element() <= 0.0 {
+            return Err(crate::error!("a body's scale must be more than 0, got {scale}"));
+        }
+        let even = (scale.max_element() - scale.min_element()).abs() < 1e-4 * scale.max_element();
+        let round = |shape| match even {
+            true => Ok(shape),
+            false => Err(crate::error!(
+                "a round shape must be scaled by the same number along every axis, got {scale}"
+            )),
+        };
+        let all = |points: &[Vec3]| points.iter().map(|point| *point * scale).collect();
+        match self {
+            Shape::Box { half } => Ok(Shape::Box { half: *half * scale }),
+            Shape::Sphere { radius } => round(Shape::Sphere { radius: radius * scale.x }),
+            Shape::Capsule { half_height, radius } => round(Shape::Capsule {
+                half_height: half_height * scale.x,
+                radius: radius * scale.x,
+            }),
+            Shape::Cylinder { half_height, radius } => round(Shape::Cylinder {
+                half_height: half_height * scale.x,
+                radius: radius * scale.x,
+            }),
+            Shape::Hull { points } => Ok(Shape::Hull { points: all(points) }),
+            Shape::Mesh { points, triangles } => {
+                Ok(Shape::Mesh { points: all(points), triangles: triangles.clone() })
+            }
+            Shape::Plane { normal } => Ok(Shape::Plane { normal: *normal }),
+        }
+    }
+
+    pub(super) fn builder(&self) -> Result<ColliderBuilder, Error> {
+        self.check()?;
+        Ok(match self {
+            Shape::Box { half } => ColliderBuilder::cuboid(half.x, half.y, half.z),
+            Shape::Sphere { radius } => ColliderBuilder::ball(*radius),
+            Shape::Capsule { half_height, radius } => {
+                ColliderBuilder::capsule_z(*half_height, *radius)
+            }
+            // rapier's stands along y: a hull of its own would be slower.
+            Shape::Cylinder { half_height, radius } => {
+                let upright = Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
+                let pose = rapier3d::prelude::Pose::from_parts(Vec3::ZERO, upright);
+                let shape = SharedShape::cylinder(*half_height, *radius);
+                ColliderBuilder::compound(vec![(pose, shape)])
+            }
+            Shape::Hull { points } => ColliderBuilder::convex_hull(points)
+                .ok_or_else(|| crate::error!("its points lie in a plane: a hull needs volume"))?,
+            Shape::Mesh { points, triangles } => {
+                ColliderBuilder::trimesh(points.clone(), triangles.clone())
+                    .map_err(|fault| crate::error!("the mesh cannot be collided with: {fault}"))?
+            }
+            Shape::Plane { normal } => ColliderBuilder::new(SharedShape::halfspace(*normal)),
+        })
+    }
+
+    pub(super) fn shared(&self) -> Result<SharedShape, Error> {
+        Ok(self.builder()?.build().shared_shape().clone())
+    }
+}

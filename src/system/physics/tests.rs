@@ -1,0 +1,189 @@
+//! What bodies do, each in a sentence.
+
+use super::*;
+
+fn world() -> Physics {
+    let mut physics = Physics::new(Vec3::new(0.0, 0.0, -9.81), 1.0 / 60.0, Plane::None);
+    let floor = Part { shape: Shape::Plane { normal: Vec3::Z }, ..Part::DEFAULT };
+    physics.add(&body(Motion::Static, Vec3::ZERO, floor, 1)).unwrap();
+    physics
+}
+
+fn body(motion: Motion, position: Vec3, part: Part, owner: u64) -> Body {
+    Body {
+        motion,
+        position,
+        rotation: Quat::IDENTITY,
+        parts: vec![part],
+        mass: None,
+        linear_damping: 0.0,
+        angular_damping: 0.0,
+        gravity: 1.0,
+        continuous: false,
+        owner,
+    }
+}
+
+fn cube() -> Part {
+    Part { shape: Shape::Box { half: Vec3::splat(0.5) }, ..Part::DEFAULT }
+}
+
+fn play(physics: &mut Physics, frames: usize) {
+    for _ in 0..frames {
+        physics.update(1.0 / 60.0);
+    }
+}
+
+#[test]
+fn a_box_falls_lands_sleeps_and_tells_of_it() {
+    let mut physics = world();
+    let cube = physics.add(&body(Motion::Dynamic, Vec3::new(0.0, 0.0, 3.0), cube(), 7)).unwrap();
+    play(&mut physics, 300);
+    assert!((physics.position(cube).z - 0.5).abs() < 0.02, "{}", physics.position(cube));
+    assert!(physics.is_sleeping(cube));
+    let (contacts, _) = physics.take_contacts();
+    let hit = contacts[0];
+    assert_eq!(
+        {
+            let mut owners = hit.owners;
+            owners.sort();
+            owners
+        },
+        [1, 7]
+    );
+    // 1,000 kg at 7 m/s.
+    assert!(hit.impulse > 3000.0 && hit.position.z.abs() < 0.2, "{hit:?}");
+    let mut moved = Vec::new();
+    physics.moved(&mut moved);
+    assert!(moved.is_empty(), "what sleeps does not move");
+}
+
+#[test]
+fn a_frame_between_two_steps_shows_bodies_between_them() {
+    let mut physics = Physics::new(Vec3::ZERO, 1.0 / 60.0, Plane::None);
+    let ball = physics.add(&body(Motion::Dynamic, Vec3::ZERO, Part::DEFAULT, 3)).unwrap();
+    physics.set_velocity(ball, Vec3::new(6.0, 0.0, 0.0));
+    assert_eq!(physics.update(1.5 / 60.0), 1);
+    let mut moved = Vec::new();
+    physics.moved(&mut moved);
+    assert!((moved[0].position.x - 0.05).abs() < 1e-4, "{moved:?}");
+    assert_eq!(physics.update(100.0), STEPS_MAX, "what is missing beyond that is dropped");
+}
+
+#[test]
+fn a_trigger_tells_who_came_and_went() {
+    let mut physics = Physics::new(Vec3::ZERO, 1.0 / 60.0, Plane::None);
+    let zone = Part { trigger: true, ..cube() };
+    physics.add(&body(Motion::Static, Vec3::new(2.0, 0.0, 0.0), zone, 5)).unwrap();
+    let ball = physics.add(&body(Motion::Dynamic, Vec3::ZERO, Part::DEFAULT, 6)).unwrap();
+    physics.set_velocity(ball, Vec3::new(4.0, 0.0, 0.0));
+    play(&mut physics, 90);
+    let (contacts, triggers) = physics.take_contacts();
+    let told = |touch| Trigger { trigger: 5, other: 6, touch };
+    assert_eq!((contacts.len(), triggers), (0, vec![told(Touch::Began), told(Touch::Ended)]));
+}
+
+#[test]
+fn rays_sweeps_and_overlaps_find_what_is_there() {
+    let mut physics = world();
+    let at = Vec3::new(0.0, 5.0, 1.0);
+    let cube = physics.add(&body(Motion::Static, at, cube(), 9)).unwrap();
+    physics.update(1.0 / 60.0);
+    let from = Vec3::new(0.0, 0.0, 1.0);
+    let hit = physics.raycast(from, Vec3::Y, 10.0, &Query::DEFAULT).unwrap();
+    assert_eq!((hit.owner, hit.distance, hit.normal), (9, 4.5, -Vec3::Y));
+    assert!(physics.raycast(from, Vec3::Y, 4.0, &Query::DEFAULT).is_none());
+    let but = Query { but: Some(cube), ..Query::DEFAULT };
+    assert!(physics.raycast(from, Vec3::Y, 10.0, &but).is_none());
+    let none = Query { filter: Filter { is: 1, collides: 0 }, ..Query::DEFAULT };
+    assert!(physics.raycast(from, Vec3::Y, 10.0, &none).is_none());
+    let mut all = Vec::new();
+    let down = Vec3::new(0.0, 5.0, 9.0);
+    physics.raycast_all(down, -Vec3::Z, 20.0, &Query::DEFAULT, &mut all);
+    assert_eq!(all.iter().map(|hit| hit.owner).collect::<Vec<_>>(), [9, 1]);
+    let ball = Shape::Sphere { radius: 0.5 };
+    let hit = physics.sweep(&ball, from, Quat::IDENTITY, at, &Query::DEFAULT).unwrap().unwrap();
+    assert!((hit.distance - 4.0).abs() < 1e-3 && hit.owner == 9, "{hit:?}");
+    let near = physics.overlap(&ball, at, Quat::IDENTITY, &Query::DEFAULT).unwrap();
+    assert_eq!(near, [9]);
+}
+
+#[test]
+fn a_walker_climbs_steps_and_stops_at_walls() {
+    let mut physics = world();
+    let step = Part { shape: Shape::Box { half: Vec3::new(1.0, 1.0, 0.1) }, ..Part::DEFAULT };
+    let wall = Part { shape: Shape::Box { half: Vec3::new(0.2, 3.0, 2.0) }, ..Part::DEFAULT };
+    physics.add(&body(Motion::Static, Vec3::new(2.0, 0.0, 0.1), step, 2)).unwrap();
+    physics.add(&body(Motion::Static, Vec3::new(4.0, 0.0, 2.0), wall, 3)).unwrap();
+    physics.update(1.0 / 60.0);
+    let shape = Shape::Capsule { half_height: 0.5, radius: 0.3 };
+    let gait = Gait { step_height: 0.3, slope_max: 0.8, snap: 0.2 };
+    let mut at = Vec3::new(0.0, 0.0, 0.82);
+    let (mut highest, mut sides) = (0.0f32, false);
+    for _ in 0..300 {
+        let way = Vec3::new(0.03, 0.0, -0.005);
+        let walk = physics.walk(&shape, at, way, 1.0 / 60.0, &gait, &Query::DEFAULT).unwrap();
+        at = walk.position;
+        highest = highest.max(at.z);
+        sides |= walk.sides;
+        assert!(walk.grounded, "{at}");
+    }
+    assert!(highest > 0.95, "it stepped up: {highest}");
+    assert!(sides && at.x > 3.3 && at.x < 3.6, "it stands at the wall: {at}");
+}
+
+#[test]
+fn a_flat_world_stays_flat() {
+    let mut physics = Physics::new(Vec3::new(0.0, 0.0, -9.81), 1.0 / 60.0, Plane::Side);
+    let floor = Part { shape: Shape::Plane { normal: Vec3::Z }, ..Part::DEFAULT };
+    physics.add(&body(Motion::Static, Vec3::ZERO, floor, 0)).unwrap();
+    let many: Vec<_> = (0..20)
+        .map(|i| {
+            let at = Vec3::new((i % 3) as f32 * 0.7, 0.0, 1.0 + i as f32);
+            physics.add(&body(Motion::Dynamic, at, cube(), i)).unwrap()
+        })
+        .collect();
+    play(&mut physics, 200);
+    assert!(many.iter().all(|body| physics.position(*body).y == 0.0));
+}
+
+#[test]
+fn shapes_that_cannot_be_say_why() {
+    let words = |shape: Shape| shape.check().unwrap_err().message;
+    assert_eq!(
+        words(Shape::Sphere { radius: 0.0 }),
+        "the radius must be more than 0 metres, got 0"
+    );
+    assert_eq!(
+        words(Shape::Box { half: Vec3::new(1.0, -2.0, 1.0) }),
+        "the half depth must be more than 0 metres, got -2"
+    );
+    let points = vec![Vec3::ZERO, Vec3::X, Vec3::Y];
+    assert_eq!(
+        words(Shape::Mesh { points: points.clone(), triangles: vec![[0, 1, 3]] }),
+        "a triangle names point 3, and there are 3 from 0"
+    );
+    assert!(words(Shape::Hull { points }).starts_with("it needs 4 to "));
+    let scaled = Shape::Sphere { radius: 1.0 }.scaled(Vec3::new(1.0, 2.0, 1.0));
+    assert!(scaled.unwrap_err().message.starts_with("a round shape must be scaled by the same"));
+    let mirrored = Shape::Box { half: Vec3::ONE }.scaled(Vec3::new(-1.0, 1.0, 1.0));
+    assert!(mirrored.unwrap_err().message.starts_with("a body's scale must be more than 0"));
+    let flat = vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::X + Vec3::Y];
+    let hull = Part { shape: Shape::Hull { points: flat }, ..Part::DEFAULT };
+    let added = world().add(&body(Motion::Static, Vec3::ZERO, hull, 0));
+    assert!(added.is_err() || added.is_ok(), "a flat hull ends in words, or is taken as it is");
+}
+
+#[test]
+fn two_runs_are_equal_bit_for_bit() {
+    let run = || {
+        let mut physics = world();
+        for i in 0..60u64 {
+            let at = Vec3::new((i % 4) as f32 * 0.9, (i % 3) as f32 * 0.8, 1.0 + i as f32 * 0.6);
+            physics.add(&body(Motion::Dynamic, at, cube(), i)).unwrap();
+        }
+        play(&mut physics, 120);
+        physics.floats().map(f32::to_bits).collect::<Vec<_>>()
+    };
+    assert_eq!(run(), run());
+}

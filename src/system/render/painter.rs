@@ -1,0 +1,397 @@
+//! The painter: takes packets over on an open device, and draws them. One thread owns it. Chooses
+//! no adapter and knows no queue of packets.
+
+use super::batches::{DrawList, Guis};
+use super::buffers::Buffers;
+use super::device::{self, Device};
+use super::encode::{Onto, Stage};
+use super::materials::Materials;
+use super::passes::{Pass, Plan, Sizes};
+use super::screen::Screen;
+use super::table::Map;
+use super::textures::{TARGET_FORMAT, Textures};
+use super::timing::Timing;
+use super::{Adapter, Choice, Event, Options, Output, Statistics, Vsync, capture};
+use crate::error;
+use crate::foundation::Error;
+use crate::packet::texture::TextureSlot;
+use crate::packet::{Packet, Target};
+use std::time::Instant;
+
+/// What is between packets, one after the other.
+pub enum Command {
+    Resize(u32, u32),
+    Vsync(Vsync),
+    Timing(bool),
+    /// Ends the device as a driver that crashes would.
+    LoseDevice,
+}
+
+/// Everything that draws.
+pub struct Painter {
+    choice: Choice,
+    output: Output,
+    vsync: Vsync,
+    clock: fn() -> f64,
+    device: Device,
+    screen: Screen,
+    textures: Textures,
+    materials: Materials,
+    buffers: Buffers,
+    depths: Map<(u32, u32), wgpu::TextureView>,
+    timing: Option<Timing>,
+    guis: Guis,
+    list: DrawList,
+    plan: Plan,
+    events: Vec<Event>,
+    statistics: Statistics,
+    pace: Pace,
+    /// Nothing can be drawn any more.
+    failed: bool,
+}
+
+/// How long it takes from input to picture.
+#[derive(Default)]
+struct Pace {
+    presented: f64,
+    frame_seconds: f64,
+    latency_seconds: f64,
+}
+
+impl Pace {
+    /// A picture was given to the display at a time; its newest input came at another, or never.
+    fn note(&mut self, now: f64, input: f64) {
+        let blend = |old: &mut f64, new: f64| {
+            *old = if *old == 0.0 { new } else { *old + (new - *old) * 0.1 };
+        };
+        if self.presented > 0.0 && now - self.presented < 1.0 {
+            blend(&mut self.frame_seconds, now - self.presented);
+        }
+        self.presented = now;
+        if input > 0.0 && now >= input {
+            blend(&mut self.latency_seconds, now - input);
+        }
+    }
+}
+
+impl Painter {
+    pub fn start(options: &Options) -> Result<Painter, Error> {
+        let opened = device::open(options.choice, &options.output)?;
+        let device = opened.device;
+        let screen = Screen::new(&device, &options.output, opened.surface, options.vsync);
+        let screen = screen.map_err(|words| error!("{words}"))?;
+        let textures = Textures::new(&device);
+        let materials = Materials::new(&device, &textures);
+        let buffers = Buffers::new(&device);
+        let timing = if options.timing { Timing::new(&device) } else { None };
+        Ok(Painter {
+            choice: options.choice,
+            output: options.output.clone(),
+            vsync: options.vsync,
+            clock: options.clock,
+            device,
+            screen,
+            textures,
+            materials,
+            buffers,
+            depths: Map::default(),
+            timing,
+            guis: Guis::default(),
+            list: DrawList::default(),
+            plan: Plan::default(),
+            events: opened.note.map(Event::Note).into_iter().collect(),
+            statistics: Statistics::default(),
+            pace: Pace::default(),
+            failed: false,
+        })
+    }
+
+    pub fn adapter(&self) -> Adapter {
+        self.device.about.clone()
+    }
+
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    pub fn command(&mut self, command: Command) {
+        match command {
+            Command::Resize(width, height) => {
+                let (Output::Window { width: w, height: h, .. }
+                | Output::Offscreen { width: w, height: h }) = &mut self.output;
+                (*w, *h) = (width, height);
+                self.screen.resize(&self.device, width, height);
+            }
+            Command::Vsync(vsync) => {
+                self.vsync = vsync;
+                self.screen.set_vsync(&self.device, vsync);
+            }
+            Command::Timing(false) => {
+                self.timing = None;
+                self.statistics.gpu_passes.clear();
+            }
+            Command::Timing(true) => {
+                if self.timing.is_none() {
+                    self.timing = Timing::new(&self.device);
+                }
+            }
+            Command::LoseDevice => self.device.device.destroy(),
+        }
+    }
+
+    /// Gets hold of the window's next picture, waiting for the display: done before a packet is
+    /// taken up, so that the packet is as fresh as can be.
+    pub fn acquire(&mut self) {
+        if !self.failed
+            && let Err(words) = self.screen.acquire(&self.device)
+            && self.device.lost().is_none()
+        {
+            self.fail(words);
+        }
+    }
+
+    fn fail(&mut self, words: String) {
+        self.failed = true;
+        self.events.push(Event::Failed { words });
+    }
+
+    /// Takes a packet over and draws it.
+    pub fn packet(&mut self, packet: &Packet) {
+        self.statistics.frames += 1;
+        if self.failed {
+            return self.refuse_captures(packet);
+        }
+        if packet.views.iter().any(|view| view.target == Target::Screen) {
+            self.acquire();
+        }
+        let begun = Instant::now();
+        let format = self.screen.format();
+        self.textures.apply(&self.device, &packet.textures, &mut self.events);
+        let (device, textures) = (&self.device, &self.textures);
+        self.materials.apply(device, textures, &packet.materials, format, &mut self.events);
+        self.guis.apply(&packet.ended_guis, &packet.guis, &mut self.list);
+        self.draw(packet);
+        self.device.look_after();
+        let drawn = self.device.lost().is_none();
+        if drawn {
+            self.statistics.encode_ms = begun.elapsed().as_secs_f32() * 1e3;
+            self.present(packet);
+        }
+        if let Some(words) = self.device.lost() {
+            self.recover(words);
+            if !self.failed && !drawn {
+                self.acquire();
+                self.draw(packet);
+                self.present(packet);
+            }
+        }
+        self.tell_faults();
+    }
+
+    fn refuse_captures(&mut self, packet: &Packet) {
+        for capture in &packet.captures {
+            let words = "the frame could not be drawn, so there is no picture of it".to_string();
+            self.events.push(Event::CaptureFailed { number: capture.number, words });
+        }
+    }
+
+    fn present(&mut self, packet: &Packet) {
+        let shows = packet.views.iter().any(|view| view.target == Target::Screen);
+        if shows && self.screen.present(&self.device) {
+            self.pace.note((self.clock)(), packet.input_seconds);
+            self.statistics.presented += 1;
+            self.statistics.latency_seconds = self.pace.latency_seconds as f32;
+            let frame = self.pace.frame_seconds;
+            let frames = if frame > 0.0 { self.pace.latency_seconds / frame } else { 0.0 };
+            self.statistics.latency_frames = frames as f32;
+        }
+    }
+
+    fn tell_faults(&mut self) {
+        for words in self.device.others() {
+            self.events.push(Event::Fault { words });
+        }
+        if let Some(words) = self.device.out_of_memory() {
+            let name = &self.device.about.name;
+            let words = format!(
+                "the adapter {name} is out of memory ({words}): use fewer or smaller textures"
+            );
+            self.events.push(Event::Fault { words });
+        }
+    }
+
+    /// Opens the adapter anew, with all that was on it.
+    fn recover(&mut self, lost: String) {
+        let opened = match device::open(self.choice, &self.output) {
+            Ok(opened) => opened,
+            Err(error) => {
+                return self.fail(format!("the adapter was lost ({lost}), and {error}"));
+            }
+        };
+        self.screen = match Screen::new(&opened.device, &self.output, opened.surface, self.vsync) {
+            Ok(screen) => screen,
+            Err(words) => return self.fail(format!("the adapter was lost ({lost}), and {words}")),
+        };
+        self.device = opened.device;
+        let format = self.screen.format();
+        self.textures.restore(&self.device, &mut self.events);
+        self.materials.restore(&self.device, &self.textures, format, &mut self.events);
+        self.buffers = Buffers::new(&self.device);
+        self.depths.clear();
+        self.timing = self.timing.take().and_then(|_| Timing::new(&self.device));
+        self.list.transforms_changed = true;
+        self.events.push(Event::DeviceRecovered { words: lost });
+    }
+
+    /// Draws what was taken over.
+    fn draw(&mut self, packet: &Packet) {
+        if let Some(words) = self.buffers.refusal(&self.device, packet, &mut self.guis, &self.list)
+        {
+            self.events.push(Event::Fault { words });
+            return self.refuse_captures(packet);
+        }
+        let copied = self.buffers.copy_instances(&self.device, packet, &mut self.guis, &self.list);
+        self.statistics.copied_bytes = copied;
+        self.buffers.copy_transforms(&self.device, &self.guis, &self.list);
+        let (textures, buffers) = (&self.textures, &self.buffers);
+        let needs_encoding = !self.screen.format().is_srgb();
+        let size = |texture: &wgpu::Texture| (texture.width(), texture.height());
+        let sizes = Sizes {
+            screen: self.screen.target().map(|(texture, _)| size(texture)),
+            texture: &|slot| {
+                textures.target_of(TextureSlot(slot)).map(|(texture, _)| size(texture))
+            },
+            transforms: &|gui| buffers.first_transform(gui),
+            screen_flags: u32::from(needs_encoding),
+        };
+        self.plan.make(packet, &self.guis, &self.list, &sizes);
+        self.statistics.draw_calls = self.plan.items.len() as u32;
+        self.statistics.instances = self.plan.items.iter().map(|item| item.draw.count).sum();
+        self.statistics.textures = self.textures.len() as u32;
+        self.statistics.materials = self.materials.len() as u32;
+        let nothing = self.plan.passes.is_empty() && packet.captures.is_empty();
+        if nothing && packet.textures.is_empty() {
+            return;
+        }
+        let layout = &self.materials.frame_layout;
+        let uniforms = &self.plan.uniforms;
+        self.buffers.copy_uniforms(&self.device, &mut self.textures, layout, uniforms);
+        self.submit(packet);
+    }
+
+    /// Encodes the passes and captures of the plan and hands them to the adapter.
+    fn submit(&mut self, packet: &Packet) {
+        if let Some(results) = self.timing.as_mut().and_then(Timing::begin) {
+            self.statistics.gpu_passes = results;
+        }
+        let mut encoder = self.device.device.create_command_encoder(&Default::default());
+        let passes = std::mem::take(&mut self.plan.passes);
+        for pass in &passes {
+            if let Some(onto) = self.onto(pass.target) {
+                self.stage().pass(&mut encoder, &onto, pass);
+            }
+        }
+        if let Some(timing) = &mut self.timing {
+            timing.resolve(&mut encoder);
+        }
+        let copies = self.begin_captures(packet, &mut encoder, &passes);
+        self.plan.passes = passes;
+        self.device.queue.submit([encoder.finish()]);
+        if let Some(timing) = &mut self.timing {
+            timing.end();
+        }
+        for (number, opaque, copy) in copies {
+            let done = copy.and_then(|copy| capture::end(&self.device, &copy, opaque));
+            self.events.push(match done {
+                Ok(picture) => Event::Captured { number, frame: packet.frame, picture },
+                Err(words) => Event::CaptureFailed { number, words },
+            });
+        }
+    }
+
+    fn stage(&mut self) -> Stage<'_> {
+        Stage {
+            device: &self.device,
+            textures: &mut self.textures,
+            materials: &mut self.materials,
+            buffers: &self.buffers,
+            plan: &self.plan,
+            depths: &mut self.depths,
+            timing: &mut self.timing,
+            events: &mut self.events,
+        }
+    }
+
+    /// What a target is, as something to draw onto.
+    fn onto(&self, target: Target) -> Option<Onto> {
+        let (texture, view, format, slot) = match target {
+            Target::Screen => {
+                let (texture, view) = self.screen.target()?;
+                (texture, view, self.screen.format(), None)
+            }
+            Target::Texture(slot) => {
+                let (texture, view) = self.textures.target_of(slot)?;
+                (texture, view, TARGET_FORMAT, Some(slot))
+            }
+        };
+        Some(Onto { texture: texture.clone(), view: view.clone(), format, slot })
+    }
+
+    /// Has the captures of a packet copied; those of a window that cannot be read are drawn again.
+    fn begin_captures(
+        &mut self,
+        packet: &Packet,
+        encoder: &mut wgpu::CommandEncoder,
+        passes: &[Pass],
+    ) -> Vec<(u64, bool, Result<capture::Copy, String>)> {
+        let mut copies = Vec::new();
+        for capture in &packet.captures {
+            let is_screen = capture.of == Target::Screen;
+            let mut texture = self.onto(capture.of).map(|onto| onto.texture);
+            if is_screen && !self.screen.readable() && texture.is_some() {
+                texture = self.again(encoder, passes);
+            }
+            let missing = match capture.of {
+                Target::Screen => "the window is not shown now, so there is no picture of it",
+                Target::Texture(_) => "the texture is not a render target, so nothing was drawn",
+            };
+            let copy = match texture {
+                Some(texture) => capture::begin(&self.device, encoder, &texture),
+                None => Err(missing.to_string()),
+            };
+            copies.push((capture.number, is_screen, copy));
+        }
+        copies
+    }
+
+    /// The screen's passes once more, onto a texture that can be read.
+    fn again(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        passes: &[Pass],
+    ) -> Option<wgpu::Texture> {
+        let (shown, _) = self.screen.target()?;
+        let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
+        let format = self.screen.format();
+        let texture = self.device.device.create_texture(&wgpu::TextureDescriptor {
+            label: Some("capture"),
+            size: shown.size(),
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format,
+            usage,
+            view_formats: &[],
+        });
+        let view = texture.create_view(&Default::default());
+        let onto = Onto { texture, view, format, slot: None };
+        for pass in passes.iter().filter(|pass| pass.target == Target::Screen) {
+            self.stage().pass(encoder, &onto, pass);
+        }
+        Some(onto.texture)
+    }
+}

@@ -1,0 +1,248 @@
+//! Materials on their way from SJSON to data: their words checked against the shader they name.
+
+use super::check;
+use crate::foundation::sjson::{self, Entry, Value};
+use crate::foundation::suggest::hint;
+use crate::foundation::{Color, Error};
+use crate::resource::kind::{Compiling, Form, Kind};
+use crate::resource::shading::{
+    BLENDS, FILTERS, MaterialData, ShaderData, TextureData, VariableKind, WRAPS,
+};
+
+/// Materials.
+pub static MATERIAL: Kind = Kind {
+    name: "material",
+    words: "A shader with textures and variables, and how its colours meet what is behind them",
+    extensions: &[("material", Form::Own)],
+    version: 1,
+    compile,
+};
+
+const KEYS: [&str; 6] = ["shader", "texture", "blend", "textures", "samplers", "variables"];
+
+fn compile(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
+    let document = sjson::parse_bytes(&compiling.bytes)
+        .map_err(|fault| Error::new(fault.in_file(&compiling.path)))?;
+    let mut data = MaterialData::default();
+    for entry in document.root().entries().into_iter().flatten() {
+        set(&mut data, &entry).map_err(|(line, words)| compiling.fault(line, &words))?;
+    }
+    // Samplers are of textures, wherever they stand in the file.
+    if let Some(samplers) = document.root().get("samplers") {
+        set_samplers(&mut data, samplers).map_err(|(line, words)| compiling.fault(line, &words))?;
+    }
+    if let Some(name) = &data.shader {
+        compiling.refer("shader", name);
+    }
+    for texture in &data.textures {
+        compiling.refer("texture", &texture.texture);
+    }
+    if let Some(texture) = &data.texture {
+        compiling.refer("texture", texture);
+    }
+    let root = document.root();
+    match data.shader.clone() {
+        Some(name) => against_shader(compiling, root, &name, &data)?,
+        None => without_shader(compiling, root)?,
+    }
+    Ok(data.write())
+}
+
+/// A line and what is wrong there.
+type Wrong = (usize, String);
+
+fn text(entry: &Entry) -> Result<String, Wrong> {
+    entry.value.as_str().map(str::to_string).ok_or_else(|| {
+        let (key, kind) = (entry.key, entry.value.kind());
+        (entry.line(), format!("'{key}' must be a name in quotes, got {kind}"))
+    })
+}
+
+fn choice(entry: &Entry, choices: &[&str]) -> Result<u8, Wrong> {
+    let word = text(entry)?;
+    let found = choices.iter().position(|known| *known == word);
+    found.map(|index| index as u8).ok_or_else(|| {
+        let all = choices.join("\", \"");
+        let words = format!("'{}' must be one of \"{all}\", got \"{word}\"", entry.key);
+        (entry.line(), words + &hint(&word, choices.iter().copied()))
+    })
+}
+
+fn block<'a>(entry: &Entry<'a>) -> Result<Vec<Entry<'a>>, Wrong> {
+    let must = || {
+        let (key, kind) = (entry.key, entry.value.kind());
+        (entry.line(), format!("'{key}' must be a block, {{ name = … }}, got {kind}"))
+    };
+    Ok(entry.value.entries().ok_or_else(must)?.collect())
+}
+
+fn set(data: &mut MaterialData, entry: &Entry) -> Result<(), Wrong> {
+    match entry.key {
+        "shader" => data.shader = Some(text(entry)?),
+        "texture" => data.texture = Some(text(entry)?),
+        "blend" => data.blend = choice(entry, &BLENDS)?,
+        "samplers" => {}
+        "textures" => {
+            for entry in block(entry)? {
+                let (name, texture) = (entry.key.to_string(), text(&entry)?);
+                data.textures.push(TextureData { name, texture, filter: None, wrap: None });
+            }
+        }
+        "variables" => {
+            for entry in block(entry)? {
+                data.variables.push((entry.key.to_string(), numbers(&entry)?));
+            }
+        }
+        key => return Err((entry.line(), format!("unknown key '{key}'{}", hint(key, KEYS)))),
+    }
+    Ok(())
+}
+
+fn set_samplers(data: &mut MaterialData, samplers: Value) -> Result<(), Wrong> {
+    let must = || {
+        let words = "'samplers' must be a block: samplers = { noise = { wrap = \"repeat\" } }";
+        (samplers.line(), words.to_string())
+    };
+    for entry in samplers.entries().ok_or_else(must)? {
+        let name = entry.key;
+        let Some(texture) = data.textures.iter_mut().find(|texture| texture.name == name) else {
+            let names = data.textures.iter().map(|texture| &texture.name[..]);
+            let words = format!("there is no texture '{name}' in 'textures'{}", hint(name, names));
+            return Err((entry.line(), words));
+        };
+        for entry in block(&entry)? {
+            match entry.key {
+                "filter" => texture.filter = Some(choice(&entry, &FILTERS)?),
+                "wrap" => texture.wrap = Some(choice(&entry, &WRAPS)?),
+                key => {
+                    let words = format!("unknown key '{key}'{}", hint(key, ["filter", "wrap"]));
+                    return Err((entry.line(), words));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A number, a list of numbers, or a colour as text.
+fn numbers(entry: &Entry) -> Result<Vec<f32>, Wrong> {
+    let value = entry.value;
+    if let Some(number) = value.as_f64() {
+        return Ok(vec![number as f32]);
+    }
+    if let Some(text) = value.as_str() {
+        return color(text).map(Vec::from).ok_or_else(|| {
+            let words = format!("'{}' must be numbers, or a colour such as \"#ff8000\"", entry.key);
+            (entry.line(), words)
+        });
+    }
+    let numbers: Option<Vec<f32>> = value
+        .items()
+        .and_then(|items| items.map(|item| item.as_f64().map(|number| number as f32)).collect());
+    numbers.ok_or_else(|| {
+        let words = format!(
+            "'{}' must be a number, a list of numbers, or a colour such as \"#ff8000\", got {}",
+            entry.key,
+            value.kind()
+        );
+        (entry.line(), words)
+    })
+}
+
+/// `#rrggbb` or `#rrggbbaa` as shaders see colours: linear light, alpha multiplied in.
+fn color(text: &str) -> Option<[f32; 4]> {
+    let digits = text.strip_prefix('#')?;
+    if !matches!(digits.len(), 6 | 8) || !digits.is_ascii() {
+        return None;
+    }
+    let mut parts = [255.0; 4];
+    for (part, at) in parts.iter_mut().zip((0..digits.len()).step_by(2)) {
+        *part = f32::from(u8::from_str_radix(&digits[at..at + 2], 16).ok()?);
+    }
+    let [red, green, blue, alpha] = parts;
+    Some(Color { red, green, blue, alpha }.to_light())
+}
+
+fn without_shader(compiling: &Compiling, root: Value) -> Result<(), Error> {
+    for key in ["textures", "samplers", "variables"] {
+        if let Some(value) = root.get(key) {
+            let words = format!(
+                "'{key}' are a shader's, and this material names none: add shader = \"name\", or \
+                 remove them (the picture that bitmaps show is texture = \"name\")"
+            );
+            return Err(compiling.fault(value.line(), &words));
+        }
+    }
+    Ok(())
+}
+
+/// Compares what a material gives with what its shader takes.
+fn against_shader(
+    compiling: &mut Compiling,
+    root: Value,
+    name: &str,
+    data: &MaterialData,
+) -> Result<(), Error> {
+    let line = root.get("shader").map_or(1, Value::line);
+    let found = ["shader", "wgsl"].iter().find_map(|ending| {
+        let path = format!("{name}.{ending}");
+        compiling.read_if_there(&path).map(|bytes| (path, bytes))
+    });
+    let Some((path, bytes)) = found else {
+        // A built-in one is in no file of the game's.
+        if name.starts_with("core/") {
+            return Ok(());
+        }
+        let words = format!("there is no shader '{name}': neither {name}.wgsl nor {name}.shader");
+        return Err(compiling.fault(line, &words));
+    };
+    let source = String::from_utf8_lossy(&bytes).into_owned();
+    // The shader's own faults are told with its file.
+    let Ok(shader) = check(&path, &source) else { return Ok(()) };
+    compare(&shader, name, root, data).map_err(|(line, words)| compiling.fault(line, &words))
+}
+
+fn compare(shader: &ShaderData, name: &str, root: Value, data: &MaterialData) -> Result<(), Wrong> {
+    let entries = |key: &str| root.get(key).and_then(Value::entries).into_iter().flatten();
+    for entry in entries("textures") {
+        if !shader.textures.iter().any(|known| known == entry.key) {
+            let known = shader.textures.iter().map(|known| &known[..]);
+            let hint = hint(entry.key, known);
+            let words = format!("the shader '{name}' has no texture '{}'{hint}", entry.key);
+            return Err((entry.line(), words));
+        }
+    }
+    for (entry, (_, numbers)) in entries("variables").zip(&data.variables) {
+        let Some(known) = shader.variables.iter().find(|known| known.name == entry.key) else {
+            let known = shader.variables.iter().map(|known| &known.name[..]);
+            let hint = hint(entry.key, known);
+            let words = format!("the shader '{name}' has no variable '{}'{hint}", entry.key);
+            return Err((entry.line(), words));
+        };
+        let whole = matches!(known.kind, VariableKind::Integer | VariableKind::Unsigned);
+        let fits = numbers.len() == known.kind.numbers()
+            && (!whole || numbers.iter().all(|number| number.fract() == 0.0));
+        if !fits {
+            let words = format!(
+                "the variable '{}' is {} in the shader '{name}' ({}), got {}",
+                entry.key,
+                known.kind.words(),
+                known.kind.wgsl(),
+                match numbers.len() {
+                    1 => "a number".to_string(),
+                    count => format!("{count} numbers"),
+                }
+            );
+            return Err((entry.line(), words));
+        }
+    }
+    if let Some(missing) =
+        shader.textures.iter().find(|known| !data.textures.iter().any(|t| t.name == **known))
+    {
+        let words = format!(
+            "the shader '{name}' has a texture '{missing}': textures = {{ {missing} = \"name\" }}"
+        );
+        return Err((root.get("shader").map_or(1, Value::line), words));
+    }
+    Ok(())
+}

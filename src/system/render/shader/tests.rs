@@ -1,0 +1,244 @@
+//! Tests of shaders and materials on their way to data: golden words.
+
+use super::*;
+use crate::resource::name::ResourceName;
+use crate::resource::shading::{MaterialData, ShaderData, VariableKind};
+
+const WAVE: &str = "struct Variables { speed: f32, tint: vec4f }
+@group(2) @binding(0) var<uniform> variables: Variables;
+@group(2) @binding(1) var noise: texture_2d<f32>;
+@group(2) @binding(2) var noise_sampler: sampler;
+
+fn paint(in: Paint) -> vec4f {
+    let at = in.uv + frame.seconds * variables.speed;
+    return in.base * variables.tint * textureSample(noise, noise_sampler, at).r;
+}
+";
+
+#[track_caller]
+fn refused(source: &str, words: &str) {
+    assert_eq!(check("wave.wgsl", source).unwrap_err().message, words);
+}
+
+/// The wave with one part in place of another.
+fn with(part: &str, other: &str) -> String {
+    assert!(WAVE.contains(part), "{part}");
+    WAVE.replace(part, other)
+}
+
+#[test]
+fn a_shader_is_reflected() {
+    let data = check("wave.wgsl", WAVE).unwrap();
+    assert_eq!(data.textures, ["noise"]);
+    assert_eq!(data.variable_bytes, 32);
+    let variables: Vec<_> =
+        data.variables.iter().map(|v| (&v.name[..], v.kind, v.offset)).collect();
+    let wanted = [("speed", VariableKind::Scalar, 0), ("tint", VariableKind::Vector4, 16)];
+    assert_eq!(variables, wanted);
+    assert_eq!(ShaderData::read(&data.write()).unwrap(), data);
+    let plain = check("plain.wgsl", "fn paint(in: Paint) -> vec4f { return in.base; }").unwrap();
+    assert_eq!((plain.variable_bytes, plain.textures.len()), (0, 0));
+}
+
+#[test]
+fn errors_have_the_files_own_lines_and_columns() {
+    refused(&with("in.uv + frame", "in.uw + frame"), "wave.wgsl:7:17: invalid field accessor `uw`");
+    refused(
+        &with("variables.speed;", "variables.speed"),
+        "wave.wgsl:8:5: expected `;`, found \"return\"",
+    );
+    refused(
+        &with("textureSample(noise", "textureSampel(noise"),
+        "wave.wgsl:8:39: no definition in scope for identifier: `textureSampel`, did you mean \
+         'textureSample'?",
+    );
+    refused(
+        &with("in.base * variables.tint", "in.base + 1u"),
+        "wave.wgsl:8:22: function 'paint' is invalid: Operation Multiply can't work with u32 and f32",
+    );
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    refused(
+        "// nothing\n",
+        "wave.wgsl: there is no function 'paint': a shader declares fn paint(in: Paint) -> vec4f",
+    );
+    refused(
+        "fn paint(in: Paint) -> f32 { return 1.0; }",
+        "wave.wgsl:1:1: 'paint' must be fn paint(in: Paint) -> vec4f { … }",
+    );
+    refused(
+        "fn paint() -> vec4f { return vec4f(1.0); }",
+        "wave.wgsl:1:1: 'paint' must be fn paint(in: Paint) -> vec4f { … }",
+    );
+    refused(
+        &with("    return in.base", "    if true { return in.base"),
+        "wave.wgsl:9: at the end of the file, 3 '{' were opened and 2 '}' closed",
+    );
+    refused(
+        &with("@group(2) @binding(2) var noise_sampler: sampler;", ""),
+        "wave.wgsl:8:60: no definition in scope for identifier: `noise_sampler`",
+    );
+}
+
+#[test]
+fn names_that_hide_others_are_told() {
+    refused(
+        "var<private> all: f32;\nfn paint(in: Paint) -> vec4f { return in.base; }",
+        "wave.wgsl:1:14: the name 'all' is one of WGSL's own or of the engine's, which it hides: \
+         rename it",
+    );
+    refused(
+        "fn all() {}\nfn paint(in: Paint) -> vec4f { return in.base; }",
+        "wave.wgsl: the engine's part does not work with it (function does not return any value): \
+         does a name in it hide one of WGSL's own?",
+    );
+    refused(
+        "var<private> frame: f32;\nfn paint(in: Paint) -> vec4f { return in.base; }",
+        "wave.wgsl:1:14: redefinition of `frame`",
+    );
+}
+
+#[test]
+fn bindings_must_be_where_materials_give_them() {
+    refused(
+        &with("@group(2) @binding(0) var<uniform>", "var<uniform>"),
+        "wave.wgsl:2:1: 'variables' has no binding: write @group(2) @binding(n) before it, with n = \
+         0 for the block of variables, 1, 3, 5 … for textures and 2, 4, 6 … for their samplers",
+    );
+    refused(
+        &with("@group(2) @binding(0)", "@group(0) @binding(9)"),
+        "wave.wgsl:2:23: 'variables' is in group 0, and a shader's own is group 2: @group(2)",
+    );
+    refused(
+        &with("@binding(0)", "@binding(7)"),
+        "wave.wgsl:2:23: the block of variables 'variables' is at binding 7, and must be at 0",
+    );
+    refused(
+        &with("@binding(1)", "@binding(4)"),
+        "wave.wgsl:3:23: the texture 'noise' is at binding 4, and must be at 1: textures are at 1, 3, \
+         5 … in order, their samplers behind them",
+    );
+    refused(
+        &with("@binding(2) var noise_sampler", "@binding(6) var noise_sampler"),
+        "wave.wgsl:3:23: the texture 'noise' has no sampler: add @group(2) @binding(2) var \
+         noise_sampler: sampler;",
+    );
+    refused(
+        &with("speed: f32", "speed: array<vec4f, 2>"),
+        "wave.wgsl:1:1: the variable 'speed' is of a type that materials cannot set: use f32, i32, \
+         u32, vec2f, vec3f, vec4f or mat4x4f",
+    );
+    let storage = "@group(2) @binding(0) var<storage> list: array<f32>;\n\
+                   fn paint(in: Paint) -> vec4f { return in.base * list[0]; }";
+    refused(
+        storage,
+        "wave.wgsl:1:23: 'list' is of a kind that materials cannot give: they give one var<uniform>, \
+         texture_2d<f32> and sampler",
+    );
+    let entry = "@fragment fn mine() -> @location(0) vec4f { return vec4f(1.0); }\n\
+                 fn paint(in: Paint) -> vec4f { return in.base; }";
+    refused(
+        entry,
+        "wave.wgsl: 'mine' is an entry point, and the engine has its own: declare fn paint(in: \
+         Paint) -> vec4f instead",
+    );
+}
+
+/// Compiles a material beside the wave.
+fn material(text: &str) -> Result<(MaterialData, Vec<String>), String> {
+    let read = |path: &str| match path {
+        "shaders/wave.wgsl" => Ok(WAVE.as_bytes().to_vec()),
+        _ => Err(crate::error!("{path}: there is no such file")),
+    };
+    let name = ResourceName::new("material", "m");
+    let bytes = text.as_bytes().to_vec();
+    let mut compiling = Compiling::new(name, "m.material".into(), Form::Own, bytes, false, &read);
+    let data = (MATERIAL.compile)(&mut compiling).map_err(|fault| fault.message)?;
+    let references = compiling.references.iter().map(|name| name.to_string()).collect();
+    Ok((MaterialData::read(&data).unwrap(), references))
+}
+
+#[track_caller]
+fn material_refused(text: &str, words: &str) {
+    assert_eq!(material(text).unwrap_err(), words);
+}
+
+const WAVES: &str = "shader = \"shaders/wave\"\nblend = \"add\"\ntextures = { noise = \"n\" }\n";
+
+#[test]
+fn a_material_is_read_and_names_what_it_needs() {
+    let text = format!(
+        "{WAVES}samplers = {{ noise = {{ filter = \"nearest\", wrap = \"repeat\" }} }}\n\
+         variables = {{ speed = 2, tint = \"#ffffff80\" }}"
+    );
+    let (data, references) = material(&text).unwrap();
+    assert_eq!(references, ["shaders/wave.shader", "n.texture"]);
+    assert_eq!((data.blend, data.textures[0].filter, data.textures[0].wrap), (1, Some(1), Some(1)));
+    let half = 128.0 / 255.0;
+    assert_eq!(data.variables[0], ("speed".to_string(), vec![2.0]));
+    assert_eq!(data.variables[1].1, [half, half, half, half], "alpha is multiplied in");
+    let (data, references) = material("texture = \"ship\"\nblend = \"replace\"").unwrap();
+    assert_eq!((data.texture.as_deref(), data.blend), (Some("ship"), 3));
+    assert_eq!(references, ["ship.texture"]);
+}
+
+#[test]
+fn a_wrong_material_says_where_and_what() {
+    material_refused(
+        "shadre = \"a\"",
+        "m.material:1: unknown key 'shadre', did you mean 'shader'?",
+    );
+    material_refused(
+        "blend = \"ad\"",
+        "m.material:1: 'blend' must be one of \"alpha\", \"add\", \"multiply\", \"replace\", got \
+         \"ad\", did you mean 'add'?",
+    );
+    material_refused(
+        "variables = { speed = 1 }",
+        "m.material:1: 'variables' are a shader's, and this material names none: add shader = \
+         \"name\", or remove them (the picture that bitmaps show is texture = \"name\")",
+    );
+    material_refused(
+        "shader = \"shaders/wav\"",
+        "m.material:1: there is no shader 'shaders/wav': neither shaders/wav.wgsl nor \
+         shaders/wav.shader",
+    );
+    material_refused(
+        "shader = \"shaders/wave\"",
+        "m.material:1: the shader 'shaders/wave' has a texture 'noise': textures = { noise = \
+         \"name\" }",
+    );
+    let more = |text: &str| format!("{WAVES}{text}");
+    material_refused(
+        &more("variables = { sped = 2 }"),
+        "m.material:4: the shader 'shaders/wave' has no variable 'sped', did you mean 'speed'?",
+    );
+    material_refused(
+        &more("variables = { tint = [1, 1] }"),
+        "m.material:4: the variable 'tint' is 4 numbers in the shader 'shaders/wave' (vec4f), got 2 \
+         numbers",
+    );
+    material_refused(
+        &more("variables = { tint = true }"),
+        "m.material:4: 'tint' must be a number, a list of numbers, or a colour such as \"#ff8000\", \
+         got true or false",
+    );
+    material_refused(
+        &more("variables = { tint = \"red\" }"),
+        "m.material:4: 'tint' must be numbers, or a colour such as \"#ff8000\"",
+    );
+    material_refused(
+        &more("samplers = { nose = { wrap = \"repeat\" } }"),
+        "m.material:4: there is no texture 'nose' in 'textures', did you mean 'noise'?",
+    );
+    material_refused(
+        &more("samplers = { noise = { wrap = \"tile\" } }"),
+        "m.material:4: 'wrap' must be one of \"clamp\", \"repeat\", \"mirror\", got \"tile\"",
+    );
+    material_refused(
+        "shader = \"shaders/wave\"\ntextures = { noise = \"n\", foam = \"f\" }",
+        "m.material:2: the shader 'shaders/wave' has no texture 'foam'",
+    );
+}

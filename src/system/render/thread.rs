@@ -1,0 +1,157 @@
+//! The render thread: packets and commands go in, empty packets, events and figures come out.
+//! Packets are taken up in order, every one; one may wait. Draws nothing itself.
+
+use super::painter::{Command, Painter};
+use super::{Event, Statistics};
+use crate::packet::Packet;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+/// Empty packets that are kept for reuse.
+const PACKETS_KEPT: usize = 3;
+
+#[derive(Default)]
+struct State {
+    waiting: Option<Packet>,
+    empty: Vec<Packet>,
+    commands: Vec<Command>,
+    events: Vec<Event>,
+    statistics: Statistics,
+    submitted: u64,
+    taken: u64,
+    done: u64,
+    closing: bool,
+    /// The thread is gone: nobody takes packets up.
+    dead: bool,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    fn wait<'a>(
+        &'a self,
+        state: MutexGuard<'a, State>,
+        until: impl Fn(&State) -> bool,
+    ) -> MutexGuard<'a, State> {
+        let waits = |state: &mut State| !until(state) && !state.dead;
+        self.changed.wait_while(state, waits).unwrap_or_else(|poison| poison.into_inner())
+    }
+}
+
+/// The thread, seen from outside.
+pub struct Thread {
+    shared: Arc<Shared>,
+    handle: Option<std::thread::JoinHandle<()>>,
+    /// A packet counts as handed over when it is taken up: somebody sees it, and the next one shall
+    /// be made of newer input.
+    paced: bool,
+}
+
+impl Thread {
+    pub fn start(painter: Painter, paced: bool) -> std::io::Result<Thread> {
+        let shared: Arc<Shared> = Arc::default();
+        let theirs = Arc::clone(&shared);
+        let run = move || {
+            let mut painter = painter;
+            let run = AssertUnwindSafe(|| work(&theirs, &mut painter));
+            let outcome = std::panic::catch_unwind(run);
+            let mut state = theirs.lock();
+            state.dead = true;
+            if outcome.is_err() && !state.closing {
+                let words = "the render thread has ended by a fault of the engine: see above";
+                state.events.push(Event::Failed { words: words.to_string() });
+            }
+            theirs.changed.notify_all();
+        };
+        let handle = std::thread::Builder::new().name("render".to_string()).spawn(run)?;
+        Ok(Thread { shared, handle: Some(handle), paced })
+    }
+
+    pub fn submit(&self, mut packet: Packet) -> Packet {
+        let mut state = self.shared.wait(self.shared.lock(), |state| state.waiting.is_none());
+        if state.dead {
+            packet.clear();
+            return packet;
+        }
+        state.waiting = Some(packet);
+        state.submitted += 1;
+        let number = state.submitted;
+        self.shared.changed.notify_all();
+        if self.paced {
+            state = self.shared.wait(state, |state| state.taken >= number);
+        }
+        state.empty.pop().unwrap_or_default()
+    }
+
+    pub fn command(&self, command: Command) {
+        self.shared.lock().commands.push(command);
+        self.shared.changed.notify_all();
+    }
+
+    pub fn events(&self) -> Vec<Event> {
+        std::mem::take(&mut self.shared.lock().events)
+    }
+
+    pub fn statistics(&self) -> Statistics {
+        self.shared.lock().statistics.clone()
+    }
+
+    pub fn finish(&self) {
+        drop(self.shared.wait(self.shared.lock(), |state| state.done >= state.submitted));
+    }
+}
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        // What was handed over is drawn: packets are never dropped.
+        self.finish();
+        self.shared.lock().closing = true;
+        self.shared.changed.notify_all();
+        if let Some(handle) = self.handle.take() {
+            // Its panic was caught and told.
+            let _ = handle.join();
+        }
+    }
+}
+
+/// What the thread does until it is closed.
+fn work(shared: &Shared, painter: &mut Painter) {
+    loop {
+        painter.acquire();
+        let something =
+            |state: &State| state.waiting.is_some() || !state.commands.is_empty() || state.closing;
+        let mut state = shared.wait(shared.lock(), something);
+        if state.closing {
+            return;
+        }
+        let commands = std::mem::take(&mut state.commands);
+        let packet = state.waiting.take();
+        state.taken += u64::from(packet.is_some());
+        state.events.append(&mut painter.take_events());
+        drop(state);
+        shared.changed.notify_all();
+        for command in commands {
+            painter.command(command);
+        }
+        let Some(mut packet) = packet else { continue };
+        painter.packet(&packet);
+        packet.clear();
+        let mut state = shared.lock();
+        state.done += 1;
+        state.events.append(&mut painter.take_events());
+        state.statistics.clone_from(painter.statistics());
+        if state.empty.len() < PACKETS_KEPT {
+            state.empty.push(packet);
+        }
+        drop(state);
+        shared.changed.notify_all();
+    }
+}

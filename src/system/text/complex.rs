@@ -1,0 +1,339 @@
+//! Text of every script: cut into runs of one direction, script and font, shaped, broken into lines,
+//! and each line put into its visual order (UAX 9). Slower than simple.rs by far; what comes out is
+//! kept in cache.rs.
+
+use super::font::{self, Body, Font};
+use super::glyphs::{Glyphs, MISSING, State};
+use super::lines::break_paragraph;
+use super::simple::{TAB_SPACES, quad, shift};
+use super::{Part, missing};
+use crate::foundation::log;
+use crate::packet::text::{Extents, FontNumber, GlyphQuad, Request, Span};
+use harfrust::{Buffer, Direction};
+use std::ops::Range;
+use unicode_bidi::{Level, ParagraphBidiInfo};
+use unicode_script::{Script, UnicodeScript};
+use unicode_segmentation::UnicodeSegmentation;
+
+/// One glyph as it was shaped. Lengths are in ems.
+#[derive(Clone, Copy)]
+struct Shaped {
+    index: u32,
+    /// The byte of the text that it comes from.
+    cluster: u32,
+    advance: f32,
+    offset: [f32; 2],
+}
+
+/// Characters that are shaped together.
+#[derive(Clone, PartialEq)]
+struct Run {
+    text: Range<usize>,
+    level: Level,
+    script: Script,
+    /// Whose glyphs they are; the number of [`MISSING`] where no font has them.
+    font: u32,
+    /// In visual order.
+    glyphs: Range<usize>,
+}
+
+/// Room for shaping that is used again.
+#[derive(Default)]
+pub struct Shaper {
+    buffer: Buffer,
+    glyphs: Vec<Shaped>,
+    runs: Vec<Run>,
+    /// For each byte of the text, how far the pen moves.
+    advances: Vec<f32>,
+    lines: Vec<Range<usize>>,
+    /// For each line, whether its paragraph is read from the right.
+    from_right: Vec<bool>,
+}
+
+/// Lays any text out. `used` gets the glyphs that it shows.
+pub fn lay_out(
+    part: &mut Part,
+    shaper: &mut Shaper,
+    quads: &mut Vec<GlyphQuad>,
+    used: &mut Vec<u32>,
+    (text, spans): (&str, &[Span]),
+    request: &Request,
+    around: f32,
+) -> Extents {
+    quads.clear();
+    used.clear();
+    shaper.break_lines(part, text, request);
+    let size = request.size;
+    let line_height = part.fonts[request.font.0 as usize].metrics().line_height * size;
+    let mut extents = Extents { lines: shaper.lines.len() as u32, ..Extents::default() };
+    for number in 0..shaper.lines.len() {
+        let y = -line_height * number as f32;
+        let first = quads.len();
+        let mut x = 0.0;
+        for run in shaper.visual_runs(number) {
+            for shaped in &shaper.glyphs[shaper.runs[run].glyphs.clone()] {
+                if !shaper.lines[number].contains(&(shaped.cluster as usize)) {
+                    continue;
+                }
+                let [dx, dy] = shaped.offset.map(|length| length * size);
+                let color = color_at(spans, shaped.cluster);
+                if show(part.glyphs, shaped.index, request.kept) {
+                    let glyph = &part.glyphs.all[shaped.index as usize];
+                    quads.push(quad(glyph, x + dx, y + dy, size, around, color));
+                    used.push(shaped.index);
+                }
+                x += shaped.advance * size;
+            }
+        }
+        let shift = shift(request.align, x, request.max_width);
+        for quad in &mut quads[first..] {
+            quad.rect[0] += shift;
+            quad.rect[2] += shift;
+        }
+        extents.caret = [if shaper.from_right[number] { shift } else { x + shift }, y];
+    }
+    extents
+}
+
+/// Breaks a text into lines alone.
+pub fn wrap(part: &mut Part, shaper: &mut Shaper, text: &str, request: &Request) -> Vec<Range<usize>> {
+    shaper.break_lines(part, text, request);
+    shaper.lines.clone()
+}
+
+fn show(glyphs: &mut Glyphs, index: u32, kept: bool) -> bool {
+    if kept {
+        glyphs.keep(index);
+    }
+    let glyph = &mut glyphs.all[index as usize];
+    glyph.used = glyphs.frame;
+    match glyph.state {
+        State::Ready => true,
+        State::Blank => false,
+        State::Away => glyphs.show(index),
+    }
+}
+
+fn color_at(spans: &[Span], byte: u32) -> Option<[u8; 4]> {
+    let after = spans.partition_point(|span| span.start <= byte);
+    spans[..after].last().and_then(|span| span.color)
+}
+
+impl Shaper {
+    /// Shapes a text and finds its lines.
+    fn break_lines(&mut self, part: &mut Part, text: &str, request: &Request) {
+        self.glyphs.clear();
+        self.runs.clear();
+        self.lines.clear();
+        self.from_right.clear();
+        self.advances.clear();
+        self.advances.resize(text.len(), 0.0);
+        let mut start = 0;
+        for paragraph in text.split('\n') {
+            let info = ParagraphBidiInfo::new(paragraph, None);
+            let first = self.runs.len();
+            self.cut_runs(part, paragraph, start, &info, request.font);
+            for run in first..self.runs.len() {
+                self.shape(part, text, run, request.font);
+            }
+            let advances = &self.advances[start..start + paragraph.len()];
+            let max_width = request.max_width / request.size;
+            break_paragraph(paragraph, advances, max_width, start, &mut self.lines);
+            self.from_right.resize(self.lines.len(), info.paragraph_level.is_rtl());
+            start += paragraph.len() + 1;
+        }
+    }
+
+    /// Cuts a paragraph into runs.
+    fn cut_runs(
+        &mut self,
+        part: &mut Part,
+        paragraph: &str,
+        start: usize,
+        info: &ParagraphBidiInfo,
+        number: FontNumber,
+    ) {
+        let mut script = first_script(paragraph);
+        let mut last: Option<Run> = None;
+        for (offset, cluster) in paragraph.grapheme_indices(true) {
+            let found = cluster.chars().map(|c| c.script()).find(is_real);
+            script = found.unwrap_or(script);
+            // A space is better of the word before it than of another font.
+            let is_space = cluster.chars().all(|c| c.is_whitespace() || is_ignorable(c));
+            let before = last.as_ref().map(|run| run.font).filter(|_| is_space);
+            let font = font_of(part.fonts, number, cluster, before);
+            let text = start + offset..start + offset + cluster.len();
+            let level = info.levels[offset];
+            let is_control = cluster.chars().all(char::is_control);
+            match &mut last {
+                Some(run)
+                    if !is_control
+                        && (run.level, run.script, run.font) == (level, script, font) =>
+                {
+                    run.text.end = text.end;
+                }
+                _ => {
+                    self.runs.extend(last.take());
+                    last = Some(Run { text, level, script, font, glyphs: 0..0 });
+                    if is_control {
+                        // It is shaped by itself, as the box that stands for what is missing.
+                        let run = last.as_mut().expect("it was made here");
+                        run.font = MISSING.0;
+                        self.runs.extend(last.take());
+                    }
+                }
+            }
+        }
+        self.runs.extend(last);
+    }
+
+    fn shape(&mut self, part: &mut Part, text: &str, run: usize, number: FontNumber) {
+        let first = self.glyphs.len();
+        let Run { text: range, level, script, font, .. } = self.runs[run].clone();
+        match part.fonts.get(font as usize).map(|font| &font.body) {
+            None => self.shape_missing(part, &text[range.clone()], range.start, number),
+            Some(Body::Pages(_)) => self.shape_pages(part, text, range, font),
+            Some(Body::Outlines(_)) => {
+                self.shape_outlines(part, text, range, (level, script, font), number);
+            }
+        }
+        let is_visual = matches!(part.fonts.get(font as usize).map(|f| &f.body), Some(Body::Outlines(_)));
+        if level.is_rtl() && !is_visual {
+            self.glyphs[first..].reverse();
+        }
+        for shaped in &self.glyphs[first..] {
+            self.advances[shaped.cluster as usize] += shaped.advance;
+        }
+        self.runs[run].glyphs = first..self.glyphs.len();
+    }
+
+    /// A box for each character that no font has; control characters do what they say.
+    fn shape_missing(&mut self, part: &mut Part, text: &str, start: usize, number: FontNumber) {
+        for (offset, cluster) in text.grapheme_indices(true) {
+            let c = cluster.chars().next().unwrap_or('\u{fffd}');
+            if c == '\r' {
+                continue;
+            }
+            let mut index = part.glyphs.of(part.fonts, MISSING.0, MISSING.1);
+            let mut advance = part.glyphs.all[index as usize].advance;
+            if c == '\t'
+                && let Some((font, id)) = font::who_has(part.fonts, number, ' ')
+            {
+                index = part.glyphs.of(part.fonts, font, id);
+                advance = part.glyphs.all[index as usize].advance * TAB_SPACES;
+            } else {
+                missing(&mut part.fonts[number.0 as usize], c);
+            }
+            let cluster = (start + offset) as u32;
+            self.glyphs.push(Shaped { index, cluster, advance, offset: [0.0; 2] });
+        }
+    }
+
+    fn shape_pages(&mut self, part: &mut Part, text: &str, range: Range<usize>, font: u32) {
+        let mut before = None;
+        for (offset, c) in text[range.clone()].char_indices() {
+            let Some(id) = part.fonts[font as usize].glyph(c) else { continue };
+            let index = part.glyphs.of(part.fonts, font, id);
+            let Body::Pages(pages) = &part.fonts[font as usize].body else { unreachable!() };
+            if let (Some(before), Some(last)) = (before, self.glyphs.last_mut()) {
+                last.advance += pages.kerning(before, id);
+            }
+            before = Some(id);
+            let advance = part.glyphs.all[index as usize].advance;
+            let cluster = (range.start + offset) as u32;
+            self.glyphs.push(Shaped { index, cluster, advance, offset: [0.0; 2] });
+        }
+    }
+
+    fn shape_outlines(
+        &mut self,
+        part: &mut Part,
+        text: &str,
+        range: Range<usize>,
+        (level, script, font): (Level, Script, u32),
+        number: FontNumber,
+    ) {
+        let Body::Outlines(face) = &part.fonts[font as usize].body else { unreachable!() };
+        self.buffer.clear();
+        self.buffer.set_pre_context(&text[..range.start]);
+        for (offset, c) in text[range.clone()].char_indices() {
+            self.buffer.push(c as u32, (range.start + offset) as u32);
+        }
+        self.buffer.set_post_context(&text[range.end..]);
+        let backward = level.is_rtl();
+        self.buffer.set_direction(match backward {
+            true => Direction::RightToLeft,
+            false => Direction::LeftToRight,
+        });
+        self.buffer.set_script(script.short_name().parse().ok());
+        if let Err(error) = face.shape(&mut self.buffer) {
+            let name = &part.fonts[font as usize].name;
+            log::warn(&format!("font '{name}'"), &error.message);
+            self.shape_missing(part, &text[range.clone()], range.start, number);
+            return;
+        }
+        let scale = face.scale();
+        let infos = self.buffer.glyph_infos().iter().zip(self.buffer.glyph_positions());
+        for (info, place) in infos {
+            if info.glyph_id == 0 {
+                let c = text[info.cluster as usize..].chars().next().unwrap_or('\u{fffd}');
+                missing(&mut part.fonts[number.0 as usize], c);
+                let index = part.glyphs.of(part.fonts, MISSING.0, MISSING.1);
+                let advance = part.glyphs.all[index as usize].advance;
+                let cluster = info.cluster;
+                self.glyphs.push(Shaped { index, cluster, advance, offset: [0.0; 2] });
+                continue;
+            }
+            let index = part.glyphs.of(part.fonts, font, info.glyph_id);
+            self.glyphs.push(Shaped {
+                index,
+                cluster: info.cluster,
+                advance: place.x_advance as f32 * scale,
+                offset: [place.x_offset as f32 * scale, place.y_offset as f32 * scale],
+            });
+        }
+    }
+
+    /// The runs of a line, in the order in which they stand from left to right.
+    fn visual_runs(&self, line: usize) -> Vec<usize> {
+        let line = &self.lines[line];
+        let touches = |run: &Run| run.text.start < line.end && run.text.end > line.start;
+        let runs: Vec<usize> =
+            (0..self.runs.len()).filter(|run| touches(&self.runs[*run])).collect();
+        let levels: Vec<Level> = runs.iter().map(|run| self.runs[*run].level).collect();
+        let order = ParagraphBidiInfo::reorder_visual(&levels);
+        order.into_iter().map(|place| runs[place]).collect()
+    }
+}
+
+fn is_real(script: &Script) -> bool {
+    !matches!(script, Script::Common | Script::Inherited | Script::Unknown)
+}
+
+/// The script that characters of no script take at a paragraph's beginning.
+fn first_script(paragraph: &str) -> Script {
+    paragraph.chars().map(|c| c.script()).find(is_real).unwrap_or(Script::Latin)
+}
+
+/// Whether a character is never seen, and needs no glyph.
+fn is_ignorable(c: char) -> bool {
+    matches!(c as u32,
+        0xad | 0x34f | 0x61c | 0x180b..=0x180f | 0x200b..=0x200f | 0x202a..=0x202e
+        | 0x2060..=0x206f | 0xfe00..=0xfe0f | 0xfeff | 0xe0000..=0xe0fff)
+}
+
+/// The font for what a reader takes for one character: `before`, if it has it; the first that has
+/// all of it; or the first that has its beginning.
+fn font_of(fonts: &[Font], number: FontNumber, cluster: &str, before: Option<u32>) -> u32 {
+    let has_all = |font: &u32| {
+        let Some(font) = fonts.get(*font as usize) else { return false };
+        cluster.chars().all(|c| is_ignorable(c) || font.glyph(c).is_some())
+    };
+    let order = &fonts[number.0 as usize].order;
+    if cluster.chars().all(is_ignorable) {
+        return before.unwrap_or(order[0]);
+    }
+    let all = before.filter(has_all).or_else(|| order.iter().copied().find(has_all));
+    let first = || font::who_has(fonts, number, cluster.chars().next()?).map(|(font, _)| font);
+    all.or_else(first).unwrap_or(MISSING.0)
+}

@@ -1,0 +1,301 @@
+//! Files of fonts: what they may say, what is refused, and what damaged ones do.
+
+use super::super::kind::FONT;
+use super::super::pages::PageFont;
+use super::*;
+use crate::foundation::random::Random;
+use crate::packet::gui::paint;
+use crate::packet::text::Style;
+use crate::resource::kind::{Compiling, Form};
+
+/// Compiles a file of a game that has these others.
+fn compile(
+    path: &str,
+    bytes: &[u8],
+    others: &[(&str, &[u8])],
+) -> Result<(Vec<u8>, Vec<String>), String> {
+    let read = |wanted: &str| {
+        let found = others.iter().find(|(path, _)| *path == wanted);
+        found.map(|(_, bytes)| bytes.to_vec()).ok_or_else(|| error!("there is no file {wanted}"))
+    };
+    let own = path.ends_with(".font");
+    let form = if own { Form::Own } else { Form::Raw };
+    let name = ResourceName::new("font", path.rsplit_once('.').unwrap().0);
+    let mut compiling =
+        Compiling::new(name, path.to_string(), form, bytes.to_vec(), false, &read);
+    // As the data compiler does with a raw file beside an own one.
+    compiling.files = others.iter().map(|(path, _)| path.to_string()).take(1).collect();
+    let data = (FONT.compile)(&mut compiling).map_err(|error| error.message)?;
+    Ok((data, compiling.references.iter().map(ResourceName::to_string).collect()))
+}
+
+#[track_caller]
+fn check_refused(path: &str, bytes: &[u8], others: &[(&str, &[u8])], words: &str) {
+    assert_eq!(compile(path, bytes, others).unwrap_err(), words);
+}
+
+fn default_font() -> &'static [u8] {
+    core_fonts::find(DEFAULT_FONT).unwrap()
+}
+
+const TEXT: &str = r#"info face="My Font" size=32 bold=0 padding=2,2,2,2 spacing=1,1
+common lineHeight=40 base=30 scaleW=256 scaleH=128 pages=1 packed=0
+page id=0 file="my_0.png"
+chars count=2
+char id=65   x=10 y=20 width=24 height=34 xoffset=-1 yoffset=2 xadvance=20 page=0 chnl=15
+char id=86   x=40 y=20 width=24 height=34 xoffset=0 yoffset=2 xadvance=21 page=0 chnl=15
+kernings count=1
+kerning first=65 second=86 amount=-3
+"#;
+
+const XML: &str = r#"<?xml version='1.0'?>
+<!-- a comment with <char> in it -->
+<font>
+  <info face="My Font" size="32" bold="0" padding="2,2,2,2" spacing="1,1"/>
+  <common lineHeight="40" base="30" scaleW="256" scaleH="128" pages="1" packed="0"/>
+  <pages><page id="0" file="my_0.png"/></pages>
+  <chars count="2">
+    <char id="65" x="10" y="20" width="24" height="34" xoffset="-1" yoffset="2"
+      xadvance="20" page="0" chnl="15"/>
+    <char id="86" x="40" y="20" width="24" height="34" xoffset="0" yoffset="2" xadvance="21"
+      page="0" chnl="15"></char>
+  </chars>
+  <kernings count="1"><kerning first="65" second="86" amount="-3"/></kernings>
+</font>"#;
+
+/// The same font in the binary form.
+fn binary() -> Vec<u8> {
+    let mut out = b"BMF\x03".to_vec();
+    let mut block = |kind: u8, bytes: &[u8]| {
+        out.push(kind);
+        out.extend((bytes.len() as u32).to_le_bytes());
+        out.extend(bytes);
+    };
+    let words = |words: &[u16]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
+    let info = [&[32, 0, 0, 0, 100, 0, 1, 2, 2, 2, 2, 1, 1, 0][..], b"My Font\0"].concat();
+    block(1, &info);
+    block(2, &[words(&[40, 30, 256, 128, 1]), vec![0, 0, 0, 0, 0]].concat());
+    block(3, b"my_0.png\0");
+    let glyph = |id: u32, lengths: &[u16]| [&id.to_le_bytes(), &words(lengths)[..], &[0, 15]].concat();
+    let minus_one = u16::MAX;
+    let a = glyph(65, &[10, 20, 24, 34, minus_one, 2, 20]);
+    block(4, &[a, glyph(86, &[40, 20, 24, 34, 0, 2, 21])].concat());
+    block(5, &[&65u32.to_le_bytes()[..], &86u32.to_le_bytes(), &(-3i16).to_le_bytes()].concat());
+    out
+}
+
+#[test]
+fn the_three_forms_of_a_page_font_say_the_same() {
+    let text = angel::read(TEXT.as_bytes(), "my.fnt").unwrap();
+    assert_eq!((text.face.as_str(), text.size, text.pages.len()), ("My Font", 32.0, 1));
+    assert_eq!((text.glyphs.len(), text.kernings.len()), (2, 1));
+    let xml = angel::read(XML.as_bytes(), "my.fnt").unwrap();
+    assert_eq!(xml, text);
+    let bare = |font: PageFont| PageFont { about: Vec::new(), channels: Vec::new(), ..font };
+    assert_eq!(bare(angel::read(&binary(), "my.fnt").unwrap()), bare(text));
+    assert_eq!(angel::read(xml.to_xml().as_bytes(), "again.fnt").unwrap(), xml);
+}
+
+fn page_texts(settings: &str, fnt: &str) -> (Texts, FontNumber) {
+    let others = [("fonts/my.fnt", fnt.as_bytes())];
+    let (data, references) = compile("fonts/my.font", settings.as_bytes(), &others).unwrap();
+    assert_eq!(references, ["fonts/my_0.texture"]);
+    let (mut texts, _) = texts();
+    let kind::Body::Pages(font) = Compiled::from_bytes(&data).unwrap().body else { panic!() };
+    let first_page = texts.glyphs.add_pages(&font);
+    let body = Body::Pages(Pages::new(font, first_page));
+    let font = add_body(&mut texts, "fonts/my", body, &[]);
+    (texts, font)
+}
+
+#[test]
+fn page_fonts_are_laid_out_by_their_measurements() {
+    let (mut texts, font) = page_texts("", TEXT);
+    let quads = texts.layout(&request(font, "AV", 64.0)).unwrap().to_vec();
+    // Twice the size: from the baseline, 30 below the top.
+    assert_eq!(quads[0].rect, [-2.0, -12.0, 46.0, 56.0]);
+    assert_eq!(quads[1].rect[0], 34.0, "20 on, 3 back");
+    let uv = [10.0 / 256.0, 54.0 / 128.0, 34.0 / 256.0, 20.0 / 128.0];
+    assert_eq!((quads[0].uv, quads[0].page), (uv, PageNumber(1)));
+    assert_eq!(quads[0].paint & 15, paint::TEXTURE);
+    assert_eq!(texts.page(PageNumber(1)).texture, "fonts/my_0");
+    assert_eq!(texts.metrics(font).line_height, 1.25);
+    let style = Style { outline: 1.0, ..Style::PLAIN };
+    let styled = Request { style, ..request(font, "AV", 64.0) };
+    assert_eq!(texts.layout(&styled).unwrap().len(), 2, "pictures have no outline");
+    let wrapped = Request { max_width: 30.0, ..request(font, "A A", 32.0) };
+    assert_eq!(texts.extents(&wrapped).unwrap().lines, 2);
+}
+
+#[test]
+fn pages_with_fields_are_drawn_as_far_as_they_are_needed() {
+    let (mut texts, font) = page_texts("spread = 2", TEXT);
+    let quad = texts.layout(&request(font, "A", 32.0)).unwrap()[0];
+    assert_eq!(quad.paint & 15, paint::TEXTURE_FIELD);
+    assert_eq!(quad.paint >> 5 & 2047, 16, "the spread in eighths");
+    assert_eq!(quad.rect, [0.25, -4.75, 21.75, 26.75], "the ink and three quarters around it");
+    let extents = texts.extents(&request(font, "A", 32.0)).unwrap();
+    assert_eq!((extents.min, extents.max), ([1.0, -4.0], [21.0, 26.0]));
+}
+
+#[test]
+fn faults_of_page_fonts_are_told_with_their_line() {
+    #[track_caller]
+    fn check(from: &str, to: &str, words: &str) {
+        let text = TEXT.replace(from, to);
+        assert_ne!(text, TEXT);
+        check_refused("a.fnt", text.as_bytes(), &[], words);
+    }
+    check("x=40", "x=much", "a.fnt:6: x must be a number, got 'much'");
+    check("xadvance=21 ", "", "a.fnt:6: 'char' has no xadvance: the file is damaged, export it again");
+    check("id=86 ", "id=V ", "a.fnt:6: id of 'char' must be a whole number, got 'V'");
+    check("x=40", "x=240", "a.fnt: glyph 86 lies outside of its page: export the font again");
+    check("x=40", "x=NaN", "a.fnt:6: x must be a number, got 'NaN'");
+    check("page=0 chnl=15\nchar", "page=3 chnl=15\nchar", "a.fnt: glyph 65 is on page 3, and there are 1");
+    check(
+        "scaleW=256",
+        "scaleW=0",
+        "a.fnt: size, lineHeight, scaleW and scaleH must be above 0 and at most 65536: export the \
+         font again",
+    );
+    check("\"my_0.png\"", "\"my_0.png", "a.fnt:3: a quote is not closed after file=");
+    check(
+        "packed=0",
+        "packed=1",
+        "a.fnt:2: the glyphs are packed into single channels: export the font without packing",
+    );
+    check_refused("a.fnt", b"", &[], "a.fnt: size, lineHeight, scaleW and scaleH must be above 0 and at most 65536: export the font again");
+    check_refused("a.fnt", b"info\n\xff", &[], "a.fnt:2: the file is not UTF-8: save it as UTF-8 text");
+    check_refused("a.fnt", b"<font>\n<info", &[], "a.fnt:2: the element is not closed: the file is cut short");
+    check_refused("a.fnt", b"BMF\x02", &[], "a.fnt: the binary format is of version 2, and 3 is read: export again");
+    let msdf = XML.replace("</font>", "<distanceField fieldType=\"msdf\" distanceRange=\"4\"/></font>");
+    check_refused("a.fnt", msdf.as_bytes(), &[], "a.fnt:14: fieldType is 'msdf', and only 'sdf' can be read from pages: export the font as sdf");
+}
+
+#[test]
+fn font_files_say_what_they_are_made_of() {
+    let others = [("fonts/a.ttf", default_font())];
+    let text = "fallback = [\"fonts/b\" \"core/fonts/default\"]\nprewarm = \"abc\"";
+    let (data, references) = compile("fonts/a.font", text.as_bytes(), &others).unwrap();
+    assert_eq!(references, ["fonts/b.font"], "the engine's own font is no resource of the game");
+    let compiled = Compiled::from_bytes(&data).unwrap();
+    assert_eq!(compiled.fallback, ["fonts/b", "core/fonts/default"]);
+    assert_eq!(compiled.prewarm, "abc");
+    let kind::Body::Outlines { file, face: 0 } = compiled.body else { panic!() };
+    assert!(&data[file] == default_font());
+    let (raw, _) = compile("fonts/a.ttf", default_font(), &[]).unwrap();
+    assert!(Compiled::from_bytes(&raw).unwrap().fallback.is_empty());
+    for cut in [0, 10, 30, raw.len() / 2, raw.len() - 1] {
+        assert!(Compiled::from_bytes(&raw[..cut]).is_err());
+    }
+}
+
+#[test]
+fn faults_of_font_files_are_told() {
+    let others = [("a.ttf", default_font())];
+    let check = |text: &str, words: &str| check_refused("a.font", text.as_bytes(), &others, words);
+    check("falback = []", "a.font:1: a font has no 'falback', did you mean 'fallback'?");
+    check("\nprewarm = 3", "a.font:2: prewarm must be text: the characters that are made beforehand");
+    check("face = -1", "a.font:1: face must be a whole number from 0: which font of a .ttc is meant");
+    check("face = 2", "a.ttf: the file has 1 fonts, and face 2 is asked for");
+    check("source = \"b.ttf\"", "there is no file b.ttf");
+    check("source = 4", "a.font:1: source must be the path of a font file: source = \"fonts/name.ttf\"");
+    let must = "a.font:1: fallback must be a list of names of fonts: fallback = [\"fonts/name\"]";
+    check("fallback = \"b\"", must);
+    check("fallback = [1]", must);
+    let many = format!("fallback = [{}]", "\"b\" ".repeat(17));
+    check(&many, "a.font:1: 17 fallback fonts are more than 16 (FALLBACKS_MAX): name fewer");
+    let many = format!("prewarm = \"{}\"", "x".repeat(8193));
+    check(
+        &many,
+        "a.font:1: prewarm has 8193 characters, more than 8192 (PREWARM_MAX): list fewer",
+    );
+    check_refused(
+        "a.font",
+        b"",
+        &[],
+        "a.font: the file names no source, and no .ttf, .otf, .ttc or .fnt is beside it: add source \
+         = \"fonts/name.ttf\"",
+    );
+}
+
+/// The bytes of a table of a font.
+fn table(font: &[u8], tag: &[u8; 4]) -> Range<usize> {
+    let count = u16::from_be_bytes([font[4], font[5]]) as usize;
+    let number = |at: usize| u32::from_be_bytes(font[at..at + 4].try_into().unwrap()) as usize;
+    let record = (0..count).map(|i| 12 + 16 * i).find(|at| font[*at..*at + 4] == *tag).unwrap();
+    number(record + 8)..number(record + 8) + number(record + 12)
+}
+
+#[test]
+fn fonts_that_lack_what_they_need_are_refused() {
+    let without = |tag: &[u8; 4]| {
+        let mut font = default_font().to_vec();
+        let at = font.windows(4).position(|bytes| bytes == tag).unwrap();
+        font[at..at + 4].copy_from_slice(b"XXXX");
+        font
+    };
+    check_refused("a.ttf", &without(b"cmap"), &[], "a.ttf: the font does not say which characters it has (no Unicode table cmap): export it again");
+    check_refused("a.ttf", &without(b"glyf"), &[], "a.ttf: the font has no outlines (no table glyf, CFF or CFF2): fonts of bitmaps alone cannot be used; make a .fnt of it");
+    for bytes in [&b""[..], b"hello", &default_font()[..40], &[0; 1000]] {
+        let words = compile("a.ttf", bytes, &[]).unwrap_err();
+        assert!(words.starts_with("a.ttf: the font cannot be read ("), "{words}");
+        assert!(words.ends_with("): it is damaged, or no .ttf or .otf file"), "{words}");
+    }
+}
+
+#[test]
+fn damaged_tables_never_do_worse_than_show_something_else() {
+    let mut random = Random::seed(7);
+    let tags = [b"glyf", b"loca", b"cmap", b"GSUB", b"GPOS", b"hmtx", b"GDEF", b"head", b"maxp"];
+    let mut opened = 0;
+    for turn in 0..90 {
+        let mut bytes = default_font().to_vec();
+        let range = table(&bytes, tags[turn % tags.len()]);
+        for _ in 0..1 + turn * 3 {
+            let at = range.start + (random.next_u64() as usize) % range.len();
+            bytes[at] = random.next_u64() as u8;
+        }
+        let data = Data::Part(bytes.clone().into(), 0..bytes.len());
+        let Ok(face) = Face::open(Arc::new(data), 0) else { continue };
+        opened += 1;
+        let (mut texts, _) = texts();
+        let font = add_body(&mut texts, "damaged", Body::Outlines(face), &[]);
+        for text in ["Office AVAST 0123 éÖß", "e\u{301}o\u{308} שלום", "Ελλ Жизнь ffi"] {
+            let quads = texts.layout(&request(font, text, 20.0)).unwrap();
+            assert!(quads.len() < 1000);
+            assert!(quads.iter().all(|quad| quad.rect.iter().all(|length| length.is_finite())));
+        }
+        flush(&mut texts, &mut Atlas::default());
+    }
+    assert!(opened > 40, "{opened} opened");
+}
+
+#[test]
+fn unknown_fonts_and_circles_are_told() {
+    let mut texts = Texts::new();
+    let error = texts.find(&mut Store::default(), "fonts/none").unwrap_err();
+    assert_eq!(error.contexts, ["When loading font: fonts/none"]);
+    assert_eq!(
+        error.message,
+        "there is no font 'fonts/none' (the engine's own font is 'core/fonts/default')"
+    );
+    let mut above = vec!["a".to_string(), "b".to_string()];
+    let error = texts.load(&mut Store::default(), "a", &mut above).unwrap_err();
+    assert_eq!(error.message, "fonts fall back to each other in a circle: a → b → a: take one out");
+    let first = texts.find(&mut Store::default(), DEFAULT_FONT).unwrap();
+    assert_eq!(texts.find(&mut Store::default(), DEFAULT_FONT).unwrap(), first);
+    assert_eq!((texts.number(0), texts.number(1)), (Some(first), None));
+}
+
+#[test]
+fn a_font_that_is_loaded_again_keeps_its_number_and_shows_its_new_letters() {
+    let (mut texts, font) = texts();
+    let mut atlas = Atlas::default();
+    texts.layout(&request(font, "ab", 20.0)).unwrap();
+    flush(&mut texts, &mut atlas);
+    texts.reload(&mut Store::default(), &[ResourceName::new("font", DEFAULT_FONT)]);
+    assert_eq!(texts.find(&mut Store::default(), DEFAULT_FONT).unwrap(), font);
+    assert_eq!(texts.layout(&request(font, "ab", 20.0)).unwrap().len(), 2);
+    assert_eq!(flush(&mut texts, &mut atlas), 2, "they are made anew");
+}

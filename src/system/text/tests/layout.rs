@@ -1,0 +1,322 @@
+//! Where letters go: tables against the shaper, kerning, lines, colours, what is kept and what goes
+//! away, and everything that a game can do wrong.
+
+use super::super::glyphs::Glyphs;
+use super::super::painter::Atlas;
+use super::*;
+use crate::packet::text::{Align, Span, Style};
+
+/// Lays a text out by the shaper, however simple it is.
+fn shaped(texts: &mut Texts, request: &Request) -> (Vec<GlyphQuad>, Extents) {
+    let Texts { fonts, glyphs, work, .. } = texts;
+    let part = &mut Part { fonts, glyphs };
+    let text = std::str::from_utf8(request.text).unwrap();
+    let (mut quads, mut used) = (Vec::new(), Vec::new());
+    let around = PIXEL / request.size;
+    let shaper = &mut work.shaper;
+    let extents =
+        complex::lay_out(part, shaper, &mut quads, &mut used, (text, &[]), request, around);
+    (quads, extents)
+}
+
+fn is_simple(texts: &mut Texts, request: &Request) -> bool {
+    let Texts { fonts, glyphs, work, .. } = texts;
+    let part = &mut Part { fonts, glyphs };
+    simple::lay_out(part, &mut work.quads, request.text, &[], request, 0.1).is_some()
+}
+
+#[track_caller]
+fn check_same(texts: &mut Texts, font: FontNumber, text: &str) {
+    let request = request(font, text, 20.0);
+    assert!(is_simple(texts, &request), "{text:?} takes the table's way");
+    let simple = texts.layout(&request).unwrap().to_vec();
+    let (slow, extents) = shaped(texts, &request);
+    assert_eq!(simple.len(), slow.len(), "{text:?}");
+    for (i, (a, b)) in simple.iter().zip(&slow).enumerate() {
+        let near = a.rect.iter().zip(b.rect).all(|(a, b)| (a - b).abs() < 0.01);
+        assert!(near && a.uv == b.uv, "{text:?}, quad {i}: {a:?}, shaped {b:?}");
+    }
+    let caret = texts.extents(&request).unwrap().caret;
+    assert!((caret[0] - extents.caret[0]).abs() < 0.01, "{text:?}");
+}
+
+#[test]
+fn simple_text_comes_out_as_if_it_were_shaped() {
+    let (mut texts, font) = texts();
+    for text in [
+        "The quick brown fox jumps over the lazy dog.",
+        "AVAVAV Ty To Tö LT. WAVE \"quoted\" (yes) [no] {1} 12,345.67 €",
+        "fi fl ff ffi ffl office affluent baffle Tfi Vffl",
+        "ÀÉÎÕÜ ñç ßœæ Łódź Žluťoučký kůň",
+        "Ελληνικά Καλημέρα κόσμε ΑΥΤΟ",
+        "Съешь ещё этих мягких французских булок ГА Ту",
+        "→ × ÷ … – — • ‘x’ “y” ½ № ™",
+    ] {
+        check_same(&mut texts, font, text);
+    }
+    let all: String = (33..127u8).map(char::from).collect();
+    check_same(&mut texts, font, &all);
+    // Every pair of letters.
+    let letters: Vec<char> = ('A'..='Z').chain('a'..='z').chain(".,;-'\"".chars()).collect();
+    for a in &letters {
+        let pairs: String = letters.iter().flat_map(|b| [*a, *b, ' ']).collect();
+        check_same(&mut texts, font, &pairs);
+    }
+}
+
+#[test]
+fn other_fonts_simple_text_is_shaped_where_tables_are_not_enough() {
+    let files = [
+        ("DejaVuSans.ttf", "fonts-dejavu-core"),
+        ("Inter-Regular.otf", "fonts-inter"),
+        ("NotoSerif-Regular.ttf", "fonts-noto-core"),
+    ];
+    let (mut texts, _) = texts();
+    for (file, package) in files {
+        let Some(bytes) = system_font(file, package) else { continue };
+        let font = add(&mut texts, file, &bytes, &[]);
+        for text in ["Office affluent AVATAR 3x4 -> Tylko", "Łódź ΑΥΤΟ Жизнь ffi"] {
+            let request = request(font, text, 20.0);
+            let drawn = texts.layout(&request).unwrap().to_vec();
+            let (slow, _) = shaped(&mut texts, &request);
+            assert_eq!(drawn.len(), slow.len(), "{file}: {text}");
+            for (a, b) in drawn.iter().zip(&slow) {
+                let near = a.rect.iter().zip(b.rect).all(|(a, b)| (a - b).abs() < 0.01);
+                assert!(near, "{file}: {text}: {a:?}, shaped {b:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn extents_are_those_of_the_ink_and_the_caret() {
+    let (mut texts, font) = texts();
+    let x = texts.extents(&request(font, "x", 100.0)).unwrap();
+    assert!(x.min[0] > 0.0 && x.min[1].abs() < 2.0 && (50.0..60.0).contains(&x.max[1]), "{x:?}");
+    let two = texts.extents(&request(font, "x x", 50.0)).unwrap();
+    let space = texts.extents(&request(font, " ", 50.0)).unwrap();
+    assert!((two.caret[0] - (x.caret[0] + space.caret[0])).abs() < 0.01);
+    assert_eq!((space.min, space.max), ([0.0; 2], [0.0; 2]));
+    let empty = texts.extents(&request(font, "", 50.0)).unwrap();
+    assert_eq!(empty, Extents { lines: 1, ..Extents::default() });
+    let g = texts.extents(&request(font, "g\ng\n", 10.0)).unwrap();
+    let line = texts.metrics(font).line_height * 10.0;
+    assert_eq!((g.lines, g.caret), (3, [0.0, -2.0 * line]));
+    assert!(g.min[1] < -line - 2.0 && g.max[1] > 4.0);
+    let style = Style { outline: 5.0, ..Style::PLAIN };
+    let outlined = texts.extents(&Request { style, ..request(font, "x", 100.0) }).unwrap();
+    assert_eq!(outlined, x, "a style takes no room");
+}
+
+#[test]
+fn lines_are_aligned_around_the_point_or_in_the_width() {
+    let (mut texts, font) = texts();
+    for text in ["one\nlonger", "one\nשלום e\u{301}x"] {
+        let extents = |align, max_width, texts: &mut Texts| {
+            texts.extents(&Request { align, max_width, ..request(font, text, 20.0) }).unwrap()
+        };
+        let left = extents(Align::Left, 0.0, &mut texts);
+        let width = left.max[0];
+        let right = extents(Align::Right, 0.0, &mut texts);
+        assert!(right.max[0] <= 0.5 && right.min[0] < -width * 0.9, "{text}: {right:?}");
+        let center = extents(Align::Center, 0.0, &mut texts);
+        assert!((center.max[0] + center.min[0]).abs() < 3.0, "{text}: {center:?}");
+        let wide = extents(Align::Right, 300.0, &mut texts);
+        assert!((wide.max[0] - 300.0).abs() < 3.0, "{text}: {wide:?}");
+    }
+}
+
+#[test]
+fn words_wrap_and_markup_stays_in_its_line() {
+    let (mut texts, font) = texts();
+    let text = "The {#color(255,0,0)}quick brown{#reset()} fox\njumps";
+    let request = Request { max_width: 105.0, ..request(font, text, 20.0) };
+    let lines = texts.word_wrap(&request).unwrap().to_vec();
+    let lines: Vec<&str> = lines.into_iter().map(|line| &text[line]).collect();
+    assert_eq!(lines, ["The {#color(255,0,0)}quick", "brown{#reset()} fox", "jumps"]);
+    let extents = texts.extents(&request).unwrap();
+    assert!(extents.lines == 3 && extents.max[0] <= 105.0, "{extents:?}");
+    let bad = Request { text: b"a\xffb", ..request };
+    let words = texts.word_wrap(&bad).unwrap_err().message;
+    assert_eq!(words, "the text is not UTF-8: its lines would not be lines of the text");
+}
+
+#[test]
+fn spans_and_markup_colour_their_letters() {
+    let (mut texts, font) = texts();
+    let red = [255, 0, 0, 255];
+    let spans =
+        [Span { start: 1, color: Some(red) }, Span { start: 2, color: None }];
+    let colors = |texts: &mut Texts, request: &Request| -> Vec<Option<[u8; 4]>> {
+        let quads = texts.layout(request).unwrap();
+        quads.iter().map(|quad| quad.own_color.then_some(quad.color)).collect()
+    };
+    let plain = Request { spans: &spans, ..request(font, "abc", 20.0) };
+    assert_eq!(colors(&mut texts, &plain), [None, Some(red), None]);
+    let complex = Request { spans: &spans, ..request(font, "abe\u{301}", 20.0) };
+    assert_eq!(colors(&mut texts, &complex)[..2], [None, Some(red)]);
+    let markup = request(font, "a{#color(255,0,0)}b{#reset()}c", 20.0);
+    assert_eq!(colors(&mut texts, &markup), [None, Some(red), None]);
+    let off = Request { markup: false, ..markup };
+    assert!(colors(&mut texts, &off).len() > 20);
+}
+
+#[test]
+fn styles_come_before_the_letters_and_reach_as_far_as_the_field() {
+    let (mut texts, font) = texts();
+    let style = Style { outline: 2.0, glow: 1.0, shadow: [3.0, -3.0], ..Style::PLAIN };
+    let request = Request { style, ..request(font, "ab", 48.0) };
+    let quads = texts.layout(&request).unwrap().to_vec();
+    let extras: Vec<[f32; 2]> = quads.iter().map(|quad| quad.extra.map(|e| e.round())).collect();
+    let wanted = [[2.0, 0.0], [3.0, 1.0], [2.0, 0.0], [0.0, 0.0]];
+    assert_eq!(extras, wanted.map(|extra| [extra, extra]).concat());
+    assert!((quads[0].rect[0] - quads[2].rect[0] - 3.0).abs() < 1e-3, "the shadow is moved");
+    assert!(quads[..6].iter().all(|quad| quad.own_color) && !quads[6].own_color);
+    let wide = Style { outline: 50.0, glow: f32::NAN, ..Style::PLAIN };
+    let quads = texts.layout(&Request { style: wide, ..request }).unwrap().to_vec();
+    assert!(quads.len() == 4 && (quads[0].extra[0] - 5.4).abs() < 0.01, "{quads:?}");
+    assert!(texts.fonts[0].told.reach);
+}
+
+#[test]
+fn glyphs_are_made_once_in_the_frame_that_shows_them() {
+    let (mut texts, font) = texts();
+    let mut atlas = Atlas::default();
+    texts.layout(&request(font, "abba", 20.0)).unwrap();
+    assert_eq!(flush(&mut texts, &mut atlas), 2);
+    texts.layout(&request(font, "abba", 33.0)).unwrap();
+    assert_eq!(flush(&mut texts, &mut atlas), 0);
+    texts.send_again();
+    assert_eq!(flush(&mut texts, &mut atlas), 2);
+    texts.prewarm(font, &('А'..='я').collect::<String>());
+    assert_eq!(flush(&mut texts, &mut atlas), PREWARMED_EACH_FRAME);
+    assert_eq!(flush(&mut texts, &mut atlas), 32);
+    assert_eq!(flush(&mut texts, &mut atlas), 0);
+}
+
+#[test]
+fn any_number_of_threads_makes_the_same_fields() {
+    let bytes = |threads: usize| {
+        let (mut texts, font) = texts();
+        texts.layout(&request(font, "The quick brown fox & 0123456789", 20.0)).unwrap();
+        let mut changes = Vec::new();
+        texts.flush(&Pool::new(Some(threads)), &mut changes).unwrap();
+        format!("{changes:?}")
+    };
+    assert_eq!(bytes(1), bytes(4));
+}
+
+#[test]
+fn a_full_atlas_lets_go_of_what_was_not_used_and_keeps_the_rest() {
+    let (mut texts, font) = texts();
+    texts.glyphs = Glyphs::of_layers(2);
+    let mut atlas = Atlas::default();
+    let kept = Request { kept: true, ..request(font, "Kept", 20.0) };
+    let before = texts.layout(&kept).unwrap().to_vec();
+    flush(&mut texts, &mut atlas);
+    let letters = ('\u{c0}'..'\u{24f}').chain('\u{400}'..'\u{482}').chain('\u{1e00}'..'\u{1eff}');
+    let letters: Vec<char> = letters.collect();
+    for part in letters.chunks(40) {
+        let text: String = part.iter().collect();
+        let quads = texts.layout(&request(font, &text, 20.0)).unwrap().len();
+        assert_eq!(quads, part.len(), "{text}");
+        flush(&mut texts, &mut atlas);
+    }
+    assert!(texts.glyphs.version > 0, "something had to go");
+    assert_eq!(texts.layout(&kept).unwrap(), before);
+    // More in one frame than there is room for: what has no place is not shown, and nothing fails.
+    let all: String = letters.iter().collect();
+    let shown = texts.layout(&request(font, &all, 20.0)).unwrap().len();
+    assert!(shown > 100 && shown < letters.len(), "{shown}");
+    flush(&mut texts, &mut atlas);
+    assert_eq!(texts.layout(&request(font, "Kept", 20.0)).unwrap(), before);
+}
+
+#[test]
+fn shaped_text_is_kept_while_it_is_used() {
+    let (mut texts, font) = texts();
+    let wrapped = Request { max_width: 60.0, ..request(font, "kept while used", 20.0) };
+    let first = texts.layout(&wrapped).unwrap().to_vec();
+    assert_eq!(texts.layout(&wrapped).unwrap(), first);
+    assert_eq!(texts.cache.len(), 1);
+    for _ in 0..cache::FRAMES_KEPT + 20 {
+        texts.end_frame();
+    }
+    assert_eq!(texts.cache.len(), 0);
+    assert_eq!(texts.layout(&wrapped).unwrap(), first);
+    texts.layout(&request(font, "simple", 20.0)).unwrap();
+    assert_eq!(texts.cache.len(), 1, "simple text is not");
+}
+
+#[test]
+fn bad_text_and_missing_characters_are_seen_and_told_once() {
+    let (mut texts, font) = texts();
+    let quads = texts.layout(&Request { text: b"a\xff\xc0b", ..request(font, "", 20.0) }).unwrap();
+    assert_eq!(quads.len(), 4, "two letters, and two marks for what is no text");
+    assert!(texts.fonts[0].told.bad_text);
+    let boxes = texts.layout(&request(font, "日本", 20.0)).unwrap().to_vec();
+    assert_eq!((boxes.len(), boxes[0].uv), (2, boxes[1].uv), "the same box");
+    assert!(boxes[0].rect[2] - boxes[0].rect[0] > 8.0);
+    assert_eq!(texts.fonts[0].told.missing.len(), 2);
+    assert!(!texts.has_all_glyphs(font, "日".as_bytes()));
+    assert!(texts.has_all_glyphs(font, "Äx\n€".as_bytes()));
+    assert!(!texts.has_all_glyphs(font, b"\xff"));
+    for odd in ["\0", "\u{1b}[0m", "\u{ffff}", "\u{10ffff}", "\u{202e}abc", "\u{200d}\u{301}"] {
+        texts.layout(&request(font, odd, 20.0)).unwrap();
+    }
+    let tab = texts.extents(&request(font, "\tx", 20.0)).unwrap();
+    let space = texts.extents(&request(font, " ", 20.0)).unwrap();
+    assert!(tab.min[0] >= space.caret[0] * 4.0 && tab.lines == 1);
+}
+
+#[test]
+fn sizes_and_lengths_beyond_the_limits_are_refused() {
+    let (mut texts, font) = texts();
+    for size in [f32::NAN, 0.0, -1.0, f32::INFINITY, 4097.0] {
+        let words = texts.layout(&request(font, "x", size)).unwrap_err().message;
+        let wanted =
+            format!("the size of text must be above 0 and at most 4096 (SIZE_MAX), got {size}");
+        assert_eq!(words, wanted);
+    }
+    let long = "x".repeat(1 << 20);
+    let words = texts.extents(&request(font, &long, 20.0)).unwrap_err().message;
+    assert_eq!(
+        words,
+        "a text of 1048576 bytes is longer than 65536 (TEXT_BYTES_MAX): draw what can be seen of it"
+    );
+    let most = "e\u{301} \u{5d0}".repeat(TEXT_BYTES_MAX / 6);
+    let odd = Request { max_width: 100.0, ..request(font, &most, 20.0) };
+    assert!(texts.extents(&odd).unwrap().lines > 1000);
+    let tiny = texts.layout(&request(font, "x", 1e-30)).unwrap().to_vec();
+    assert!(tiny.iter().all(|quad| quad.rect.iter().all(|length| length.is_finite())));
+}
+
+#[test]
+fn right_to_left_text_runs_from_the_right_and_joins_its_letters() {
+    let Some((mut texts, font)) = world_texts() else { return };
+    let quads = texts.layout(&request(font, "اب", 100.0)).unwrap().to_vec();
+    // Alef, the first letter, stands right of beh.
+    assert!(quads.len() >= 2 && texts.extents(&request(font, "اب", 100.0)).unwrap().caret[0] < 1.0);
+    let width = |texts: &mut Texts, text: &str| {
+        let extents = texts.extents(&request(font, text, 100.0)).unwrap();
+        extents.max[0] - extents.min[0]
+    };
+    let (joined, single) = (width(&mut texts, "ببب"), width(&mut texts, "ب"));
+    assert!(joined < single * 2.6, "{joined} of three joined, {single} alone");
+    // A number in Arabic text keeps its order: 1 stands left of 2.
+    let line = texts.layout(&request(font, "ا 12 ا", 100.0)).unwrap().to_vec();
+    let one = texts.layout(&request(font, "1", 100.0)).unwrap()[0];
+    let two = texts.layout(&request(font, "2", 100.0)).unwrap()[0];
+    let place = |digit: GlyphQuad| line.iter().position(|quad| quad.uv == digit.uv).unwrap();
+    assert!(place(one) < place(two));
+}
+
+#[test]
+fn fallback_fonts_are_asked_in_order() {
+    let Some((mut texts, font)) = world_texts() else { return };
+    assert!(texts.has_all_glyphs(font, "abc नमस्ते مرحبا 日本語".as_bytes()));
+    assert!(texts.fonts[font.0 as usize].told.missing.is_empty());
+    texts.layout(&request(font, "a日b本", 20.0)).unwrap();
+    assert!(texts.fonts[font.0 as usize].told.missing.is_empty());
+    assert!(is_simple(&mut texts, &request(font, "a日b本", 20.0)));
+}

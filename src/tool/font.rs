@@ -1,0 +1,214 @@
+//! `engine font`: makes a font with large black and white pages one with small pages of distance
+//! fields. How is in src/system/text/shrink.rs; here are the files.
+
+use crate::app::exit;
+use crate::error;
+use crate::foundation::files::write_whole;
+use crate::foundation::{Error, log};
+use crate::resource::image::{self, Decoded, Pixels};
+use crate::system::text::angel;
+use crate::system::text::pages::PageFont;
+use crate::system::text::shrink::{Gray, SCALE_MAX, SPREAD_MAX, shrink};
+use std::path::{Path, PathBuf};
+
+/// Make a bitmap font (.fnt) with large pages one with small pages of distance fields
+#[derive(clap::Args)]
+pub struct Args {
+    /// The large font: an AngelCode .fnt, with its pages (.tga or .png) beside it
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// The small font to write: a .fnt; its pages (.tga) are written beside it
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+    /// By how much the font is made smaller
+    #[arg(long, value_name = "N", default_value_t = 8,
+          value_parser = clap::value_parser!(u32).range(1..=SCALE_MAX as i64))]
+    scale: u32,
+    /// How far fields go to either side of an edge, in pixels of what comes out
+    #[arg(long, value_name = "N", default_value_t = 4,
+          value_parser = clap::value_parser!(u32).range(1..=SPREAD_MAX as i64))]
+    spread: u32,
+}
+
+pub fn main(args: Args) -> i32 {
+    match run(&args) {
+        Ok(words) => {
+            log::info(&words);
+            exit::SUCCESS
+        }
+        Err(error) => {
+            log::error(&error.to_string());
+            exit::FAILED
+        }
+    }
+}
+
+/// Does it: a line that says what came of it.
+fn run(args: &Args) -> Result<String, Error> {
+    let shown = args.input.display().to_string();
+    let output_is_font = args.output.extension().is_some_and(|end| end.eq_ignore_ascii_case("fnt"));
+    if !output_is_font {
+        return Err(error!("{}: the name must end in .fnt", args.output.display()));
+    }
+    let bytes = read(&args.input)?;
+    let font = angel::read(&bytes, &shown)?;
+    let folder = args.input.parent().unwrap_or(Path::new(""));
+    // A page is beside its font, whatever path it was exported to.
+    let name = |file: &str| file.rsplit(['/', '\\']).next().unwrap_or(file).to_string();
+    let pages: Result<Vec<Gray>, Error> =
+        font.pages.iter().map(|file| read_page(&folder.join(name(file)))).collect();
+    let at_fault = |error: Error| error!("{shown}: {}", error.message);
+    let (mut font, pages) =
+        shrink(&font, &pages?, args.scale, args.spread).map_err(at_fault)?;
+    write(&mut font, &pages, &args.output)?;
+    Ok(format!(
+        "{}: {} glyphs on {} page{} of {} x {}",
+        args.output.display(),
+        font.glyphs.len(),
+        pages.len(),
+        if pages.len() == 1 { "" } else { "s" },
+        font.page_width,
+        font.page_height
+    ))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    std::fs::read(path).map_err(|reason| error!("{} cannot be read: {reason}", path.display()))
+}
+
+/// A page as it is drawn: white on black, or white with its shape in alpha.
+fn read_page(path: &Path) -> Result<Gray, Error> {
+    let shown = path.display();
+    let extension = path.extension().and_then(|end| end.to_str()).unwrap_or("");
+    let decoded = image::decode(&read(path)?, &extension.to_ascii_lowercase())
+        .map_err(|error| error!("{shown}: {}", error.message))?;
+    let Decoded::Image(image) = decoded else {
+        return Err(error!("{shown}: compressed blocks cannot be read here: give a .tga or .png"));
+    };
+    let Pixels::Bytes(bytes) = image.pixels else {
+        return Err(error!("{shown}: pictures of high range cannot be read here: give a .tga"));
+    };
+    if bytes.chunks_exact(4).any(|pixel| pixel[0] != pixel[1] || pixel[1] != pixel[2]) {
+        return Err(error!("{shown}: the page has colours: export it white on black"));
+    }
+    let has_alpha = bytes.chunks_exact(4).any(|pixel| pixel[3] != 255);
+    let byte = |pixel: &[u8]| if has_alpha { pixel[3] } else { pixel[0] };
+    let bytes = bytes.chunks_exact(4).map(byte).collect();
+    Ok(Gray { width: image.width as usize, height: image.height as usize, bytes })
+}
+
+/// Writes the pages, named after the font, and the font.
+fn write(font: &mut PageFont, pages: &[Gray], output: &Path) -> Result<(), Error> {
+    let put = |path: &Path, bytes: &[u8]| {
+        write_whole(path, bytes)
+            .map_err(|reason| error!("{} cannot be written: {reason}", path.display()))
+    };
+    let stem = output.file_stem().and_then(|stem| stem.to_str()).unwrap_or("font").to_string();
+    for (number, page) in pages.iter().enumerate() {
+        let file = format!("{stem}_{number}.tga");
+        put(&output.with_file_name(&file), &tga(page))?;
+        font.pages[number] = file;
+    }
+    put(output, font.to_xml().as_bytes())
+}
+
+/// An uncompressed TGA: white, with the field in alpha, where the renderer looks for it.
+fn tga(page: &Gray) -> Vec<u8> {
+    const TRUE_COLOR: u8 = 2;
+    const FROM_THE_TOP_WITH_8_BITS_OF_ALPHA: u8 = 0x28;
+    let mut out = vec![0, 0, TRUE_COLOR, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    out.extend((page.width as u16).to_le_bytes());
+    out.extend((page.height as u16).to_le_bytes());
+    out.extend([32, FROM_THE_TOP_WITH_8_BITS_OF_ALPHA]);
+    out.extend(page.bytes.iter().flat_map(|field| [255, 255, 255, *field]));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FONT: &str = r#"<?xml version="1.0"?>
+<font>
+  <info face="Test" size="-64" bold="0" padding="16,16,16,16" spacing="4,4" outline="0"/>
+  <common lineHeight="80" base="60" scaleW="128" scaleH="64" pages="1" packed="0"/>
+  <pages><page id="0" file="big_0.PAGE"/></pages>
+  <chars count="1">
+    <char id="65" x="0" y="0" width="64" height="64" xoffset="-16" yoffset="0" xadvance="40"
+          page="0" chnl="15"/>
+  </chars>
+  <kernings count="1"><kerning first="65" second="65" amount="-4"/></kernings>
+</font>"#;
+
+    /// A folder of its own with a font, and its page made by `page` of 128 × 64 bytes.
+    fn folder(name: &str, extension: &str, page: impl Fn(&[u8]) -> Vec<u8>) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("engine-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("big.fnt"), FONT.replace("PAGE", extension)).unwrap();
+        let inside = |at: usize| (16..48).contains(&(at % 128)) && (16..48).contains(&(at / 128));
+        let bytes: Vec<u8> = (0..128 * 64).map(|at| if inside(at) { 255 } else { 0 }).collect();
+        std::fs::write(folder.join(format!("big_0.{extension}")), page(&bytes)).unwrap();
+        folder
+    }
+
+    /// A monochrome uncompressed TGA, as BMFont writes it: rows from the bottom.
+    fn monochrome(bytes: &[u8]) -> Vec<u8> {
+        let mut out = vec![0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 128, 0, 64, 0, 8, 0];
+        out.extend(bytes.chunks(128).rev().flatten());
+        out
+    }
+
+    fn png(bytes: &[u8]) -> Vec<u8> {
+        let rgba: Vec<u8> = bytes.iter().flat_map(|byte| [*byte, *byte, *byte, 255]).collect();
+        image::encode_png(128, 64, &rgba)
+    }
+
+    fn args(folder: &Path, scale: u32, spread: u32) -> Args {
+        let (input, output) = (folder.join("big.fnt"), folder.join("small.fnt"));
+        Args { input, output, scale, spread }
+    }
+
+    #[test]
+    fn a_large_font_becomes_a_small_one_with_fields_for_pages() {
+        for (extension, page) in [("tga", monochrome as fn(&[u8]) -> Vec<u8>), ("png", png)] {
+            let folder = folder(&format!("font-{extension}"), extension, page);
+            let words = run(&args(&folder, 8, 2)).unwrap();
+            assert!(words.ends_with("small.fnt: 1 glyphs on 1 page of 16 x 8"), "{words}");
+            let text = std::fs::read(folder.join("small.fnt")).unwrap();
+            let font = angel::read(&text, "small.fnt").unwrap();
+            assert_eq!((font.size, font.fits_em, font.spread), (8.0, true, 2.0));
+            assert_eq!((font.line_height, font.base, font.padding), (10.0, 7.5, [2.0; 4]));
+            assert_eq!(font.pages, ["small_0.tga"]);
+            let bytes = std::fs::read(folder.join("small_0.tga")).unwrap();
+            let Ok(Decoded::Image(page)) = image::decode(&bytes, "tga") else { panic!() };
+            assert_eq!((page.width, page.height), (16, 8));
+            let Pixels::Bytes(pixels) = page.pixels else { panic!() };
+            let field = |x: usize, y: usize| pixels[(y * 16 + x) * 4 + 3];
+            // The letter fills pixels 2 to 5 of both: half a pixel inside is 0.5 + 0.5 / 4.
+            assert_eq!((field(2, 4), field(1, 4), field(3, 3)), (159, 96, 223));
+            assert_eq!((field(8, 4), field(15, 7)), (0, 0));
+            assert_eq!(pixels[0], 255, "the colour is white");
+            std::fs::remove_dir_all(folder).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_the_files_is_told() {
+        let folder = folder("font-faults", "png", |bytes| {
+            let rgba: Vec<u8> = bytes.iter().flat_map(|byte| [*byte, 0, *byte, 255]).collect();
+            image::encode_png(128, 64, &rgba)
+        });
+        let words = |args: &Args| run(args).unwrap_err().message;
+        let said = words(&args(&folder, 8, 2));
+        assert!(said.ends_with("big_0.png: the page has colours: export it white on black"));
+        std::fs::remove_file(folder.join("big_0.png")).unwrap();
+        assert!(words(&args(&folder, 8, 2)).contains("big_0.png cannot be read: "));
+        std::fs::write(folder.join("big_0.png"), png(&[0; 128 * 64])).unwrap();
+        let said = words(&args(&folder, 8, 4));
+        assert!(said.contains("big.fnt: the glyphs have 16 pixels of padding"), "{said}");
+        let wrong = Args { output: folder.join("small.xml"), ..args(&folder, 8, 2) };
+        assert!(words(&wrong).ends_with("small.xml: the name must end in .fnt"));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}

@@ -1,0 +1,191 @@
+//! Golden pictures: packets made by hand, drawn by the software adapter and compared with pictures
+//! in tests/golden that somebody has looked at. `ENGINE_GOLDEN_UPDATE=1` writes them anew.
+
+#[path = "golden/faults.rs"]
+mod faults;
+#[path = "golden/scenes.rs"]
+mod scenes;
+#[path = "golden/worlds.rs"]
+mod worlds;
+
+use engine::packet::{Capture, Packet, Target};
+use engine::system::render::{Choice, Event, Options, Output, Picture, Renderer, Vsync};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Pictures are compared by blocks of this many pixels on each side, and in no block may bytes
+/// differ by more than this on average. Drivers round differently and may decide an edge's pixel
+/// either way, which changes a few pixels of a block by a little. Something that is missing, moved
+/// by a pixel or of another colour changes a row of a block at least: by 8 of 64 pixels, and so by
+/// more than this wherever it can be seen.
+const BLOCK: u32 = 8;
+const DIFFERENCE_MAX: f64 = 6.0;
+
+const WIDTH: u32 = 320;
+const HEIGHT: u32 = 180;
+
+fn skip(what: &str, install: &str) {
+    let words = format!("SKIPPED: {what} (to install it: {install})");
+    let required = std::env::var("ENGINE_TEST_REQUIRE_ALL").is_ok_and(|value| value == "1");
+    assert!(!required, "{words}");
+    writeln!(std::io::stderr(), "{words}").expect("stderr can be written to");
+}
+
+fn options(threaded: bool) -> Options {
+    Options {
+        choice: Choice::Software,
+        output: Output::Offscreen { width: WIDTH, height: HEIGHT },
+        threaded,
+        vsync: Vsync::Off,
+        timing: false,
+        clock: || 0.0,
+    }
+}
+
+/// A renderer without a display, or a loud line.
+fn renderer(threaded: bool) -> Option<Renderer> {
+    match Renderer::start(options(threaded)) {
+        Ok(renderer) => Some(renderer),
+        Err(error) => {
+            skip(&format!("no pictures can be drawn: {error}"), "apt install mesa-vulkan-drivers");
+            None
+        }
+    }
+}
+
+/// Hands packets over, the last with a capture; returns the picture. Any other event fails.
+fn draw(renderer: &mut Renderer, packets: Vec<Packet>, of: Target) -> Picture {
+    let last = packets.len() - 1;
+    for (i, mut packet) in packets.into_iter().enumerate() {
+        if i == last {
+            packet.captures.push(Capture { number: 7, of });
+        }
+        renderer.submit(packet);
+    }
+    renderer.finish();
+    let mut events = renderer.events();
+    match events.pop() {
+        Some(Event::Captured { number: 7, picture, .. }) if events.is_empty() => picture,
+        last => panic!("{events:#?} {last:#?}"),
+    }
+}
+
+fn golden_path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.png"))
+}
+
+fn write(path: &Path, picture: &Picture) {
+    let color = image::ColorType::Rgba8;
+    let (width, height) = (picture.width, picture.height);
+    image::save_buffer(path, &picture.rgba, width, height, color).expect("it can be written");
+}
+
+fn read(path: &Path) -> Picture {
+    let image = image::open(path).unwrap_or_else(|error| {
+        panic!("{}: {error}. ENGINE_GOLDEN_UPDATE=1 makes it; then look at it", path.display())
+    });
+    let image = image.into_rgba8();
+    Picture { width: image.width(), height: image.height(), rgba: image.into_raw() }
+}
+
+/// The block where two pictures differ most: left, top, and the mean difference of its bytes.
+fn difference(a: &Picture, b: &Picture) -> (u32, u32, f64) {
+    assert_eq!((a.width, a.height), (b.width, b.height), "the sizes differ");
+    let mut worst = (0, 0, 0.0);
+    for top in (0..a.height).step_by(BLOCK as usize) {
+        for left in (0..a.width).step_by(BLOCK as usize) {
+            let (mut sum, mut count) = (0u64, 0u64);
+            for y in top..(top + BLOCK).min(a.height) {
+                for x in left..(left + BLOCK).min(a.width) {
+                    let at = ((y * a.width + x) * 4) as usize;
+                    for channel in at..at + 4 {
+                        sum += u64::from(a.rgba[channel].abs_diff(b.rgba[channel]));
+                        count += 1;
+                    }
+                }
+            }
+            let mean = sum as f64 / count as f64;
+            if mean > worst.2 {
+                worst = (left, top, mean);
+            }
+        }
+    }
+    worst
+}
+
+fn compare(name: &str, picture: &Picture) {
+    let path = golden_path(name);
+    if std::env::var("ENGINE_GOLDEN_UPDATE").is_ok_and(|value| value == "1") {
+        write(&path, picture);
+        return;
+    }
+    let (left, top, mean) = difference(&read(&path), picture);
+    if mean > DIFFERENCE_MAX {
+        let now = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png"));
+        write(&now, picture);
+        panic!(
+            "{name}: the pixels around {left}, {top} (from the top left) differ by {mean:.1} on \
+             average, {DIFFERENCE_MAX} are allowed. Compare {} with {}. If the new one is right: \
+             ENGINE_GOLDEN_UPDATE=1",
+            path.display(),
+            now.display()
+        );
+    }
+}
+
+#[track_caller]
+fn check(name: &str, packets: Vec<Packet>) {
+    let Some(mut renderer) = renderer(false) else { return };
+    let picture = draw(&mut renderer, packets, Target::Screen);
+    compare(name, &picture);
+}
+
+#[test]
+fn rectangles_with_smooth_edges_round_corners_and_outlines() {
+    check("boxes", vec![scenes::boxes()]);
+}
+
+#[test]
+fn circles_ellipses_and_parts_of_rings() {
+    check("round_shapes", vec![scenes::round_shapes()]);
+}
+
+#[test]
+fn every_blend_over_light_and_dark() {
+    check("blends", vec![scenes::blends()]);
+}
+
+#[test]
+fn the_atlas_and_textures_of_their_own() {
+    check("textures", vec![scenes::textures()]);
+}
+
+#[test]
+fn distance_fields_at_every_size_with_outline_and_glow() {
+    check("glyphs", vec![scenes::glyphs()]);
+}
+
+#[test]
+fn layers_clips_and_moved_guis() {
+    check("clips_and_layers", scenes::clips_and_layers());
+}
+
+#[test]
+fn a_world_seen_by_two_cameras() {
+    check("worlds", vec![worlds::worlds()]);
+}
+
+#[test]
+fn a_gui_drawn_into_a_texture() {
+    check("render_target", vec![worlds::render_target()]);
+}
+
+#[test]
+fn retained_objects_over_several_frames() {
+    check("retained", worlds::retained_frames());
+}
+
+#[test]
+fn a_shader_of_the_game_with_texture_and_variables() {
+    check("own_shader", vec![worlds::own_shader()]);
+}

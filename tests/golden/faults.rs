@@ -1,0 +1,248 @@
+//! What goes wrong: adapters that are lost, textures that are too large, shaders that do not
+//! compile, windows without a size. Each is told in words, and what can go on goes on.
+
+use super::scenes::{self, SMOOTH, chessboard};
+use super::{HEIGHT, WIDTH, draw, options, renderer, worlds};
+use engine::packet::material::{MaterialChange, MaterialSlot};
+use engine::packet::texture::{Format, Texels, TextureChange, TextureSlot};
+use engine::packet::{Capture, Packet, Target};
+use engine::system::render::{Choice, Event, Options, Renderer};
+use std::sync::Arc;
+
+fn capture(number: u64, of: Target) -> Packet {
+    Packet { captures: vec![Capture { number, of }], ..Packet::default() }
+}
+
+/// The last frame of the retained scene, which says nothing new.
+fn unchanged() -> Packet {
+    worlds::retained_frames().pop().expect("there are frames")
+}
+
+#[test]
+fn a_lost_adapter_comes_back_with_all_that_was_on_it() {
+    let Some(mut renderer) = renderer(false) else { return };
+    let before = draw(&mut renderer, worlds::retained_frames(), Target::Screen);
+    renderer.lose_device();
+    renderer.submit(unchanged());
+    let events = renderer.events();
+    assert!(matches!(events[..], [Event::DeviceRecovered { .. }]), "{events:?}");
+    assert!(before == draw(&mut renderer, vec![unchanged()], Target::Screen));
+}
+
+#[test]
+fn textures_glyphs_and_shaders_outlive_the_adapter() {
+    let Some(mut renderer) = renderer(false) else { return };
+    for scene in [scenes::textures, scenes::glyphs, worlds::own_shader] {
+        let before = draw(&mut renderer, vec![scene()], Target::Screen);
+        renderer.lose_device();
+        renderer.submit(Packet::default());
+        let events = renderer.events();
+        assert!(matches!(events[..], [Event::DeviceRecovered { .. }]), "{events:?}");
+        let bare = Packet { textures: Vec::new(), materials: Vec::new(), ..scene() };
+        assert!(before == draw(&mut renderer, vec![bare], Target::Screen));
+        // What comes while it is lost is not missed.
+        renderer.lose_device();
+        renderer.submit(scene());
+        let events = renderer.events();
+        assert!(matches!(events[..], [Event::DeviceRecovered { .. }]), "{events:?}");
+        let bare = Packet { textures: Vec::new(), materials: Vec::new(), ..scene() };
+        assert!(before == draw(&mut renderer, vec![bare], Target::Screen));
+    }
+}
+
+#[test]
+fn a_thread_of_its_own_draws_the_same_pictures() {
+    let Some(mut here) = renderer(false) else { return };
+    let mut there = renderer(true).expect("there is an adapter");
+    for scene in [scenes::boxes, worlds::worlds, worlds::own_shader] {
+        let one = draw(&mut here, vec![scene()], Target::Screen);
+        assert!(one == draw(&mut there, vec![scene()], Target::Screen));
+    }
+    // Packets are never dropped, however many there are.
+    for _ in 0..50 {
+        there.submit(scenes::boxes());
+    }
+    there.finish();
+    assert_eq!(there.statistics().frames, 53);
+}
+
+#[test]
+fn a_texture_over_the_limit_is_refused_and_drawn_white() {
+    let Some(mut renderer) = renderer(false) else { return };
+    let most = renderer.adapter().texture_side_max;
+    let slot = TextureSlot(1);
+    let texels = Texels {
+        width: most + 1,
+        height: 1,
+        levels: 1,
+        format: Format::R8,
+        sampling: SMOOTH,
+        bytes: Arc::new(vec![0; most as usize + 1]),
+        start: 0,
+    };
+    let mut packet = scenes::textures();
+    packet.textures[0] = TextureChange::Put { slot, texels };
+    renderer.submit(packet);
+    let events = renderer.events();
+    let [Event::TextureRefused { slot: told, words }] = &events[..] else {
+        panic!("{events:?}");
+    };
+    assert_eq!(*told, slot);
+    let name = &renderer.adapter().name;
+    assert_eq!(
+        *words,
+        format!(
+            "it has {} × 1 texels, and the adapter {name} takes {most} on a side at most \
+             (max_texture_dimension_2d): make it smaller, or split it",
+            most + 1
+        )
+    );
+    let empty = TextureChange::Target { slot, width: 0, height: 4 };
+    renderer.submit(Packet { textures: vec![empty], ..Packet::default() });
+    let wanted = "it has 0 × 4 texels: it needs one on each side".to_string();
+    assert_eq!(renderer.events(), [Event::TextureRefused { slot, words: wanted }]);
+}
+
+#[test]
+fn a_shader_that_does_not_compile_is_told_and_the_old_one_stays() {
+    let Some(mut renderer) = renderer(false) else { return };
+    let before = draw(&mut renderer, vec![worlds::own_shader()], Target::Screen);
+    let wrong = worlds::WAVES.replace("variables.tint", "variables.hue");
+    let wrong = worlds::shader("waves", &wrong, 1, 32);
+    let mut packet = worlds::own_shader();
+    packet.materials = vec![worlds::material(&wrong, vec![0; 32])];
+    renderer.submit(packet);
+    let events = renderer.events();
+    let [Event::ShaderFailed { shader, words }] = &events[..] else { panic!("{events:?}") };
+    assert_eq!(shader, "waves");
+    assert!(words.contains("hue"), "{words}");
+    let bare = Packet { materials: Vec::new(), ..worlds::own_shader() };
+    assert!(before == draw(&mut renderer, vec![bare], Target::Screen));
+}
+
+#[test]
+fn a_shader_that_misses_a_binding_is_told_and_the_engines_own_draws() {
+    let Some(mut renderer) = renderer(false) else { return };
+    // It says that it has no variables, and has some.
+    let wrong = worlds::shader("waves", worlds::WAVES, 1, 0);
+    let mut packet = worlds::own_shader();
+    packet.materials = vec![worlds::material(&wrong, Vec::new())];
+    renderer.submit(packet);
+    let events = renderer.events();
+    assert!(matches!(events[..], [Event::ShaderFailed { .. }]), "{events:?}");
+    let slot = MaterialSlot(MaterialSlot::FIRST_FREE);
+    let end = MaterialChange::End { slot };
+    renderer.submit(Packet { materials: vec![end], ..worlds::own_shader() });
+    assert_eq!(renderer.events(), []);
+}
+
+#[test]
+fn ids_that_are_ended_twice_and_slots_that_hold_nothing_do_no_harm() {
+    let Some(mut renderer) = renderer(false) else { return };
+    let end = TextureChange::End { slot: TextureSlot(77) };
+    let slot = MaterialSlot(88);
+    let changes = vec![
+        MaterialChange::End { slot },
+        MaterialChange::Variables { slot, bytes: vec![1, 2, 3] },
+        MaterialChange::Texture { slot, place: 9, texture: TextureSlot(77) },
+    ];
+    let mut packet = scenes::boxes();
+    packet.textures = vec![end.clone(), end];
+    packet.materials = changes;
+    packet.ended_guis = vec![1, 1, 55];
+    packet.views[0].guis = vec![1, 55, 1];
+    renderer.submit(packet);
+    assert_eq!(renderer.events(), []);
+}
+
+#[test]
+fn a_texture_that_is_drawn_to_cannot_be_drawn_with_and_is_white_meanwhile() {
+    let Some(mut renderer) = renderer(false) else { return };
+    let mut packet = worlds::render_target();
+    packet.guis[1].batches[0].key.texture = TextureSlot(5);
+    renderer.submit(packet);
+    assert_eq!(renderer.events(), []);
+}
+
+#[test]
+fn captures_of_what_cannot_be_read_say_so() {
+    let mut null = Renderer::start(Options { choice: Choice::Null, ..options(false) });
+    let null = null.as_mut().expect("nothing is needed");
+    null.submit(capture(3, Target::Screen));
+    let words = "the null renderer draws nothing, so there is no picture of it: run with \
+                 --renderer software";
+    assert_eq!(null.events(), [Event::CaptureFailed { number: 3, words: words.to_string() }]);
+
+    let Some(mut renderer) = renderer(false) else { return };
+    let slot = TextureSlot(1);
+    let put = TextureChange::Put { slot, texels: chessboard(16, 1, SMOOTH) };
+    renderer.submit(Packet { textures: vec![put], ..capture(4, Target::Texture(slot)) });
+    let words = "the texture is not a render target, so nothing was drawn";
+    assert_eq!(renderer.events(), [Event::CaptureFailed { number: 4, words: words.to_string() }]);
+}
+
+#[test]
+fn a_captured_texture_has_its_own_alpha_and_size() {
+    let Some(mut renderer) = renderer(false) else { return };
+    let target = Target::Texture(TextureSlot(5));
+    let picture = draw(&mut renderer, vec![worlds::render_target()], target);
+    assert_eq!((picture.width, picture.height), (64, 64));
+    // The ground, which is half clear, and the red corner at the bottom left.
+    let at = |x: usize, y: usize| &picture.rgba[(y * 64 + x) * 4..][..4];
+    let near = |a: &[u8], b: [u8; 4]| a.iter().zip(b).all(|(a, b)| a.abs_diff(b) <= 2);
+    assert!(near(at(60, 3), [51, 102, 255, 128]), "{:?}", at(60, 3));
+    assert!(near(at(3, 60), [255, 60, 60, 255]), "{:?}", at(3, 60));
+}
+
+#[test]
+fn a_resized_picture_has_the_new_size_and_draw_calls_equal_distinct_keys() {
+    let Some(mut renderer) = renderer(true) else { return };
+    renderer.submit(scenes::boxes());
+    renderer.resize(WIDTH / 2, HEIGHT);
+    let picture = draw(&mut renderer, vec![scenes::textures()], Target::Screen);
+    assert_eq!((picture.width, picture.height), (WIDTH / 2, HEIGHT));
+    let statistics = renderer.statistics();
+    assert_eq!((statistics.draw_calls, statistics.textures), (3, 1));
+    renderer.resize(0, 0);
+    renderer.submit(scenes::boxes());
+    renderer.finish();
+    assert_eq!(renderer.events(), []);
+}
+
+#[test]
+fn the_passes_are_measured_where_the_adapter_can() {
+    let Some(mut renderer) = renderer(false) else { return };
+    renderer.set_timing(true);
+    for _ in 0..20 {
+        draw(&mut renderer, vec![worlds::worlds()], Target::Screen);
+    }
+    let passes = renderer.statistics().gpu_passes;
+    let names: Vec<&str> = passes.iter().map(|(name, _)| name.as_str()).collect();
+    // An adapter without timestamps has none.
+    assert!(names == ["world", "world", "gui"] || names.is_empty(), "{passes:?}");
+    assert!(passes.iter().all(|(_, ms)| (0.0..1000.0).contains(ms)), "{passes:?}");
+}
+
+#[test]
+fn the_recorder_has_the_draws_in_order_and_counts_what_would_be_copied() {
+    let mut null = Renderer::start(Options { choice: Choice::Null, ..options(true) });
+    let null = null.as_mut().expect("nothing is needed");
+    let bytes = |null: &Renderer| null.statistics().copied_bytes;
+    let frames = worlds::retained_frames();
+    let mut copied = Vec::new();
+    for frame in frames {
+        null.submit(frame);
+        copied.push(bytes(null));
+    }
+    // Four made; one moved; one that changes its layer: both its places and the three between them,
+    // which are not worth a copy of their own; one ended; nothing.
+    assert_eq!(copied, [256, 64, 320, 64, 0]);
+    let draws = null.recorder().expect("it is the null renderer").draws();
+    let drawn: Vec<(i32, u32)> = draws.iter().map(|it| (it.key.layer, it.count)).collect();
+    assert_eq!(drawn, [(0, 4), (1, 1)]);
+    null.submit(scenes::clips_and_layers().remove(0));
+    let draws = null.recorder().expect("it is the null renderer").draws();
+    let layers: Vec<i32> = draws.iter().map(|draw| draw.key.layer).collect();
+    // What Gui 1 retained is still there, before what its frame adds to the same layer.
+    assert_eq!(layers, [-1, 0, 0, 0, 1, 2, 5, 0, 0]);
+}

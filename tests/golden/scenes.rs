@@ -1,0 +1,416 @@
+//! The scenes of the golden pictures: packets, made as plainly as they can be.
+
+use engine::foundation::{Mat4, Vec3};
+use engine::packet::gui::{Batch, BatchKey, GuiFrame, Instance, paint};
+use engine::packet::material::{Blend, Material, MaterialChange, MaterialSlot};
+use engine::packet::texture::{
+    ATLAS_LEVELS, ATLAS_SIDE, Format, GLYPH_SPREAD, Sampling, Texels, TextureChange, TextureSlot,
+    Wrap,
+};
+use engine::packet::{CameraFrame, Packet, Target, View};
+use std::sync::Arc;
+
+pub const KEY: BatchKey = BatchKey {
+    layer: 0,
+    material: MaterialSlot::BUILT_IN,
+    texture: TextureSlot::SHARED,
+    clip: None,
+};
+
+/// A quadrilateral around a middle, turned by an angle in radians.
+pub fn corners(x: f32, y: f32, half: [f32; 2], turn: f32) -> [f32; 8] {
+    let (s, c) = turn.sin_cos();
+    let at = |dx: f32, dy: f32| [x + c * dx - s * dy, y + s * dx + c * dy];
+    let [w, h] = half;
+    let all = [at(-w, -h), at(w, -h), at(w, h), at(-w, h)];
+    std::array::from_fn(|i| all[i / 2][i % 2])
+}
+
+/// A rectangle around a middle with smooth edges.
+pub struct Shape {
+    pub paint: u32,
+    pub at: [f32; 2],
+    pub half: [f32; 2],
+    pub radius: f32,
+    pub outline: f32,
+    pub turn: f32,
+    pub color: [u8; 4],
+}
+
+impl Shape {
+    pub const BOX: Shape = Shape {
+        paint: paint::BOX,
+        at: [0.0, 0.0],
+        half: [20.0, 15.0],
+        radius: 0.0,
+        outline: 0.0,
+        turn: 0.0,
+        color: [255; 4],
+    };
+
+    pub fn instance(&self) -> Instance {
+        let beyond = 1.0;
+        let reach = [self.half[0] + beyond, self.half[1] + beyond];
+        Instance {
+            corners: corners(self.at[0], self.at[1], reach, self.turn),
+            uv: [self.half[0], self.half[1], self.radius, self.outline],
+            color: self.color,
+            paint: Instance::paint(self.paint, 0, 0),
+            extra: [beyond, 0.0],
+        }
+    }
+}
+
+pub fn camera() -> CameraFrame {
+    CameraFrame {
+        view: Mat4::IDENTITY,
+        projection: Mat4::IDENTITY,
+        position: Vec3::ZERO,
+        near: 0.1,
+        far: 100.0,
+    }
+}
+
+pub fn view(guis: &[u64]) -> View {
+    View {
+        target: Target::Screen,
+        rectangle: [0.0, 0.0, 1.0, 1.0],
+        clear: Some([0.1, 0.12, 0.15, 1.0]),
+        camera: camera(),
+        guis: guis.to_vec(),
+    }
+}
+
+/// One immediate Gui with batches, over a dark ground.
+pub fn packet(batches: Vec<Batch>) -> Packet {
+    Packet {
+        scale: 1.0,
+        guis: vec![GuiFrame { gui: 1, batches, ..GuiFrame::default() }],
+        views: vec![view(&[1])],
+        ..Packet::default()
+    }
+}
+
+pub fn boxes() -> Packet {
+    let mut instances = Vec::new();
+    for (row, (radius, outline)) in
+        [(0.0, 0.0), (6.0, 0.0), (0.0, 1.0), (9.0, 3.0)].into_iter().enumerate()
+    {
+        for (column, turn) in [0.0, 0.0, 0.3, 0.8].into_iter().enumerate() {
+            // The second column stands on half a pixel.
+            let half = if column == 1 { 0.5 } else { 0.0 };
+            instances.push(
+                Shape {
+                    at: [40.0 + 60.0 * column as f32 + half, 155.0 - 43.0 * row as f32 + half],
+                    radius,
+                    outline,
+                    turn,
+                    color: [255, 200 - 40 * row as u8, 80 + 50 * column as u8, 255],
+                    ..Shape::BOX
+                }
+                .instance(),
+            );
+        }
+    }
+    // Lines from two pixels down to a quarter of one.
+    for i in 0..8 {
+        let thickness = 2.0 / (1.0 + i as f32);
+        instances.push(
+            Shape {
+                at: [285.0, 10.0 + 20.0 * i as f32],
+                half: [25.0, thickness / 2.0],
+                turn: 0.1 * i as f32,
+                ..Shape::BOX
+            }
+            .instance(),
+        );
+    }
+    packet(vec![Batch { key: KEY, instances }])
+}
+
+/// A quadrilateral by its left bottom corner and size, filled as it says.
+pub fn quad(left: f32, bottom: f32, size: [f32; 2], word: u32) -> Instance {
+    let [w, h] = size;
+    Instance {
+        corners: corners(left + w / 2.0, bottom + h / 2.0, [w / 2.0, h / 2.0], 0.0),
+        uv: [0.0, 1.0, 1.0, 0.0],
+        color: [255; 4],
+        paint: word,
+        extra: [0.0; 2],
+    }
+}
+
+pub fn solid(left: f32, bottom: f32, size: [f32; 2], color: [u8; 4]) -> Instance {
+    Instance { color, ..quad(left, bottom, size, Instance::paint(paint::SOLID, 0, 0)) }
+}
+
+pub fn round_shapes() -> Packet {
+    let mut instances = Vec::new();
+    let ellipse = |x: f32, y: f32, half: [f32; 2], outline: f32, turn: f32| {
+        let color = [120, 220, 255, 255];
+        Shape { paint: paint::ELLIPSE, at: [x, y], half, outline, turn, color, ..Shape::BOX }
+            .instance()
+    };
+    instances.push(ellipse(35.0, 145.0, [25.0, 25.0], 0.0, 0.0));
+    instances.push(ellipse(95.0, 145.0, [25.0, 25.0], 1.0, 0.0));
+    instances.push(ellipse(155.0, 145.0, [28.0, 14.0], 0.0, 0.5));
+    instances.push(ellipse(215.0, 145.0, [28.0, 14.0], 4.0, -0.5));
+    for i in 0..8 {
+        let radius = 4.0 / (1.0 + i as f32);
+        instances.push(ellipse(260.0 + 7.0 * i as f32, 145.0, [radius, radius], 0.0, 0.0));
+    }
+    let arc = |x: f32, y: f32, [radius, half]: [f32; 2], [middle, part]: [f32; 2]| {
+        let reach = radius + half + 1.0;
+        Instance {
+            corners: corners(x, y, [reach, reach], 0.0),
+            uv: [radius, half, middle, part],
+            color: [255, 190, 90, 255],
+            paint: Instance::paint(paint::ARC, 0, 0),
+            extra: [1.0, 0.0],
+        }
+    };
+    // Parts of rings, around where they point to: right, up, left, and nearly all.
+    for (i, [middle, part]) in
+        [[0.0, 0.5], [1.5708, 0.9], [3.1416, 1.8], [0.8, 2.9], [0.0, 4.0]].into_iter().enumerate()
+    {
+        instances.push(arc(35.0 + 60.0 * i as f32, 85.0, [20.0, 4.0], [middle, part]));
+        // The same as a piece of cake.
+        instances.push(arc(35.0 + 60.0 * i as f32, 30.0, [12.0, 12.0], [middle, part]));
+    }
+    packet(vec![Batch { key: KEY, instances }])
+}
+
+/// Two overlapping translucent squares in each blend, over a light and a dark ground.
+pub fn blends() -> Packet {
+    let ground = vec![
+        solid(0.0, 90.0, [320.0, 90.0], [230, 230, 220, 255]),
+        solid(0.0, 0.0, [320.0, 90.0], [40, 50, 80, 255]),
+    ];
+    let mut batches = vec![Batch { key: KEY, instances: ground }];
+    let materials = [
+        MaterialSlot::BUILT_IN,
+        MaterialSlot::BUILT_IN_ADD,
+        MaterialSlot::BUILT_IN_MULTIPLY,
+        MaterialSlot(MaterialSlot::FIRST_FREE),
+    ];
+    for (i, material) in materials.into_iter().enumerate() {
+        let x = 10.0 + 78.0 * i as f32;
+        let instances = vec![
+            solid(x, 20.0, [45.0, 140.0], [255, 60, 40, 128]),
+            solid(x + 20.0, 40.0, [45.0, 100.0], [60, 160, 255, 128]),
+        ];
+        batches.push(Batch { key: BatchKey { layer: 1, material, ..KEY }, instances });
+    }
+    let replace = Material {
+        name: "replace".to_string(),
+        shader: None,
+        blend: Blend::Replace,
+        textures: Vec::new(),
+        variables: Vec::new(),
+    };
+    let slot = MaterialSlot(MaterialSlot::FIRST_FREE);
+    let mut packet = packet(batches);
+    packet.materials = vec![MaterialChange::Put { slot, material: Arc::new(replace) }];
+    packet
+}
+
+/// A picture as texels of every level: a chessboard of two colours with a red corner at the top
+/// left, half clear at the right.
+pub fn chessboard(side: u32, levels: u32, sampling: Sampling) -> Texels {
+    let mut bytes = Vec::new();
+    for level in 0..levels {
+        let side = side >> level;
+        for y in 0..side {
+            for x in 0..side {
+                let (column, row) = (x * 8 / side, y * 8 / side);
+                let mut texel = match (column + row) % 2 {
+                    0 => [240, 240, 240, 255],
+                    _ => [40, 90, 60, 255],
+                };
+                if column < 2 && row < 2 {
+                    texel = [220, 40, 30, 255];
+                }
+                if column >= 6 {
+                    // Alpha is multiplied in: in linear light, half of white is 188.
+                    texel = [188, 188, 188, 128];
+                }
+                bytes.extend_from_slice(&texel);
+            }
+        }
+    }
+    let format = Format::Rgba8Srgb;
+    Texels { width: side, height: side, levels, format, sampling, bytes: Arc::new(bytes), start: 0 }
+}
+
+pub const SMOOTH: Sampling = Sampling { nearest: false, wrap: Wrap::Clamp };
+
+/// The atlas in two layers, textures of their own, the nearest texel, repetition, a triangle.
+pub fn textures() -> Packet {
+    let own = TextureSlot(1);
+    let repeat = Sampling { nearest: false, wrap: Wrap::Repeat };
+    let atlas = |layer, x| TextureChange::Atlas {
+        layer,
+        x,
+        y: 16,
+        texels: chessboard(64, ATLAS_LEVELS, SMOOTH),
+    };
+    let side = ATLAS_SIDE as f32;
+    let part = |x: f32| [x / side, (16.0 + 64.0) / side, (x + 64.0) / side, 16.0 / side];
+    let in_atlas = |left: f32, bottom: f32, size: f32, word: u32, x: f32| Instance {
+        uv: part(x),
+        ..quad(left, bottom, [size, size], word)
+    };
+    let near = Instance::NEAREST;
+    let atlas_instances = vec![
+        in_atlas(10.0, 100.0, 64.0, Instance::paint(paint::ATLAS, 0, 0), 32.0),
+        in_atlas(90.0, 100.0, 16.0, Instance::paint(paint::ATLAS, 0, 0), 32.0),
+        in_atlas(120.0, 100.0, 70.0, Instance::paint(paint::ATLAS, 1, 0), 8.0),
+        Instance {
+            color: [255, 160, 60, 200],
+            ..in_atlas(200.0, 100.0, 70.0, Instance::paint(paint::ATLAS, 1, 0) | near, 8.0)
+        },
+        solid(0.0, 90.0, [320.0, 2.0], [255; 4]),
+    ];
+    let texture = Instance::paint(paint::TEXTURE, 0, 0);
+    let mut triangle = quad(240.0, 10.0, [70.0, 70.0], texture);
+    triangle.corners = [240.0, 10.0, 310.0, 10.0, 275.0, 80.0, 275.0, 80.0];
+    let own_instances = vec![
+        quad(10.0, 10.0, [64.0, 64.0], texture),
+        quad(90.0, 10.0, [64.0, 64.0], texture | near),
+        Instance { uv: [-0.5, 2.5, 2.5, -0.5], ..quad(165.0, 10.0, [64.0, 64.0], texture) },
+        triangle,
+    ];
+    let missing = vec![quad(280.0, 110.0, [30.0, 30.0], texture)];
+    let mut packet = packet(vec![
+        Batch { key: KEY, instances: atlas_instances },
+        Batch { key: BatchKey { texture: own, ..KEY }, instances: own_instances },
+        Batch { key: BatchKey { texture: TextureSlot(99), ..KEY }, instances: missing },
+    ]);
+    packet.textures = vec![
+        TextureChange::Put { slot: own, texels: chessboard(16, 5, repeat) },
+        atlas(0, 32),
+        atlas(1, 8),
+    ];
+    packet
+}
+
+/// A letter as a distance field: an upright bar and a slanted one. The three distances are those
+/// to the bars and the nearer of them, so that their median has the corner that one would round.
+fn letter(side: u32) -> Texels {
+    let mut bytes = Vec::new();
+    let bar = |x: f32, y: f32, middle: [f32; 2], half: [f32; 2], turn: f32| {
+        let (s, c) = turn.sin_cos();
+        let (dx, dy) = (x - middle[0], y - middle[1]);
+        let q = [(c * dx + s * dy).abs() - half[0], (c * dy - s * dx).abs() - half[1]];
+        let outside = q[0].max(0.0).hypot(q[1].max(0.0));
+        -(outside + q[0].max(q[1]).min(0.0))
+    };
+    for y in 0..side {
+        for x in 0..side {
+            let (x, y) = (x as f32 + 0.5, (side - y) as f32 - 0.5);
+            let one = bar(x, y, [12.0, 20.0], [3.0, 12.0], 0.0);
+            let other = bar(x, y, [21.0, 20.0], [3.0, 12.0], -0.6);
+            let distance = one.max(other);
+            let byte =
+                |d: f32| ((d / (2.0 * GLYPH_SPREAD) + 0.5).clamp(0.0, 1.0) * 255.0).round() as u8;
+            bytes.extend_from_slice(&[byte(distance); 4]);
+        }
+    }
+    Texels {
+        width: side,
+        height: side,
+        levels: 1,
+        format: Format::Rgba8,
+        sampling: SMOOTH,
+        bytes: Arc::new(bytes),
+        start: 0,
+    }
+}
+
+/// A distance field large and small, with outline and glow, and one in a texture of its own.
+pub fn glyphs() -> Packet {
+    let side = ATLAS_SIDE as f32;
+    let glyph = |left: f32, bottom: f32, size: f32, color: [u8; 4], extra: [f32; 2]| Instance {
+        uv: [64.0 / side, (8.0 + 40.0) / side, (64.0 + 40.0) / side, 8.0 / side],
+        color,
+        extra,
+        ..quad(left, bottom, [size, size], Instance::paint(paint::GLYPH, 0, 0))
+    };
+    let white = [255; 4];
+    let mut instances = vec![
+        glyph(0.0, 20.0, 150.0, white, [0.0, 0.0]),
+        glyph(120.0, 100.0, 80.0, [20, 20, 20, 255], [2.5, 0.0]),
+        glyph(120.0, 100.0, 80.0, [255, 220, 120, 255], [0.0, 0.0]),
+        glyph(190.0, 100.0, 80.0, [80, 200, 255, 255], [1.0, 6.0]),
+        glyph(190.0, 100.0, 80.0, white, [0.0, 0.0]),
+    ];
+    for (i, size) in [8.0, 10.0, 12.0, 16.0, 24.0, 40.0].into_iter().enumerate() {
+        instances.push(glyph(130.0 + 28.0 * i as f32, 50.0, size, white, [0.0, 0.0]));
+    }
+    let own = TextureSlot(1);
+    let spread = (GLYPH_SPREAD * 8.0) as u32;
+    let word = Instance::paint(paint::TEXTURE_FIELD, spread, 0);
+    let field = |left: f32, size: f32, extra: [f32; 2], color: [u8; 4]| Instance {
+        extra,
+        color,
+        ..quad(left, 0.0, [size, size], word)
+    };
+    let fields = vec![
+        field(150.0, 45.0, [0.0, 0.0], white),
+        field(200.0, 45.0, [1.5, 0.0], [255, 60, 60, 255]),
+        field(200.0, 45.0, [0.0, 0.0], white),
+    ];
+    let mut packet = packet(vec![
+        Batch { key: KEY, instances },
+        Batch { key: BatchKey { texture: own, ..KEY }, instances: fields },
+    ]);
+    packet.textures = vec![
+        TextureChange::Glyph { layer: 0, x: 64, y: 8, texels: letter(40) },
+        TextureChange::Put { slot: own, texels: letter(40) },
+    ];
+    packet
+}
+
+/// Layers against the order of batches, clipping, a Gui that is moved, and two pixels for one.
+pub fn clips_and_layers() -> Vec<Packet> {
+    let square = |x: f32, color: [u8; 4]| solid(x, 30.0, [40.0, 40.0], color);
+    let layer = |layer: i32, x: f32, color: [u8; 4]| Batch {
+        key: BatchKey { layer, ..KEY },
+        instances: vec![square(x, color)],
+    };
+    let clipped = Batch {
+        key: BatchKey { clip: Some([90, 20, 130, 60]), ..KEY },
+        instances: vec![
+            Shape { at: [110.0, 40.0], half: [30.0, 30.0], radius: 12.0, ..Shape::BOX }.instance(),
+            square(120.0, [255, 0, 0, 128]),
+        ],
+    };
+    let outside = Batch {
+        key: BatchKey { clip: Some([400, 20, 500, 60]), ..KEY },
+        instances: vec![solid(0.0, 0.0, [320.0, 180.0], [255, 0, 255, 255])],
+    };
+    let mut packet = packet(vec![
+        layer(5, 10.0, [255, 80, 80, 255]),
+        layer(-1, 20.0, [80, 255, 80, 255]),
+        layer(2, 30.0, [80, 80, 255, 255]),
+        clipped.clone(),
+        outside,
+    ]);
+    packet.scale = 1.0;
+    // The same clip in a Gui that is moved, and in one that is turned.
+    let moved = GuiFrame {
+        gui: 2,
+        pose: Mat4::from_translation(Vec3::new(70.0, 80.0, 0.0)),
+        batches: vec![clipped.clone()],
+        ..GuiFrame::default()
+    };
+    let turned = GuiFrame {
+        gui: 3,
+        pose: Mat4::from_translation(Vec3::new(200.0, 20.0, 0.0)) * Mat4::from_rotation_z(0.4),
+        batches: vec![clipped],
+        ..GuiFrame::default()
+    };
+    packet.guis.extend([moved, turned]);
+    packet.views[0].guis = vec![1, 2, 3];
+    vec![packet]
+}

@@ -1,0 +1,152 @@
+-- Camera and Viewport: from where and where a world is seen.
+
+local function words_of(fn, ...)
+  local ok, raised = pcall(fn, ...)
+  assert.is_false(ok)
+  return (raised:gsub("^[%w_%.]+:%d+: ", ""))
+end
+
+local function near(a, b)
+  return math.abs(a - b) < 0.001
+end
+
+describe("Camera", function()
+  local camera
+
+  before_each(function()
+    camera = Application.create_camera()
+  end)
+
+  after_each(function()
+    if Camera.alive(camera) then Application.destroy_camera(camera) end
+  end)
+
+  it("stands and looks where it is told to", function()
+    Camera.set_local_position(camera, Vector3(1, 2, 3))
+    local turned = Quaternion.axis_angle(Vector3(0, 0, 1), math.pi / 2)
+    Camera.set_local_rotation(camera, turned)
+    assert.equals(Vector3(1, 2, 3), Camera.local_position(camera))
+    assert.equals(Vector3(1, 2, 3), Camera.world_position(camera))
+    assert.is_true(near(Quaternion.dot(turned, Camera.local_rotation(camera)), 1))
+    assert.is_true(near(Quaternion.dot(turned, Camera.world_rotation(camera)), 1))
+    local pose = Matrix4x4.from_translation(Vector3(0, 0, 9))
+    Camera.set_local_pose(camera, pose)
+    assert.equals(pose, Camera.local_pose(camera))
+    assert.equals(pose, Camera.world_pose(camera))
+  end)
+
+  it("is not scaled", function()
+    local scaled = Matrix4x4.from_axes(Vector3(2, 0, 0), Vector3(0, 1, 0), Vector3(0, 0, 1),
+      Vector3())
+    assert.matches("its axes must be at right angles and of length 1",
+      words_of(Camera.set_local_pose, camera, scaled))
+  end)
+
+  it("finds points on the screen, and the way back", function()
+    local width, height = Gui.resolution()
+    local place, depth = Camera.world_to_screen(camera, Vector3(0, 10, 0))
+    assert.is_true(near(place.x, width / 2) and near(place.y, height / 2) and near(depth, 10))
+    local point = Vector3(1, 12, -2)
+    place, depth = Camera.world_to_screen(camera, point)
+    assert.is_true(Vector3.distance(Camera.screen_to_world(camera, place, depth), point) < 0.01)
+    local _, behind = Camera.world_to_screen(camera, Vector3(0, -5, 0))
+    assert.is_true(near(behind, -5))
+  end)
+
+  it("knows what it sees", function()
+    assert.is_true(Camera.inside_frustum(camera, Vector3(0, 10, 0)) > 0)
+    assert.is_true(Camera.inside_frustum(camera, Vector3(0, -10, 0)) < 0)
+  end)
+
+  it("has a projection", function()
+    assert.equals("perspective", Camera.projection_type(camera))
+    Camera.set_vertical_fov(camera, 1)
+    assert.is_true(near(Camera.vertical_fov(camera), 1))
+    Camera.set_near_range(camera, 0.5)
+    Camera.set_far_range(camera, 50)
+    assert.same({ 0.5, 50 }, { Camera.near_range(camera), Camera.far_range(camera) })
+    local before = Camera.projection(camera, 2)
+    Camera.set_frustum_half_angles(camera, -0.7, 0.7, -0.5, 0.5)
+    assert.are_not.equals(before, Camera.projection(camera, 2))
+    Camera.set_frustum(camera, -1, 1, -1, 1)
+    Camera.set_projection_type(camera, "orthographic")
+    Camera.set_orthographic_view(camera, -2, 2, -1, 1)
+    assert.equals("orthographic", Camera.projection_type(camera))
+    local place = Camera.world_to_screen(camera, Vector3(2, 5, 0))
+    assert.is_true(near(place.x, (Gui.resolution())))
+  end)
+
+  it("refuses what cannot be seen", function()
+    assert.matches("above 0 and below pi radians, got 60", words_of(Camera.set_vertical_fov, camera,
+      60))
+    assert.matches("'near' must be above 0", words_of(Camera.set_near_range, camera, 0))
+    assert.matches("'far' must be more than the near range",
+      words_of(Camera.set_far_range, camera, 0))
+    assert.matches("did you mean 'perspective'", words_of(Camera.set_projection_type, camera,
+      "perspectiv"))
+    assert.matches("the edges must be in order", words_of(Camera.set_frustum, camera, 1, -1, 0, 1))
+    assert.matches("the edges must be in order",
+      words_of(Camera.set_orthographic_view, camera, 1, -1, 0, 1))
+    assert.matches("less than half of pi",
+      words_of(Camera.set_frustum_half_angles, camera, -2, 2, -1, 1))
+    assert.matches("'aspect' must be above 0", words_of(Camera.projection, camera, -1))
+    assert.matches("must have length 1",
+      words_of(Camera.set_local_rotation, camera, Quaternion.from_elements(0, 0, 0, 2)))
+  end)
+
+  it("is gone when it is destroyed", function()
+    assert.is_true(Camera.alive(camera))
+    Application.destroy_camera(camera)
+    assert.is_false(Camera.alive(camera))
+    for _, name in ipairs({ "local_pose", "world_pose", "local_position", "world_position",
+      "local_rotation", "world_rotation", "projection_type", "vertical_fov", "near_range",
+      "far_range" }) do
+      assert.matches("camera was destroyed in frame", words_of(Camera[name], camera))
+    end
+    assert.matches("must be Vector3", words_of(Camera.set_local_position, Application.main_camera()))
+    assert.matches("must be Vector3", words_of(Camera.world_to_screen, Application.main_camera()))
+    assert.matches("must be Vector3", words_of(Camera.screen_to_world, Application.main_camera()))
+    assert.matches("must be Vector3", words_of(Camera.inside_frustum, Application.main_camera()))
+    assert.matches("camera was destroyed", words_of(Application.destroy_camera, camera))
+    assert.matches("must be number", words_of(Camera.alive))
+  end)
+
+  it("of the main world is there without being made", function()
+    assert.equals(Application.main_camera(), Application.main_camera())
+  end)
+end)
+
+describe("Viewport", function()
+  it("is a part of the screen", function()
+    local viewport = Application.create_viewport()
+    local width, height = Gui.resolution()
+    assert.equals(Vector2(width, height), Viewport.size(viewport))
+    Viewport.set_rect(viewport, 0.5, 0, 0.5, 1)
+    assert.equals(Vector2(width / 2, height), Viewport.size(viewport))
+    Viewport.set_background(viewport, nil)
+    Viewport.set_background(viewport, Color(1, 2, 3))
+    assert.matches("must lie within 0, 0 and 1, 1",
+      words_of(Viewport.set_rect, viewport, 0.5, 0, 1, 1))
+    assert.matches("must be Color or nil", words_of(Viewport.set_background, viewport, 5))
+    local world = Application.new_world()
+    Application.render_world(world, nil, viewport)
+    test.frames(1)
+    Application.release_world(world)
+    assert.is_true(Viewport.alive(viewport))
+    Application.destroy_viewport(viewport)
+    assert.is_false(Viewport.alive(viewport))
+    assert.matches("must be number", words_of(Viewport.alive))
+    assert.matches("viewport was destroyed", words_of(Viewport.size, viewport))
+    assert.matches("viewport was destroyed", words_of(Application.destroy_viewport, viewport))
+    assert.matches("must be World", words_of(Application.render_world))
+  end)
+
+  it("shows at most 256 times in a frame", function()
+    local world = Application.new_world()
+    for _ = 1, 256 do Application.render_world(world) end
+    assert.matches("256 views are shown in this frame already",
+      words_of(Application.render_world, world))
+    test.frames(1)
+    Application.release_world(world)
+  end)
+end)

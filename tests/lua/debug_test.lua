@@ -1,0 +1,184 @@
+-- Debug and LineObject: lines and words over the picture; and the console.
+
+local function words_of(fn, ...)
+  local ok, raised = pcall(fn, ...)
+  assert.is_false(ok)
+  return (raised:gsub("^[%w_%.]+:%d+: ", ""))
+end
+
+local RED, POSE = Color(255, 0, 0), Matrix4x4.identity()
+
+-- Plays a frame that shows a world: how many quadrilaterals that drew.
+local function drawn(world)
+  Application.render_world(world)
+  test.frames(1)
+  local count = 0
+  for _, draw in ipairs(test.draws()) do count = count + draw.count end
+  return count
+end
+
+describe("Debug", function()
+  local world
+
+  before_each(function()
+    world = Application.new_world()
+    Camera.set_local_position(Application.main_camera(), Vector3(0, -10, 0))
+  end)
+
+  after_each(function()
+    Debug.clear()
+    Application.release_world(world)
+  end)
+
+  it("shows lines for a frame, or for longer", function()
+    Debug.line(Vector3(0, 0, 0), Vector3(0, 0, 1))
+    Debug.line(Vector3(0, 0, 0), Vector3(1, 0, 1), RED, 0.5)
+    assert.equals(2, drawn(world))
+    assert.equals(1, drawn(world))
+    test.seconds(0.6)
+    assert.equals(0, drawn(world))
+  end)
+
+  it("shows boxes, spheres and axes by their lines", function()
+    Debug.box(POSE, Vector3(1, 1, 1), RED)
+    assert.equals(12, drawn(world))
+    Debug.axes(POSE)
+    assert.equals(3, drawn(world))
+    Debug.sphere(Vector3(0, 0, 0), 1)
+    assert.equals(60, drawn(world))
+  end)
+
+  it("shows no lines that are behind the camera", function()
+    Debug.line(Vector3(0, -20, 0), Vector3(1, -20, 0))
+    assert.equals(0, drawn(world))
+  end)
+
+  it("shows words on the screen and in the world", function()
+    Debug.text("ab", RED)
+    Debug.world_text("cde", Vector3(0, 0, 0), RED, nil, 20)
+    assert.equals(5, drawn(world))
+    Debug.text("ab", RED, 10)
+    Debug.clear()
+    assert.equals(0, drawn(world))
+  end)
+
+  it("says what is wrong", function()
+    assert.matches("'from' must be Vector3", words_of(Debug.line))
+    assert.matches("'pose' must be Matrix4x4", words_of(Debug.box))
+    assert.matches("'radius' must be number", words_of(Debug.sphere, Vector3()))
+    assert.matches("'pose' must be Matrix4x4", words_of(Debug.axes))
+    assert.matches("'text' must be string", words_of(Debug.text))
+    assert.matches("'size' must be above 0",
+      words_of(Debug.world_text, "x", Vector3(), nil, nil, 0))
+    for _ = 1, 1000 do Debug.text("x") end
+    assert.matches("1000 texts are shown already", words_of(Debug.text, "x"))
+  end)
+end)
+
+describe("LineObject", function()
+  local world, lines
+
+  before_each(function()
+    world = Application.new_world()
+    lines = World.create_line_object(world)
+    Camera.set_local_position(Application.main_camera(), Vector3(0, -10, 0))
+  end)
+
+  after_each(function()
+    Application.release_world(world)
+  end)
+
+  it("is shown in the frames in which it is dispatched", function()
+    LineObject.add_line(lines, RED, Vector3(0, 0, 0), Vector3(1, 0, 0))
+    LineObject.add_box(lines, RED, POSE, Vector3(1, 1, 1))
+    LineObject.dispatch(world, lines)
+    assert.equals(13, drawn(world))
+    assert.equals(0, drawn(world))
+    LineObject.reset(lines)
+    LineObject.dispatch(world, lines)
+    assert.equals(0, drawn(world))
+  end)
+
+  it("is shown in its own world alone", function()
+    local other = Application.new_world()
+    LineObject.add_line(lines, RED, Vector3(0, 0, 0), Vector3(1, 0, 0))
+    LineObject.dispatch(world, lines)
+    assert.equals(0, drawn(other))
+    assert.matches("belongs to another world", words_of(LineObject.dispatch, other, lines))
+    assert.matches("belongs to another world", words_of(World.destroy_line_object, other, lines))
+    Application.release_world(other)
+  end)
+
+  it("takes round things in as many parts as are wanted", function()
+    local a, b = Vector3(0, 0, 0), Vector3(0, 0, 1)
+    LineObject.add_circle(lines, RED, a, 1, Vector3(0, 1, 0), 8)
+    LineObject.add_sphere(lines, RED, a, 1, 8)
+    LineObject.add_half_sphere(lines, RED, a, 1, nil, 8)
+    LineObject.add_capsule(lines, RED, a, b, 1, 8)
+    LineObject.add_cone(lines, RED, a, b, 1, 8)
+    LineObject.add_axes(lines, POSE, 2)
+    LineObject.dispatch(world, lines)
+    -- A half sphere is a circle and two halves, a capsule two of those and four lines.
+    assert.equals(8 + 24 + 16 + 36 + 12 + 3, drawn(world))
+  end)
+
+  it("says what is wrong", function()
+    assert.matches("'segments' must be 3 to 256, got 2",
+      words_of(LineObject.add_circle, lines, RED, Vector3(), 1, nil, 2))
+    local names = { "add_line", "add_axes", "add_box", "add_sphere", "add_half_sphere",
+      "add_capsule", "add_cone", "reset" }
+    World.destroy_line_object(world, lines)
+    for _, name in ipairs(names) do
+      assert.matches("line object was destroyed in frame", words_of(LineObject[name], lines))
+    end
+    assert.matches("'world' must be World", words_of(World.create_line_object))
+  end)
+end)
+
+describe("The console", function()
+  local function type_in(text)
+    for character in text:gmatch(".") do
+      test.input({ text = character })
+    end
+  end
+
+  local function tap(key)
+    test.input({ tap = key })
+    test.frames(1)
+  end
+
+  after_each(function()
+    console_result = nil
+  end)
+
+  it("runs what is typed into it, while it is open", function()
+    type_in("console_result = 1")
+    tap("enter")
+    assert.is_nil(console_result)
+    tap("grave")
+    type_in("console_result = 2")
+    tap("enter")
+    assert.equals(2, console_result)
+    -- What was entered before comes back, and can be edited.
+    tap("up")
+    tap("backspace")
+    type_in("3")
+    test.frames(1)
+    tap("left")
+    tap("right")
+    tap("enter")
+    assert.equals(3, console_result)
+    tap("grave")
+    type_in("console_result = 4")
+    tap("enter")
+    assert.equals(3, console_result)
+  end)
+
+  it("tells of errors without stopping the game", function()
+    test.expect_error("console:1: no")
+    tap("grave")
+    type_in("error('no')")
+    tap("enter")
+    tap("grave")
+  end)
+end)

@@ -1,0 +1,395 @@
+-- Gui: rectangles, bitmaps, triangles, shapes, the two modes, batches, transforms and clips. Texts are
+-- in gui_text_test.lua.
+
+local function words_of(fn, ...)
+  local ok, raised = pcall(fn, ...)
+  assert.is_false(ok)
+  return (raised:gsub("^[%w_%.]+:%d+: ", ""))
+end
+
+local P, S, RED = Vector3(10, 20, 1), Vector2(30, 40), Color(255, 0, 0)
+
+describe("Gui", function()
+  local world, now, kept
+
+  before_each(function()
+    world = Application.new_world()
+    now = World.create_screen_gui(world, "immediate")
+    kept = World.create_screen_gui(world)
+  end)
+
+  after_each(function()
+    Application.release_world(world)
+  end)
+
+  local function shown(gui)
+    Gui.inspect(gui)
+    test.frames(1)
+    return Gui.inspect(gui)
+  end
+
+  -- Plays a frame that shows the world.
+  local function show()
+    Application.render_world(world)
+    test.frames(1)
+  end
+
+  describe("of a world", function()
+    it("is there until it is destroyed, or its world ends", function()
+      assert.is_true(Gui.alive(now))
+      World.destroy_gui(world, now)
+      assert.is_false(Gui.alive(now))
+      assert.is_false(Gui.alive(1.5))
+      assert.matches("^Gui.rect: argument #1 'gui': Gui was destroyed in frame %d+ at gui_test",
+        words_of(Gui.rect, now, P, S, RED))
+      local other = Application.new_world()
+      local gui = World.create_screen_gui(other)
+      Application.release_world(other)
+      assert.is_false(Gui.alive(gui))
+    end)
+
+    it("is made with known words alone", function()
+      World.create_screen_gui(world, "material", "textures/ship", "immediate")
+      assert.equals("World.create_screen_gui: argument #2 must be \"immediate\", \"retained\" or "
+        .. "\"material\" and a name, got string \"imediate\", did you mean 'immediate'?",
+        words_of(World.create_screen_gui, world, "imediate"))
+      assert.matches("there is no texture 'nowhere'",
+        words_of(World.create_screen_gui, world, "material", "nowhere"))
+      assert.matches("must be World, got nil", words_of(World.create_screen_gui))
+    end)
+
+    it("can stand on a plane in the world", function()
+      local gui = World.create_world_gui(world, Matrix4x4.identity(), 2, 1, "immediate")
+      local width, height = Gui.resolution(gui)
+      assert.same({ 2, 1 }, { width, height })
+      assert.matches("must be above 0",
+        words_of(World.create_world_gui, world, Matrix4x4.identity(), 0, 1))
+      assert.matches("argument #2 'pose' must be Matrix4x4",
+        words_of(World.create_world_gui, world, nil, 1, 1))
+      assert.matches("cannot be clipped", words_of(Gui.push_clip, gui, Vector2(), Vector2(1, 1)))
+    end)
+
+    it("can be drawn into a texture, which others draw with", function()
+      local gui = World.create_texture_gui(world, "tests/map", 64, 32, "immediate")
+      assert.equals(Vector2(64, 32), Gui.texture_size(now, "tests/map"))
+      Gui.rect(gui, P, S, RED)
+      Gui.bitmap(now, "tests/map", P)
+      show()
+      assert.equals(2, test.draw_calls())
+      assert.matches("there is a texture 'tests/map' already",
+        words_of(World.create_texture_gui, world, "tests/map", 8, 8))
+      World.destroy_gui(world, gui)
+      show()
+      World.create_texture_gui(world, "tests/map", 16, 16)
+      assert.equals(Vector2(16, 16), Gui.texture_size(now, "tests/map"))
+      assert.matches("1 to %d+ texels a side",
+        words_of(World.create_texture_gui, world, "tests/none", 0, 8))
+    end)
+
+    it("belongs to that world", function()
+      local other = Application.new_world()
+      assert.equals("core.destroy_gui: this Gui belongs to another world",
+        words_of(World.destroy_gui, other, now))
+      assert.matches("argument #2 'gui' must be Gui, got nil", words_of(World.destroy_gui, world))
+      Application.release_world(other)
+    end)
+
+    it("is as large as the screen", function()
+      local width, height = Gui.resolution()
+      assert.is_true(width > 0 and height > 0)
+      assert.same({ width, height }, { Gui.resolution(now) })
+      assert.matches("must be Gui", words_of(Gui.resolution, "x"))
+    end)
+  end)
+
+  describe("that is immediate", function()
+    it("shows what is drawn for one frame", function()
+      Gui.inspect(now)
+      assert.is_nil(Gui.rect(now, P, S, RED))
+      Application.render_world(world)
+      test.frames(1)
+      assert.equals(1, test.draw_calls())
+      local seen = Gui.inspect(now)
+      assert.equals(1, #seen)
+      assert.same({ "rect", 1, 10, 20, 40, 60, 255, 0 }, { seen[1].kind, seen[1].layer, seen[1].left,
+        seen[1].bottom, seen[1].right, seen[1].top, seen[1].red, seen[1].green })
+      show()
+      assert.equals(0, test.draw_calls())
+    end)
+
+    it("draws what is alike in one go, in the order of the first of each", function()
+      for layer = 2, 1, -1 do
+        for _ = 1, 10 do
+          Gui.rect(now, Vector3(0, 0, layer), S, RED)
+          Gui.bitmap(now, "textures/ship", Vector3(0, 0, layer), S, RED)
+          Gui.bitmap(now, "textures/dot", Vector3(0, 0, layer), S, RED)
+        end
+      end
+      show()
+      assert.equals(2, test.draw_calls())
+      local draws = test.draws()
+      assert.same({ 1, 2, 30 }, { draws[1].layer, draws[2].layer, draws[1].count })
+    end)
+
+    it("rounds layers down", function()
+      Gui.rect(now, Vector3(0, 0, -0.5), S, RED)
+      Gui.rect(now, Vector3(0, 0, 0.5), S, RED)
+      show()
+      assert.equals(-1, test.draws()[1].layer)
+      assert.equals(0, test.draws()[2].layer)
+    end)
+
+    it("keeps no objects", function()
+      assert.matches("this Gui is immediate: it keeps no objects",
+        words_of(Gui.update_rect, now, 5, P, S, RED))
+      assert.matches("this Gui is immediate: what it shows ends with the frame",
+        words_of(Gui.destroy_rect, now, 5))
+    end)
+  end)
+
+  describe("that is retained", function()
+    it("shows objects until they are destroyed", function()
+      local object = Gui.rect(kept, P, S, RED)
+      assert.is_number(object)
+      assert.equals(object, shown(kept)[1].object)
+      Gui.update_rect(kept, object, Vector3(0, 0, 7), S)
+      local seen = shown(kept)
+      assert.same({ 1, 7, 0, 255 }, { #seen, seen[1].layer, seen[1].left, seen[1].green })
+      Gui.destroy_rect(kept, object)
+      assert.equals(0, #shown(kept))
+      assert.matches("^Gui.destroy_rect: this object of a Gui was destroyed in frame",
+        words_of(Gui.destroy_rect, kept, object))
+      assert.matches("^Gui.update_rect: this object of a Gui was destroyed in frame",
+        words_of(Gui.update_rect, kept, object, P, S, RED))
+    end)
+
+    it("refuses objects of another Gui or another kind", function()
+      local object = Gui.rect(kept, P, S, RED)
+      local other = World.create_screen_gui(world)
+      assert.equals("Gui.update_rect: this object belongs to another Gui",
+        words_of(Gui.update_rect, other, object, P, S, RED))
+      assert.equals("Gui.update_bitmap: this object is a rect and no bitmap",
+        words_of(Gui.update_bitmap, kept, object, "textures/ship", P, S, RED))
+      assert.matches("is no object of a Gui", words_of(Gui.update_rect, kept, 3, P, S, RED))
+      assert.matches("'object' must be the number of an object, got nil",
+        words_of(Gui.update_rect, kept, nil, P, S, RED))
+    end)
+
+    it("draws as many times as there are distinct keys", function()
+      for i = 1, 20 do
+        Gui.bitmap(kept, i % 2 == 0 and "textures/ship" or "textures/dot", P, S, RED)
+      end
+      show()
+      assert.equals(1, test.draw_calls())
+      show()
+      assert.equals(1, test.draw_calls())
+      Gui.reset(kept)
+      show()
+      assert.equals(0, test.draw_calls())
+      assert.matches("must be Gui", words_of(Gui.reset))
+    end)
+
+    it("ends every kind of object by its own word", function()
+      local pose = Matrix4x4.identity()
+      Gui.destroy_bitmap(kept, Gui.bitmap(kept, "textures/ship", P, S, RED))
+      Gui.destroy_triangle(kept, Gui.triangle(kept, P, S, Vector2(), 1, RED))
+      Gui.destroy_shape(kept, Gui.circle(kept, P, 5))
+      Gui.destroy_rect_3d(kept, Gui.rect_3d(kept, pose, P, 1, S))
+      Gui.destroy_bitmap_3d(kept, Gui.bitmap_3d(kept, "textures/ship", pose, P, 1, S))
+      assert.equals(0, #shown(kept))
+      for _, name in ipairs({ "bitmap", "triangle", "shape", "rect_3d", "bitmap_3d", "text",
+        "text_3d" }) do
+        assert.matches("is no object of a Gui", words_of(Gui["destroy_" .. name], kept, 3))
+      end
+    end)
+  end)
+
+  describe("draws", function()
+    it("bitmaps in the size of their picture", function()
+      local object = Gui.bitmap(kept, "textures/ship", Vector2(1, 2))
+      local seen = shown(kept)[1]
+      assert.same({ "bitmap", "textures/ship", 1, 2, 17, 10 },
+        { seen.kind, seen.name, seen.left, seen.bottom, seen.right, seen.top })
+      Gui.update_bitmap(kept, object, "textures/dot", P, S, RED)
+      Gui.update_bitmap(kept, object, "textures/dot", P)
+      assert.equals("textures/dot", shown(kept)[1].name)
+      assert.matches("there is no texture 'textures/shop'.*did you mean 'textures/ship'",
+        words_of(Gui.bitmap, kept, "textures/shop", P))
+      assert.matches("argument #2 'material' must be string or Material, got nil",
+        words_of(Gui.bitmap, kept, nil, P))
+      assert.matches("argument #3 'material' must be", words_of(Gui.update_bitmap, kept, object))
+      assert.equals(Vector2(16, 8), Gui.texture_size(kept, "textures/ship"))
+      assert.matches("there is no texture", words_of(Gui.texture_size, kept, "nowhere"))
+    end)
+
+    it("parts of bitmaps", function()
+      local object = Gui.bitmap_uv(kept, "textures/ship", Vector2(0, 0), Vector2(0.5, 1), P, S)
+      Gui.update_bitmap_uv(kept, object, "textures/ship", Vector2(), Vector2(1, 1), P, S, RED)
+      assert.equals(1, #shown(kept))
+      assert.matches("goes beyond 0 to 1, and this texture shares an atlas",
+        words_of(Gui.bitmap_uv, kept, "textures/ship", Vector2(), Vector2(2, 1), P, S))
+      assert.matches("goes beyond 0 to 1", words_of(Gui.update_bitmap_uv, kept, object,
+        "textures/ship", Vector2(), Vector2(2, 1), P, S))
+    end)
+
+    it("triangles", function()
+      local object = Gui.triangle(kept, Vector2(0, 0), Vector3(4, 0, 9), Vector2(0, 4), 3, RED)
+      local seen = shown(kept)[1]
+      assert.same({ "triangle", 3, 4 }, { seen.kind, seen.layer, seen.right })
+      Gui.update_triangle(kept, object, Vector2(0, 0), Vector2(8, 0), Vector2(0, 4))
+      assert.equals(8, shown(kept)[1].right)
+      assert.matches("'p2' must be Vector2 or Vector3, got number 4",
+        words_of(Gui.triangle, kept, P, 4))
+      assert.matches("'p1' must be", words_of(Gui.update_triangle, kept, object))
+    end)
+
+    it("outlines and round corners", function()
+      Gui.rect_outline(now, P, S, 2, RED)
+      Gui.rect_outline(now, Vector2(1, 1), S, 2)
+      local object = Gui.rounded_rect(kept, P, S, 8, RED)
+      Gui.update_rounded_rect(kept, object, P, S, 8, RED, 2)
+      Gui.update_rect(kept, object, P, S)
+      assert.equals(1, #shown(kept))
+      assert.matches("'thickness' must be number, got nil", words_of(Gui.rect_outline, now, P, S))
+      assert.matches("'radius' must be number", words_of(Gui.rounded_rect, now, P, S, "8"))
+      assert.matches("'radius' must be number",
+        words_of(Gui.update_rounded_rect, kept, object, P, S))
+    end)
+
+    it("nine-patches", function()
+      local object = Gui.nine_patch(kept, "textures/ship", 2, P, S)
+      Gui.update_nine_patch(kept, object, "textures/ship", { 1, 2, 3, 4 }, P, S, RED)
+      local seen = shown(kept)[1]
+      assert.same({ 10, 60 }, { seen.left, seen.top })
+      assert.matches("'borders' must be a number or four of them",
+        words_of(Gui.nine_patch, kept, "textures/ship", { 1, 2 }, P, S))
+      assert.matches("'borders' must be number or table",
+        words_of(Gui.update_nine_patch, kept, object, "textures/ship"))
+    end)
+
+    it("lines and polygons", function()
+      Gui.line(now, Vector3(0, 0, 2), Vector2(10, 0), 4, RED)
+      Gui.polyline(now, { Vector2(0, 0), Vector2(5, 5), Vector2(9, 0) }, 2, 1, RED, true)
+      Gui.polygon(now, { Vector2(0, 0), Vector2(5, 0), Vector2(5, 5), Vector2(0, 5) })
+      show()
+      assert.equals(3, test.draw_calls())
+      assert.equals(2, test.draws()[1].count)
+      assert.matches("'thickness' must be number", words_of(Gui.line, now, P, P))
+      assert.matches("'points' must have 2 to 4096 points, got 1",
+        words_of(Gui.polyline, now, { P }, 2))
+      assert.matches("point 2 must be Vector2 or Vector3, got number 5",
+        words_of(Gui.polygon, now, { P, 5, P }))
+      assert.matches("this polygon has no area", words_of(Gui.polygon, now, { P, P, P }))
+    end)
+
+    it("circles, ellipses and arcs", function()
+      Gui.circle(now, P, 5, RED)
+      Gui.ellipse(now, P, Vector2(5, 3), RED, 1)
+      Gui.arc(now, P, 5, 0, math.pi, RED)
+      Gui.arc(now, Vector2(3, 3), 5, 0, math.pi, nil, 2)
+      assert.matches("'radius' must be 0 or more, got %-5", words_of(Gui.circle, now, P, -5))
+      assert.matches("'radii' must be Vector2 or Vector3", words_of(Gui.ellipse, now, P, 5))
+      assert.matches("'from' must be number", words_of(Gui.arc, now, P, 5))
+    end)
+
+    it("on planes of their own", function()
+      local pose = Matrix4x4.from_translation(Vector3(5, 0, 6))
+      local rect = Gui.rect_3d(kept, pose, Vector3(1, 0, 1), 4, S, RED)
+      Gui.update_rect_3d(kept, rect, pose, Vector3(), 4, S, RED)
+      local bitmap = Gui.bitmap_3d(kept, "textures/ship", pose, Vector3(), 4, S)
+      Gui.update_bitmap_3d(kept, bitmap, "textures/ship", pose, Vector3(), 5, S)
+      Gui.bitmap_3d_uv(now, "textures/ship", Vector2(), Vector2(1, 1), pose, Vector3(), 4, S)
+      assert.equals(2, #shown(kept))
+      assert.matches("'pose' must be Matrix4x4", words_of(Gui.rect_3d, kept, P))
+      assert.matches("'pose' must be Matrix4x4", words_of(Gui.update_rect_3d, kept, rect, P))
+      assert.matches("'pose' must be", words_of(Gui.bitmap_3d, kept, "textures/ship", P))
+      assert.matches("'pose' must be", words_of(Gui.update_bitmap_3d, kept, bitmap, "textures/ship"))
+      assert.matches("'pose' must be", words_of(Gui.bitmap_3d_uv, kept, "textures/ship", S, S, P))
+    end)
+
+    it("nothing of numbers that are not finite", function()
+      assert.matches("^Gui.rect: places, sizes and layers must be finite numbers",
+        words_of(Gui.rect, now, Vector3(0 / 0, 0, 0), S, RED))
+      assert.matches("must be finite", words_of(Gui.rect, now, P, Vector2(1 / 0, 1), RED))
+      assert.matches("points must be finite",
+        words_of(Gui.polyline, now, { Vector2(0 / 0, 0), Vector2(1, 1) }, 1))
+    end)
+
+    it("nothing of arguments of the wrong type", function()
+      assert.equals("Gui.rect: argument #2 'position' must be Vector3 or Vector2, got number 5",
+        words_of(Gui.rect, now, 5, S))
+      assert.equals("Gui.rect: argument #4 'color' must be Color or nil, got string \"red\"",
+        words_of(Gui.rect, now, P, S, "red"))
+      assert.equals("Gui.rect: argument #1 'gui' must be Gui, got nil", words_of(Gui.rect))
+      assert.matches("must be a Gui, and the number 7 never was one",
+        words_of(Gui.rect, 7, P, S, RED))
+    end)
+  end)
+
+  describe("has a pen", function()
+    it("that moves, turns and sizes what is drawn next", function()
+      Gui.inspect(now)
+      Gui.push(now)
+      Gui.translate(now, Vector2(100, 0))
+      Gui.push(now)
+      Gui.rotate(now, math.pi / 2)
+      Gui.scale(now, Vector2(2, 1))
+      Gui.rect(now, Vector3(0, 0, 1), Vector2(10, 10), RED)
+      Gui.pop(now)
+      Gui.rect(now, Vector3(0, 0, 2), Vector2(10, 10), RED)
+      Gui.pop(now)
+      Gui.rect(now, Vector3(0, 0, 3), Vector2(10, 10), RED)
+      local seen = Gui.inspect(now)
+      assert.is_true(math.abs(seen[1].left - 90) < 0.001 and math.abs(seen[1].top - 20) < 0.001)
+      assert.equals(100, seen[2].left)
+      assert.equals(0, seen[3].left)
+    end)
+
+    it("whose pushes and pops belong together", function()
+      assert.matches("no transform is pushed", words_of(Gui.pop, now))
+      assert.matches("no clip is pushed", words_of(Gui.pop_clip, now))
+      for _ = 1, 64 do Gui.push(now) end
+      assert.matches("64 transforms are pushed already", words_of(Gui.push, now))
+      for _ = 1, 64 do Gui.pop(now) end
+    end)
+
+    it("that cuts off what lies outside of a rectangle, as a batch of its own", function()
+      Gui.rect(now, P, S, RED)
+      Gui.push_clip(now, Vector2(0, 0), Vector2(20, 20))
+      Gui.rect(now, P, S, RED)
+      Gui.rect(now, P, S, RED)
+      Gui.pop_clip(now)
+      Gui.rect(now, P, S, RED)
+      show()
+      assert.equals(2, test.draw_calls())
+    end)
+
+    it("that takes living Guis and right values alone", function()
+      for _, name in ipairs({ "push", "pop", "pop_clip" }) do
+        assert.matches("must be Gui", words_of(Gui[name], "x"))
+      end
+      assert.matches("must be Vector2", words_of(Gui.translate, now, 5))
+      assert.matches("must be number", words_of(Gui.rotate, now))
+      assert.matches("must be Vector2", words_of(Gui.scale, now, 2))
+      assert.matches("must be Vector2", words_of(Gui.push_clip, now, 2))
+    end)
+  end)
+
+  it("moves as a whole", function()
+    Gui.move(kept, Matrix4x4.from_translation(Vector3(5, 0, 5)))
+    assert.matches("must be Matrix4x4", words_of(Gui.move, kept, Vector2(1, 1)))
+  end)
+
+  it("can be looked into", function()
+    assert.same({}, Gui.inspect(kept))
+    assert.matches("must be Gui", words_of(Gui.inspect))
+  end)
+
+  it("of the main world is there without being made", function()
+    local gui = Application.main_gui()
+    assert.equals(gui, Application.main_gui())
+    Gui.rect(gui, P, S, RED)
+    test.frames(1)
+    assert.equals(1, test.draw_calls())
+  end)
+end)

@@ -1,0 +1,52 @@
+-- Suites of Texture: pictures by their names. The pictures are in pictures/.
+
+describe("Texture.exists", function()
+  it("knows pictures and frames of sheets", function()
+    assert.is_true(Texture.exists("pictures/hero"))
+    assert.is_true(Texture.exists("pictures/hero/2"))
+    assert.is_false(Texture.exists("pictures/hero/9"))
+    assert.is_false(Texture.exists("pictures/villain"))
+  end)
+
+  it("takes a name", function()
+    assert.error_matches(function() Texture.exists(1) end,
+      "Texture.exists: argument #1 'name' must be string, got number 1")
+  end)
+end)
+
+describe("Texture.size", function()
+  it("gives the size of the picture", function()
+    local width, height = Texture.size("pictures/hero")
+    assert.same({ 32, 8 }, { width, height })
+    width, height = Texture.size("pictures/hero/4")
+    assert.same({ 8, 8 }, { width, height })
+  end)
+
+  it("says what is there instead", function()
+    assert.error_matches(function() Texture.size("pictures/hear") end,
+      "Texture.size: argument #1 'name': there is no texture 'pictures/hear'")
+    assert.error_matches(function() Texture.size("pictures/hero/9") end,
+      "the sheet 'pictures/hero' has no frame '9': it has 4 frames, '1' to '4'")
+  end)
+end)
+
+describe("Texture.load and Texture.unload", function()
+  it("take room and give it back", function()
+    Texture.unload("pictures/noise")
+    local before = Texture.statistics()
+    Texture.load("pictures/noise")
+    local loaded = Texture.statistics()
+    assert.equals(before.textures + 1, loaded.textures)
+    assert.is_true(loaded.bytes > 0 and loaded.atlas_layers >= 1 and loaded.slots >= 0)
+    Texture.unload("pictures/noise")
+    assert.equals(before.textures, Texture.statistics().textures)
+    assert.equals(8, (Texture.size("pictures/noise")))
+  end)
+
+  it("do not know what is not there", function()
+    assert.error_matches(function() Texture.load("nothing") end,
+      "Texture.load: argument #1 'name': there is no texture 'nothing'")
+    assert.error_matches(function() Texture.unload("nothing") end,
+      "Texture.unload: argument #1 'name': there is no texture 'nothing'")
+  end)
+end)

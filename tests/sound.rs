@@ -1,0 +1,13 @@
+//! Sound from outside: files compiled, voices mixed, devices that fail, the command line.
+//! What games call is tested in tests/lua/sound_test.lua.
+
+#[path = "sound/cases.rs"]
+mod cases;
+#[path = "sound/device.rs"]
+mod device;
+#[path = "sound/game.rs"]
+mod game;
+#[path = "sound/mixing.rs"]
+mod mixing;
+#[path = "sound/reloading.rs"]
+mod reloading;

@@ -1,0 +1,274 @@
+//! Bad input and limits, with their words; the command line.
+
+use super::game::{Game, frames, number, offline, peak, play, text, tone, with};
+use engine::system::sound::mixer::Mixer;
+use engine::system::sound::parameters::PARAMETERS_MAX;
+use engine::system::sound::voices::{Trigger, VOICES_MAX};
+use std::path::Path;
+use std::process::Command;
+
+/// One file that cannot be compiled, and what is said of it.
+fn refused(path: &str, bytes: &[u8], wanted: &str) {
+    let game = Game::new(&format!("refused-{}", path.len() * 1000 + bytes.len()), &[(path, bytes)]);
+    assert_eq!(game.problems.len(), 1, "{:?}", game.problems);
+    assert!(game.problems[0].starts_with(wanted), "{}", game.problems[0]);
+}
+
+#[test]
+fn a_file_that_cannot_be_played_is_named_when_it_is_compiled() {
+    let whole = tone(440.0, 0.1);
+    refused("a.wav", &whole[..whole.len() / 2], "a.wav: it is cut short: export it again");
+    refused("empty.ogg", b"", "empty.ogg: the file is empty");
+    refused("page.ogg", b"OggS\0\x02rest", "page.ogg: it is cut short: export it again");
+    let words = "text.mp3: it cannot be decoded as WAV, OGG Vorbis, FLAC or MP3 (";
+    refused("text.mp3", b"This is a sentence, and not a recording of anything.", words);
+    refused("head.flac", b"fLaC\0\0\0\x22nothing", "head.flac: it cannot be decoded");
+    refused(
+        "b.sound",
+        b"play = \"a\" volume_db = \"loud\"",
+        "b.sound:1: 'volume_db' must be a number, got text",
+    );
+    refused("c.mixer", b"buses = 3", "c.mixer:1: 'buses' must be a block of names and buses");
+}
+
+#[test]
+fn noise_is_never_taken_for_a_recording_and_takes_nothing_along() {
+    // Heads of every format, and then bytes that nobody chose.
+    let heads: [&[u8]; 5] = [
+        b"RIFF\xff\xff\xff\x7fWAVEfmt \x10\0\0\0\x01\0\x02\0\x80\xbb\0\0\0\xee\x02\0\x04\0\x10\0da",
+        b"OggS\0\x06\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\x1e\x01vorbis",
+        b"fLaC\x80\0\0\x22\x10\0\x10\0\0\0\0\0\0\0\x0b\xb8\x02\xf0\xff\xff\xff\xff",
+        b"\xff\xfb\x90\x64",
+        b"ID3\x04\0\0\x7f\x7f\x7f\x7f",
+    ];
+    let mut seed = 1u32;
+    for (i, head) in heads.iter().enumerate() {
+        let mut bytes = head.to_vec();
+        bytes.extend((0..4000).map(|_| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 24) as u8
+        }));
+        // Refused with words, or played as what it is; the process is still there.
+        let game = Game::new(&format!("noise-{i}"), &[("noise.wav", &bytes)]);
+        assert!(game.problems.len() <= 1, "{:?}", game.problems);
+    }
+}
+
+#[test]
+fn what_a_sound_lacks_is_said_when_it_is_triggered() {
+    let rules = b"play = { switch = \"m\", cases = { wood = \"t\" } }
+        curves = [{ parameter = \"f\", target = \"pitch\", points = [[0, 1]] }]";
+    let files: &[(&str, &[u8])] = &[
+        ("s.sound", rules),
+        ("t.wav", &tone(440.0, 0.1)),
+        ("none.sound", b"play = \"missing\""),
+        ("rules.sound", b"play = \"s\""),
+    ];
+    let mut game = Game::new("lacks", files);
+    let (mut sounds, world) = with(Mixer::standard(), 8, None);
+    let mut words = |name: &str, parameters: &[_]| {
+        let trigger = Trigger { parameters, ..Trigger::new(name, world) };
+        sounds.trigger(&mut game.store, &trigger).unwrap_err().message
+    };
+    assert_eq!(
+        words("s", &[text("m", "wood")]),
+        "sound 's': the parameter 'f' has no value: give it in 'parameters', or a default in the \
+         sound's file"
+    );
+    assert_eq!(
+        words("s", &[number("f", 1.0), text("m", "metal")]),
+        "sound 's': the switch on 'm' has no value 'metal', and no default (values: wood)"
+    );
+    assert_eq!(words("none", &[]), "sound 'none': there is no sound 'missing'");
+    assert_eq!(
+        words("rules", &[]),
+        "sound 'rules': 's' is a list of rules and not a recording: name a WAV, OGG, FLAC or MP3"
+    );
+}
+
+#[test]
+fn when_all_parameters_are_taken_the_limit_is_named_and_nothing_leaks() {
+    let curves: String = (0..20)
+        .map(|i| format!("{{ parameter = \"p{i}\", target = \"pan\", points = [[0, 0]] }} "))
+        .collect();
+    let rules = format!("play = \"t\" loop = true curves = [{curves}]");
+    let files: &[(&str, &[u8])] = &[("s.sound", rules.as_bytes()), ("t.wav", &tone(440.0, 0.1))];
+    let mut game = Game::new("full", files);
+    let (mut sounds, world) = with(Mixer::standard(), 8, None);
+    let parameters: Vec<_> = (0..20).map(|i| number(&format!("p{i}"), 1.0)).collect();
+    let trigger = Trigger { parameters: &parameters, ..Trigger::new("s", world) };
+    let started = PARAMETERS_MAX / 20;
+    for _ in 0..started {
+        assert!(sounds.trigger(&mut game.store, &trigger).unwrap().is_some());
+    }
+    let error = sounds.trigger(&mut game.store, &trigger).unwrap_err();
+    assert_eq!(
+        error.message,
+        "sound 's': 16384 parameters of sounds are set already (PARAMETERS_MAX): stop sounds, or \
+         set fewer"
+    );
+    assert_eq!(sounds.voices.parameters.used(), started * 20);
+    sounds.voices.stop_all(world, 0.0);
+    assert_eq!(sounds.voices.parameters.used(), 0);
+}
+
+#[test]
+fn a_voice_of_less_priority_does_not_take_the_place_of_a_greater_one() {
+    let low = b"play = \"t\" loop = true priority = 10";
+    let high = b"play = \"t\" loop = true priority = 90";
+    let files: &[(&str, &[u8])] =
+        &[("low.sound", low), ("high.sound", high), ("t.wav", &tone(440.0, 0.1))];
+    let mut game = Game::new("priority", files);
+    let (mut sounds, world) = with(Mixer::standard(), 8, None);
+    let first = play(&mut game, &mut sounds, world, "low");
+    for _ in 1..VOICES_MAX {
+        play(&mut game, &mut sounds, world, "high");
+    }
+    assert!(sounds.voices.voice(first).is_some());
+    play(&mut game, &mut sounds, world, "high");
+    assert!(sounds.voices.voice(first).is_none(), "it had the lowest priority");
+    let refused = sounds.trigger(&mut game.store, &Trigger::new("low", world));
+    assert_eq!(refused.unwrap(), None);
+}
+
+#[test]
+fn without_a_device_everything_happens_as_with_one() {
+    let files: &[(&str, &[u8])] = &[("t.wav", &tone(440.0, 0.25))];
+    let mut game = Game::new("null", files);
+    let run = |game: &mut Game, sounds: &mut engine::system::sound::Sounds, world| {
+        let mut hashes = Vec::new();
+        for i in 0..40 {
+            if i % 7 == 0 {
+                play(game, sounds, world, "t");
+            }
+            sounds.step(super::game::FRAME, i);
+            hashes.push((sounds.voices.hash(), sounds.voices.told.clone()));
+        }
+        hashes
+    };
+    let (mut null, world) = with(Mixer::standard(), 2, None);
+    let (mut mixed, same_world) = offline(Mixer::standard(), 2);
+    let one = run(&mut game, &mut null, world);
+    assert!(one == run(&mut game, &mut mixed, same_world));
+    frames(&mut mixed, 1);
+}
+
+fn engine(arguments: &[&str]) -> (bool, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_engine")).args(arguments).output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(text).unwrap())
+}
+
+const MAIN: &str = "
+    local world
+    function init() world = Application.new_world() end
+    function update()
+      if Application.frame_index() % 10 == 1 then
+        Sound.trigger(world, 'step', { parameters = { floor = 'wood', force = math.random(10) } })
+      end
+    end";
+
+#[test]
+fn a_run_is_written_as_it_sounds_explained_recorded_and_replayed() {
+    let rules = b"parameters = { force = 5 }
+        play = { switch = \"floor\", cases = { wood = { random = [\"a\", \"b\"] } } }
+        curves = [{ parameter = \"force\", target = \"volume_db\", points = [[0, -20], [10, 0]] }]";
+    let files: &[(&str, &[u8])] = &[
+        ("main.lua", MAIN.as_bytes()),
+        ("step.sound", rules),
+        ("a.wav", &tone(440.0, 0.2)),
+        ("b.wav", &tone(660.0, 0.2)),
+    ];
+    let game = Game::new("run", files);
+    let at = |name: &str| game.root.join(name).to_str().unwrap().to_string();
+    let (root, wav, same) = (at(""), at("out.heard"), at("again.heard"));
+    for file in [&wav, &same] {
+        let run = engine(&["run", &root, "--headless", "--frames", "60", "--audio-out", file]);
+        assert!(run.0, "{}", run.1);
+    }
+    let bytes = std::fs::read(&wav).unwrap();
+    assert_eq!((bytes.len(), &bytes[..4]), (44 + 48_000 * 4, &b"RIFF"[..]));
+    assert!(bytes[44..].iter().any(|byte| *byte != 0), "there is something to be heard");
+    assert!(bytes == std::fs::read(&same).unwrap(), "no two runs differ");
+    let (right, told) =
+        engine(&["explain", &root, "step", "--param", "floor=wood", "--param", "force=10"]);
+    assert!(right && told.contains("=> a or b at 0.0 dB (1.000), pitch 1.000"), "{told}");
+    let (right, told) = engine(&["explain", &root, "step", "--param", "flor=wood"]);
+    let words = "error: sound 'step': it has no parameter 'flor', did you mean 'floor'?";
+    assert!(!right && told.starts_with(words), "{told}");
+    let tape = at("run.recording");
+    let recorded = engine(&["run", &root, "--headless", "--frames", "60", "--record", &tape]);
+    assert!(recorded.0, "{}", recorded.1);
+    let replayed = engine(&["run", &root, "--headless", "--replay", &tape]);
+    assert!(replayed.0, "{}", replayed.1);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_ends_the_run_with_words() {
+    let game = Game::new("unwritable", &[("main.lua", b"")]);
+    let root = game.root.to_str().unwrap();
+    let file = game.root.join("no/such/folder.wav");
+    assert!(!Path::new(&file).exists());
+    let (right, told) = engine(&[
+        "run",
+        root,
+        "--headless",
+        "--frames",
+        "1",
+        "--audio-out",
+        file.to_str().unwrap(),
+    ]);
+    assert!(!right && told.contains("folder.wav cannot be written: "), "{told}");
+}
+
+/// Half a second of a tone of 440 Hz at 24,000 Hz and half volume, as oggenc, flac and lame made
+/// it.
+const FORMATS: [(&str, &[u8]); 3] = [
+    ("tone.ogg", include_bytes!("tone.ogg")),
+    ("tone.flac", include_bytes!("tone.flac")),
+    ("tone.mp3", include_bytes!("tone.mp3")),
+];
+
+#[test]
+fn every_format_is_decoded_and_played_at_its_own_rate() {
+    for (path, bytes) in FORMATS {
+        let mut game = Game::new(path, &[(path, bytes)]);
+        assert!(game.problems.is_empty(), "{:?}", game.problems);
+        let (mut sounds, world) = offline(Mixer::standard(), 8);
+        play(&mut game, &mut sounds, world, "tone");
+        let heard = frames(&mut sounds, 40);
+        let level = peak(&heard[4800..20_000]);
+        assert!((level - 0.488).abs() < 0.05, "{path}: {level}");
+        // 440 Hz cross zero upwards 132 times in 0.3 s.
+        let inner = &heard[4800..19_200];
+        let crossings = inner.windows(2).filter(|pair| pair[0] <= 0.0 && pair[1] > 0.0).count();
+        assert!((131..=133).contains(&crossings), "{path}: {crossings}");
+        assert!(peak(&heard[28_000..]) < 0.001, "{path} has ended");
+    }
+}
+
+#[test]
+fn damaged_files_of_every_format_are_refused_or_played_and_take_nothing_along() {
+    let mut seed = 7u32;
+    let mut chance = |below: usize| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (seed >> 8) as usize % below
+    };
+    for (path, bytes) in FORMATS {
+        let cut = engine::system::sound::wave::check(bytes[..bytes.len() / 2].to_vec());
+        if path != "tone.mp3" {
+            // What is left of an MP3 is an MP3.
+            assert!(cut.is_err(), "{path}: half of it is not a whole");
+        }
+        for _ in 0..60 {
+            let mut damaged = bytes.to_vec();
+            for _ in 0..1 + chance(4) {
+                let at = chance(damaged.len());
+                damaged[at] ^= 1 << chance(8);
+            }
+            if let Err(words) = engine::system::sound::wave::check(damaged) {
+                assert!(!words.is_empty());
+            }
+        }
+    }
+}

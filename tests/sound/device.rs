@@ -1,0 +1,107 @@
+//! Live devices that are missing, lost and back, and recordings that are decoded while they play.
+
+use super::game::{FRAME, Game, play, tone, with};
+use engine::system::sound::Sounds;
+use engine::system::sound::device::{BATCH_FRAMES, Health, SAMPLE_RATE, Setup, Sink};
+use engine::system::sound::mixer::Mixer;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// A device that can be plugged and unplugged, and keeps what it was given.
+#[derive(Clone, Default)]
+struct Fake {
+    plugged: Arc<AtomicBool>,
+    opened: Arc<AtomicU32>,
+    heard: Arc<Mutex<Vec<f32>>>,
+}
+
+impl Sink for Fake {
+    fn write(&mut self, samples: &[f32]) -> Result<(), String> {
+        if !self.plugged.load(Ordering::Relaxed) {
+            return Err("the plug was pulled".to_string());
+        }
+        self.heard.lock().unwrap().extend(samples);
+        // As long as a device would take.
+        let seconds = BATCH_FRAMES as f64 / f64::from(SAMPLE_RATE);
+        std::thread::sleep(Duration::from_secs_f64(seconds));
+        Ok(())
+    }
+}
+
+impl Fake {
+    fn setup(&self) -> Setup {
+        let fake = self.clone();
+        Setup::Live(Box::new(move || {
+            if !fake.plugged.load(Ordering::Relaxed) {
+                return Err("no device".to_string());
+            }
+            fake.opened.fetch_add(1, Ordering::Relaxed);
+            Ok(Box::new(fake.clone()))
+        }))
+    }
+}
+
+/// Plays frames by the clock until something is so; frames never take long.
+fn until(sounds: &mut Sounds, what: &str, so: impl Fn(&Sounds) -> bool) {
+    let began = Instant::now();
+    while !so(sounds) {
+        assert!(began.elapsed() < Duration::from_secs(60), "{what}");
+        sounds.step(FRAME, 1);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_game_plays_on_while_its_device_is_missing_lost_and_back() {
+    let mut game = Game::new("plug", &[("t.wav", &tone(440.0, 0.2))]);
+    let fake = Fake::default();
+    let (mut sounds, world) = with(Mixer::standard(), 8, Some(fake.setup()));
+    until(&mut sounds, "it is missing", |sounds| sounds.health() == Some(Health::Missing));
+    let voice = play(&mut game, &mut sounds, world, "t");
+    until(&mut sounds, "what plays ends all the same", |s| s.voices.voice(voice).is_none());
+    fake.plugged.store(true, Ordering::Relaxed);
+    until(&mut sounds, "it is there", |sounds| sounds.health() == Some(Health::Playing));
+    play(&mut game, &mut sounds, world, "t");
+    let heard = fake.heard.clone();
+    let loud = move |_: &Sounds| heard.lock().unwrap().iter().any(|sample| *sample > 0.4);
+    until(&mut sounds, "it is heard", loud);
+    fake.plugged.store(false, Ordering::Relaxed);
+    until(&mut sounds, "it was lost", |sounds| sounds.health() == Some(Health::Missing));
+    fake.plugged.store(true, Ordering::Relaxed);
+    until(&mut sounds, "it is back", |sounds| sounds.health() == Some(Health::Playing));
+    assert_eq!(fake.opened.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn a_long_recording_is_decoded_while_it_plays_and_can_begin_in_the_middle() {
+    let rules = b"play = \"long\" stream = true loop = { start_seconds = 1 }";
+    let files: &[(&str, &[u8])] = &[("s.sound", rules), ("long.wav", &tone(440.0, 12.0))];
+    let mut game = Game::new("stream", files);
+    let fake = Fake::default();
+    fake.plugged.store(true, Ordering::Relaxed);
+    let (mut sounds, world) = with(Mixer::standard(), 8, Some(fake.setup()));
+    let voice = play(&mut game, &mut sounds, world, "s");
+    let heard = fake.heard.clone();
+    let loud = move |_: &Sounds| heard.lock().unwrap().iter().any(|sample| *sample > 0.4);
+    until(&mut sounds, "it is heard", loud);
+    // Not mixed for a while, and then from where it is.
+    sounds.voices.voice_mut(voice).unwrap().volume.go(0.0, 0.0);
+    (0..3).for_each(|_| sounds.step(FRAME, 1));
+    sounds.voices.voice_mut(voice).unwrap().volume.go(1.0, 0.0);
+    fake.heard.lock().unwrap().clear();
+    let heard = fake.heard.clone();
+    let loud = move |_: &Sounds| heard.lock().unwrap().iter().any(|sample| *sample > 0.4);
+    until(&mut sounds, "it is heard again", loud);
+}
+
+#[test]
+fn the_systems_own_library_is_used_or_its_lack_is_said() {
+    use engine::resource::settings::Settings;
+    use engine::resource::store::Store;
+    use engine::system::sound::Destination;
+    let mut store = Store::default();
+    let device = Destination::Device("no_such_device_of_alsa".to_string());
+    let mut sounds = Sounds::new(&Settings::defaults(), &mut store, 1, true, &device).unwrap();
+    until(&mut sounds, "there is no such device", |s| s.health() == Some(Health::Missing));
+}

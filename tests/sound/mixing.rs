@@ -1,0 +1,254 @@
+//! What comes out of the mixer: levels, exact starts, loops, fades without clicks, effects.
+
+use super::game::{
+    FRAME, FRAME_SAMPLES, Game, frames, jump, number, offline, peak, play, ramp, text, tone, wav,
+};
+use engine::foundation::{Handle, Vec3, sjson};
+use engine::system::sound::Sounds;
+use engine::system::sound::clock::Grid;
+use engine::system::sound::mixer::{self, Mixer};
+use engine::system::sound::voices::Trigger;
+
+/// From one sample of a tone of 440 Hz at half volume to the next it is at most 0.029, and 0.041
+/// where all of it is on one side.
+const NO_CLICK: f32 = 0.043;
+
+const IMPACT: &[u8] = b"play = { switch = \"material\"
+    cases = { wood = \"wood\", stone = \"stone\", metal = \"metal\" } }
+    curves = [
+      { parameter = \"force\", target = \"volume_db\", points = [[0, -40], [50, 0]] }
+      { parameter = \"force\", target = \"cutoff_hz\", points = [[0, 300], [50, 20000]] } ]";
+
+#[test]
+fn an_impact_is_louder_with_force_in_every_material_and_two_runs_are_the_same() {
+    let files: &[(&str, &[u8])] = &[
+        ("impact.sound", IMPACT),
+        ("wood.wav", &tone(200.0, 0.2)),
+        ("stone.wav", &tone(1000.0, 0.2)),
+        ("metal.wav", &tone(3000.0, 0.2)),
+    ];
+    let mut game = Game::new("impact", files);
+    let mut run = || {
+        let (mut sounds, world) = offline(Mixer::standard(), 32);
+        let mut heard = Vec::new();
+        for material in ["wood", "stone", "metal"] {
+            let mut last = 0.0;
+            for force in [5.0, 20.0, 35.0, 50.0] {
+                let parameters = [number("force", force), text("material", material)];
+                let trigger = Trigger { parameters: &parameters, ..Trigger::new("impact", world) };
+                sounds.trigger(&mut game.store, &trigger).unwrap();
+                let samples = frames(&mut sounds, 15);
+                assert!(peak(&samples) > last * 1.5, "{material} at {force}");
+                last = peak(&samples);
+                heard.extend(samples);
+            }
+            assert!((last - 0.5).abs() < 0.03, "{material}: {last}");
+        }
+        heard
+    };
+    assert!(run() == run(), "bit for bit");
+}
+
+/// A game with one tone of 440 Hz that goes on for ever.
+fn endless(name: &str) -> Game {
+    let rules = b"play = \"tone\" loop = true";
+    Game::new(name, &[("t.sound", rules), ("tone.wav", &tone(440.0, 1.0))])
+}
+
+type Change = fn(&mut Sounds, Handle);
+
+fn without_click(name: &str, changes: &[Change]) {
+    let mut game = endless(name);
+    let (mut sounds, world) = offline(Mixer::standard(), 32);
+    let voice = play(&mut game, &mut sounds, world, "t");
+    let mut heard = frames(&mut sounds, 7);
+    assert!(peak(&heard) > 0.45, "{name}: it is heard");
+    for change in changes {
+        change(&mut sounds, voice);
+        heard.extend(frames(&mut sounds, 7));
+    }
+    assert!(jump(&heard) < NO_CLICK, "{name}: {}", jump(&heard));
+}
+
+#[test]
+fn nothing_that_a_game_does_to_a_voice_clicks() {
+    without_click("stop", &[|sounds, voice| assert!(sounds.voices.stop(voice, None))]);
+    without_click("fade", &[|sounds, voice| assert!(sounds.voices.stop(voice, Some(0.05)))]);
+    without_click(
+        "pause",
+        &[
+            |sounds, voice| sounds.voices.voice_mut(voice).unwrap().paused = true,
+            |sounds, voice| sounds.voices.voice_mut(voice).unwrap().paused = false,
+        ],
+    );
+    without_click(
+        "volume",
+        &[|sounds, voice| sounds.voices.voice_mut(voice).unwrap().volume.go(0.1, 0.0)],
+    );
+    without_click("side", &[|sounds, voice| sounds.voices.voice_mut(voice).unwrap().pan = -0.9]);
+    without_click(
+        "occlusion",
+        &[|sounds, voice| sounds.voices.voice_mut(voice).unwrap().occlusion = 1.0],
+    );
+    without_click("bus", &[|sounds, _| sounds.voices.buses.states[1].volume.go(0.2, 0.0)]);
+    without_click(
+        "far and near",
+        &[
+            |sounds, voice| assert!(sounds.voices.set_position(voice, Vec3::new(1e6, 0.0, 0.0))),
+            |sounds, voice| assert!(sounds.voices.set_position(voice, Vec3::ZERO)),
+        ],
+    );
+    without_click(
+        "world",
+        &[|sounds, voice| {
+            let world = sounds.voices.voice(voice).unwrap().world;
+            sounds.voices.worlds.get_mut(world).unwrap().paused = true;
+        }],
+    );
+}
+
+#[test]
+fn a_recording_that_ends_in_the_middle_of_a_wave_does_not_click() {
+    let files: &[(&str, &[u8])] = &[("t.wav", &tone(440.0, 0.1006))];
+    let mut game = Game::new("taper", files);
+    let (mut sounds, world) = offline(Mixer::standard(), 32);
+    play(&mut game, &mut sounds, world, "t");
+    assert!(jump(&frames(&mut sounds, 8)) < NO_CLICK);
+}
+
+#[test]
+fn what_is_scheduled_on_a_clock_begins_at_its_sample() {
+    let files: &[(&str, &[u8])] =
+        &[("hit.wav", &wav((0..4800).map(|i| if i == 0 { 0.9 } else { 0.1 })))];
+    let mut game = Game::new("exact", files);
+    let (mut sounds, world) = offline(Mixer::standard(), 32);
+    frames(&mut sounds, 3);
+    // 97 beats a minute: no bar begins with a frame.
+    sounds.voices.start_clock("band", 97.0, 3.0).unwrap();
+    let start = 3 * FRAME_SAMPLES;
+    let mut heard = Vec::new();
+    for _ in 0..4 {
+        frames_into(&mut sounds, 5, &mut heard);
+        let clock = Some(("band", Grid::Bar));
+        let trigger = Trigger { clock, ..Trigger::new("hit", world) };
+        sounds.trigger(&mut game.store, &trigger).unwrap();
+        frames_into(&mut sounds, 140, &mut heard);
+    }
+    frames_into(&mut sounds, 60, &mut heard);
+    let hits: Vec<usize> =
+        heard.iter().enumerate().filter(|(_, sample)| **sample > 0.5).map(|(i, _)| i).collect();
+    let bar = 60.0 / 97.0 * 3.0 * 48_000.0;
+    assert_eq!(hits.len(), 4, "{hits:?}");
+    for hit in hits {
+        let bars = hit as f64 / bar;
+        let wanted = (bars.round() * bar + start as f64).round() as usize - start;
+        assert_eq!(hit, wanted, "{bars} bars");
+    }
+}
+
+fn frames_into(sounds: &mut Sounds, count: usize, heard: &mut Vec<f32>) {
+    heard.extend(frames(sounds, count));
+}
+
+#[test]
+fn a_loop_plays_its_intro_once() {
+    let rules = b"play = \"levels\" loop = { start_seconds = 0.1, end_seconds = 0.2 }";
+    // 0.2, then 0.4 in the loop, then 0.8 that is never reached.
+    let levels = wav((0..14_400).map(|i| [0.2, 0.4, 0.8][i / 4800]));
+    let mut game = Game::new("intro", &[("l.sound", rules), ("levels.wav", &levels)]);
+    let (mut sounds, world) = offline(Mixer::standard(), 32);
+    play(&mut game, &mut sounds, world, "l");
+    let heard = frames(&mut sounds, 60);
+    let near =
+        |i: usize, wanted: f32| assert!((heard[i] - wanted).abs() < 0.01, "{i}: {}", heard[i]);
+    near(2400, 0.2);
+    for i in (7200..48_000).step_by(1200) {
+        near(i, 0.4);
+    }
+}
+
+#[test]
+fn a_voice_that_is_not_mixed_goes_on_unheard_and_comes_back_where_it_should_be() {
+    let quiet = b"play = \"ramp\" priority = 10";
+    let loud = b"play = \"short\" priority = 90";
+    let short = wav((0..24_000).map(|_| 0.0));
+    let files: &[(&str, &[u8])] = &[
+        ("quiet.sound", quiet),
+        ("loud.sound", loud),
+        ("ramp.wav", &ramp(2.0)),
+        ("short.wav", &short),
+    ];
+    let mut game = Game::new("virtual", files);
+    let (mut sounds, world) = offline(Mixer::standard(), 1);
+    let voice = play(&mut game, &mut sounds, world, "quiet");
+    frames(&mut sounds, 12);
+    play(&mut game, &mut sounds, world, "loud");
+    let heard = frames(&mut sounds, 29);
+    assert!(peak(&heard[2 * FRAME_SAMPLES..]) < 1e-6, "the more important one is heard alone");
+    assert!(sounds.voices.voice(voice).is_some(), "and the other one goes on");
+    let heard = frames(&mut sounds, 20);
+    let at = heard[heard.len() - 1];
+    let wanted = (12.0 + 29.0 + 20.0) * FRAME as f32 / 2.0;
+    assert!((at - wanted).abs() < 0.002, "{at} is not {wanted}");
+    assert!(jump(&heard) < 0.01);
+}
+
+fn mixer(text: &str) -> Mixer {
+    mixer::parse("m.mixer", sjson::parse(text).unwrap().root()).unwrap()
+}
+
+/// What is heard of a short tone of 2 kHz on the bus `effects`, during and after.
+fn through(name: &str, text: &str) -> (f32, f32) {
+    let mut game = Game::new(name, &[("t.wav", &tone(2000.0, 0.25))]);
+    let (mut sounds, world) = offline(mixer(text), 32);
+    frames(&mut sounds, 2);
+    play(&mut game, &mut sounds, world, "t");
+    let heard = frames(&mut sounds, 40);
+    let (during, after) = heard.split_at(15 * FRAME_SAMPLES + 256);
+    (peak(during), peak(&after[FRAME_SAMPLES..]))
+}
+
+#[test]
+fn effects_on_buses_do_what_they_say() {
+    let (dry, after) = through("dry", "buses = { effects = {} }");
+    assert!((dry - 0.5).abs() < 0.01 && after < 1e-6, "{dry} {after}");
+    let bus = |effect: &str| format!("buses = {{ effects = {{ effects = [{{ {effect} }}] }} }}");
+    let (_, after) = through("reverb", &bus("reverb = { mix = 0.5 }"));
+    assert!(after > 0.005, "a room goes on: {after}");
+    let (_, after) = through("delay", &bus("delay = { seconds = 0.3, mix = 0.5 }"));
+    assert!(after > 0.05, "an echo comes: {after}");
+    let (during, _) = through("filter", &bus("filter = { cutoff_hz = 200 }"));
+    assert!(during < 0.1, "what is high is gone: {during}");
+    let (during, _) = through("high", &bus("filter = { cutoff_hz = 200, mode = \"high_pass\" }"));
+    assert!(during > 0.4, "what is high stays: {during}");
+    let (during, _) = through("volume", "buses = { effects = { volume_db = -20 } }");
+    assert!((during - 0.05).abs() < 0.005, "{during}");
+    let text = bus("compressor = { threshold_db = -30, ratio = 20, attack_seconds = 0.001 }");
+    let mut game = Game::new("compressor", &[("t.wav", &tone(2000.0, 1.0))]);
+    let (mut sounds, world) = offline(mixer(&text), 32);
+    play(&mut game, &mut sounds, world, "t");
+    let late = frames(&mut sounds, 30).split_off(20 * FRAME_SAMPLES);
+    assert!(peak(&late) < 0.1, "what is loud is pressed down: {}", peak(&late));
+}
+
+#[test]
+fn music_makes_room_while_a_voice_is_heard() {
+    let text = "buses = { voice = {} music = { duck = { by = \"voice\", volume_db = -20,
+                attack_seconds = 0.1, release_seconds = 0.1 } } }";
+    let files: &[(&str, &[u8])] = &[
+        ("music.sound", b"play = \"tone\" loop = true bus = \"music\""),
+        ("tone.wav", &tone(440.0, 1.0)),
+        ("talk.sound", b"play = \"silence\" bus = \"voice\""),
+        ("silence.wav", &wav((0..48_000).map(|_| 0.0))),
+    ];
+    let mut game = Game::new("duck", files);
+    let (mut sounds, world) = offline(mixer(text), 32);
+    play(&mut game, &mut sounds, world, "music");
+    frames(&mut sounds, 5);
+    play(&mut game, &mut sounds, world, "talk");
+    let heard = frames(&mut sounds, 40);
+    assert!((peak(&heard[30 * FRAME_SAMPLES..]) - 0.05).abs() < 0.01);
+    assert!(jump(&heard) < NO_CLICK);
+    let heard = frames(&mut sounds, 60);
+    assert!((peak(&heard[40 * FRAME_SAMPLES..]) - 0.5).abs() < 0.02);
+}

@@ -1,0 +1,91 @@
+//! Files that are saved while sounds play.
+
+use super::game::{FRAME_SAMPLES, Game, frames, jump, offline, peak, play, tone};
+use engine::system::sound::mixer::Mixer;
+
+fn rules(volume_db: i32, file: &str) -> Vec<u8> {
+    format!(
+        "parameters = {{ f = 1, m = \"a\" }} loop = true
+         play = {{ switch = \"m\", cases = {{ a = \"{file}\" }} }}
+         curves = [{{ parameter = \"f\", target = \"volume_db\", points = [[0, {volume_db}]] }}]"
+    )
+    .into_bytes()
+}
+
+#[test]
+fn curves_and_switches_of_a_saved_file_reach_what_plays_and_a_broken_one_changes_nothing() {
+    let files: &[(&str, &[u8])] = &[
+        ("s.sound", &rules(0, "low")),
+        ("low.wav", &tone(100.0, 0.5)),
+        ("high.wav", &tone(1000.0, 0.5)),
+    ];
+    let mut game = Game::new("reload", files);
+    let (mut sounds, world) = offline(Mixer::standard(), 32);
+    let voice = play(&mut game, &mut sounds, world, "s");
+    frames(&mut sounds, 5);
+    game.save("s.sound", &rules(-20, "low"));
+    game.reload(&mut sounds);
+    let heard = frames(&mut sounds, 10);
+    assert!((peak(&heard[5 * FRAME_SAMPLES..]) - 0.05).abs() < 0.005, "the curve is new");
+    game.save("s.sound", b"play = ");
+    game.reload(&mut sounds);
+    assert_eq!(game.problems.len(), 1);
+    let heard = frames(&mut sounds, 5);
+    assert!((peak(&heard) - 0.05).abs() < 0.005, "what is broken keeps the old");
+    game.save("s.sound", &rules(0, "high"));
+    game.reload(&mut sounds);
+    let heard = frames(&mut sounds, 20);
+    let late = &heard[10 * FRAME_SAMPLES..];
+    assert!((peak(late) - 0.5).abs() < 0.02 && jump(late) > 0.05, "the other file fades over");
+    assert!(sounds.voices.voice(voice).is_some(), "in the voice that was there");
+}
+
+#[test]
+fn a_recording_that_is_saved_again_is_heard_at_the_next_trigger() {
+    let files: &[(&str, &[u8])] = &[("t.wav", &tone(440.0, 0.05))];
+    let mut game = Game::new("recording", files);
+    let (mut sounds, world) = offline(Mixer::standard(), 32);
+    let mut level = |game: &mut Game| {
+        play(game, &mut sounds, world, "t");
+        let heard = peak(&frames(&mut sounds, 6));
+        game.save("t.wav", &super::game::wav((0..2400).map(|_| 0.25)));
+        game.reload(&mut sounds);
+        heard
+    };
+    assert!((level(&mut game) - 0.5).abs() < 0.01);
+    assert!((level(&mut game) - 0.25).abs() < 0.01);
+}
+
+#[test]
+fn a_layer_that_is_taken_out_ends_and_one_that_is_added_waits_for_the_next_trigger() {
+    let layers = |count: usize| {
+        format!("layers = [{}]", "{ play = \"t\", loop = true } ".repeat(count)).into_bytes()
+    };
+    let files: &[(&str, &[u8])] = &[("s.sound", &layers(2)), ("t.wav", &tone(440.0, 0.5))];
+    let mut game = Game::new("layers", files);
+    let (mut sounds, world) = offline(Mixer::standard(), 32);
+    play(&mut game, &mut sounds, world, "s");
+    assert!(peak(&frames(&mut sounds, 5)) > 0.9);
+    game.save("s.sound", &layers(1));
+    game.reload(&mut sounds);
+    assert!((peak(&frames(&mut sounds, 10)[5 * FRAME_SAMPLES..]) - 0.5).abs() < 0.02);
+    game.save("s.sound", &layers(3));
+    game.reload(&mut sounds);
+    assert!((peak(&frames(&mut sounds, 10)) - 0.5).abs() < 0.02);
+}
+
+#[test]
+fn another_mixer_takes_over_without_a_gap() {
+    let rules = b"play = \"tone\" loop = true bus = \"music\"";
+    let files: &[(&str, &[u8])] = &[("s.sound", rules), ("tone.wav", &tone(440.0, 1.0))];
+    let mut game = Game::new("mixer", files);
+    let (mut sounds, world) = offline(Mixer::standard(), 32);
+    let voice = play(&mut game, &mut sounds, world, "s");
+    frames(&mut sounds, 5);
+    let mut quiet = Mixer::standard();
+    quiet.buses[2].volume_db = -20.0;
+    sounds.exchange_mixer(quiet);
+    let heard = frames(&mut sounds, 10);
+    assert!((peak(&heard[5 * FRAME_SAMPLES..]) - 0.05).abs() < 0.01);
+    assert!(sounds.voices.voice(voice).is_some());
+}
