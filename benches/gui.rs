@@ -1,5 +1,5 @@
-//! The figures of Guis: sprites, strings and widgets drawn one by one from Lua, as games do, with the
-//! renderer's work left out. The Lua is in benches/gui.
+//! The figures of Guis: sprites, strings and widgets drawn one by one from Lua, as games do, with
+//! the renderer's work left out. The Lua is in benches/gui.
 //!
 //!     cargo bench --bench gui
 //!
@@ -7,6 +7,7 @@
 //! median over 120 frames after 60 that are not counted. Draw calls are those of the null renderer.
 
 #[path = "spine/table.rs"]
+#[allow(dead_code)] // The other benches use the rest.
 mod table;
 
 use engine::app::{App, Game, Opening};
@@ -53,9 +54,9 @@ fn main() {
     let group = Group {
         name: "gui",
         title: "what it costs to draw",
-        workload: "As ../shared/bench/love, groups 4 to 6: sprites of 16 x 16 on integer places, strings of \
-                   12 units in a grid of 40 x 6, widgets of 14 x 5 in a grid of 16 x 6. Every position, \
-                   and where it says so every colour, is made in the loop.",
+        workload: "Sprites of 16 x 16 on whole places, strings of 12 units in a grid of 40 x 6, \
+                   widgets of 14 x 5 in a grid of 16 x 6. Every position, and where \
+                   it says so every colour, is made in the loop.",
         rows,
     };
     table::print(&group);

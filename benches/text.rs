@@ -5,6 +5,8 @@
 //!
 //! Times are CPU time of the thread, medians over 200 frames after 20 that are not counted.
 
+// Other benches ask more of it.
+#[allow(dead_code)]
 #[path = "spine/table.rs"]
 mod table;
 
@@ -50,8 +52,8 @@ fn frame_ms(request: Request, make: impl Fn(usize, usize) -> String) -> f64 {
     median(times)
 }
 
-/// Milliseconds for the first frame that shows printable ASCII, on one thread: to lay it out, and to
-/// make its glyphs.
+/// Milliseconds for the first frame that shows printable ASCII, on one thread: to lay it out, and
+/// to make its glyphs.
 fn first_ms() -> [f64; 2] {
     let text: String = (33..127u8).map(char::from).collect();
     let (pool, clock) = (Pool::new(Some(1)), ThreadClock::of_this_thread());
@@ -85,7 +87,9 @@ fn rows() -> Vec<Row> {
         row("shaped and kept, 500 different", frame_ms(plain, arabic), "ms", None),
         row(
             "wrapped, 500 different",
-            frame_ms(Request { max_width: 60.0, ..plain }, |i, _| format!("some words {}", i % 500)),
+            frame_ms(Request { max_width: 60.0, ..plain }, |i, _| {
+                format!("some words {}", i % 500)
+            }),
             "ms",
             None,
         ),

@@ -1,33 +1,55 @@
--- Balls that fall, drift in the wind and bounce on the floor. Lengths are metres; Z is up. Nothing
--- here prints or keeps time, so that tests/ball_test.lua can check it without playing the game.
+-- Balls that fall, drift in the wind and bounce on the paddle. Lengths are logical pixels, y is up.
+-- Nothing here draws or sounds, so that tests/ball_test.lua can check it without playing the game.
 local Ball = {}
 
-local GRAVITY = Vector3(0, 0, -9.81)
-local SPEED_KEPT = 0.8 -- the share of its speed that a ball keeps when it bounces
-local DRAG = 0.1 -- the share of the wind that a ball takes on in a second
+Ball.RADIUS = 14
+local GRAVITY = -700
+local RISE = 760 -- the speed with which a ball leaves the paddle
+local EDGE = 6 -- how much faster it goes sideways, for each pixel from the paddle's middle
 
 -- Comments that begin with three dashes tell the editor what it can complete.
 ---@class Ball
----@field position Vector3
----@field velocity Vector3
----@field bounces integer
+---@field x number
+---@field y number
+---@field speed_x number
+---@field speed_y number
+---@field flash number 1 when it bounced, then down to 0
 
 ---@return Ball
-function Ball.new(position, velocity)
-  return { position = position, velocity = velocity, bounces = 0 }
+function Ball.new(x, y)
+  return { x = x, y = y, speed_x = 0, speed_y = 0, flash = 0 }
 end
 
+---Moves a ball between the walls at 0 and `width`.
 ---@param ball Ball
----@param wind Vector3
+---@param wind number pixels a second, gained in each second
+---@param width number
 ---@param dt number
-function Ball.move(ball, wind, dt)
-  ball.velocity = ball.velocity + (GRAVITY + wind * DRAG) * dt
-  ball.position = ball.position + ball.velocity * dt
-  if ball.position.z < 0 and ball.velocity.z < 0 then
-    ball.position = Vector3.with_z(ball.position, 0)
-    ball.velocity = Vector3.with_z(ball.velocity, -ball.velocity.z * SPEED_KEPT)
-    ball.bounces = ball.bounces + 1
+function Ball.move(ball, wind, width, dt)
+  ball.speed_x = ball.speed_x + wind * dt
+  ball.speed_y = ball.speed_y + GRAVITY * dt
+  ball.x = ball.x + ball.speed_x * dt
+  ball.y = ball.y + ball.speed_y * dt
+  ball.flash = math.max(0, ball.flash - 3 * dt)
+  local beyond = ball.speed_x < 0 and Ball.RADIUS - ball.x or ball.x + Ball.RADIUS - width
+  if beyond > 0 then ball.speed_x = -ball.speed_x end
+end
+
+---Throws a ball up again if it falls onto the paddle: how hard it hit, or nil.
+---@param ball Ball
+---@param paddle { x: number, y: number, half: number }
+---@return number? speed
+function Ball.bounce(ball, paddle)
+  local from_middle = ball.x - paddle.x
+  local near = math.abs(from_middle) < paddle.half + Ball.RADIUS
+  if ball.speed_y >= 0 or not near or math.abs(ball.y - paddle.y) > Ball.RADIUS * 1.5 then
+    return nil
   end
+  local speed = -ball.speed_y
+  ball.speed_x = ball.speed_x * 0.5 + from_middle * EDGE
+  ball.speed_y = RISE
+  ball.flash = 1
+  return speed
 end
 
 return Ball

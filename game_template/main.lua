@@ -1,44 +1,94 @@
--- The game's start. The engine calls init() once, update(dt) in every frame, and shutdown() at the
--- end; what is a ball, and how it moves, is in ball.lua.
+-- Keep the balls in the air. The engine calls init() once, then update(dt) and render() in every
+-- frame. What a ball is, and how it moves, is in ball.lua.
 local Ball = require "ball"
 
 local BALLS_MAX = 5
+local SKY, PADDLE, BALL = Color(18, 22, 40), Color(240, 200, 90), Color(255, 110, 90)
 
----@type Ball[]
-local balls = {}
-local wind = { velocity = Vector3(0, 0, 0) }
+local gui, width, height ---@type Gui, number, number
+local paddle = { x = 0, y = 60, half = 70, squash = 0 }
+local wind, mouse = { speed = 0 }, 0
+local game = { balls = {}, score = 0, best = 0, over = true }
 
 local function throw()
-  local sideways = Vector3(Math.random() - 0.5, Math.random() - 0.5, 0)
-  balls[#balls + 1] = Ball.new(Vector3(0, 0, 2), Vector3(0, 0, 4) + sideways)
+  if not game.over and #game.balls < BALLS_MAX then
+    game.balls[#game.balls + 1] = Ball.new(width * (0.2 + 0.6 * Math.random()), height)
+  end
 end
 
-local function report()
-  local highest, bounces = 0.0, 0
-  for _, ball in ipairs(balls) do
-    highest = math.max(highest, ball.position.z)
-    bounces = bounces + ball.bounces
-  end
-  print(string.format("%2.0f s: %d balls, the highest at %.2f m, %2d bounces, wind %+.1f m/s",
-    Application.time_since_launch(), #balls, highest, bounces, wind.velocity.x))
+local function begin()
+  game.balls, game.score, game.over = {}, 0, false
+  throw()
 end
 
 function init()
-  print("Balls in the wind")
-  for i = 1, BALLS_MAX do
-    Timer.after(0.8 * (i - 1), throw)
+  gui = Application.main_gui()
+  width, height = Gui.resolution()
+  paddle.x, mouse = width / 2, Mouse.axis("cursor").x
+  game.best = Application.user_setting("best") or 0
+  Input.set_actions({
+    start = { "space", "mouse:left", "pad:a", "touch:touch" },
+    steer = { negative = { "left", "a" }, positive = { "right", "d" }, axis = { "pad:left.x" } },
+  })
+  Timer.every(6, throw)
+  Tween.to(wind, 4, { speed = 60 }, { easing = "sine_in_out", yoyo = true, times = math.huge })
+end
+
+local function steer(dt)
+  local cursor = Mouse.axis("cursor").x
+  if cursor ~= mouse then paddle.x, mouse = cursor, cursor end
+  paddle.x = paddle.x + Input.value("steer") * 900 * dt
+  paddle.x = Math.clamp(paddle.x, paddle.half, width - paddle.half)
+end
+
+local function lose()
+  game.over = true
+  if game.score > game.best then
+    game.best = game.score
+    Application.set_user_setting("best", game.best)
+    Application.save_user_settings()
   end
-  Timer.every(1, report)
-  Tween.to(wind, 3, { velocity = Vector3(2, 0, 0) },
-    { easing = "sine_in_out", yoyo = true, times = math.huge })
 end
 
 function update(dt)
-  for _, ball in ipairs(balls) do
-    Ball.move(ball, wind.velocity, dt)
+  width, height = Gui.resolution()
+  steer(dt)
+  if game.over then
+    if Input.pressed("start") then begin() end
+    return
+  end
+  for _, ball in ipairs(game.balls) do
+    Ball.move(ball, wind.speed, width, dt)
+    local speed = Ball.bounce(ball, paddle)
+    if speed then
+      game.score = game.score + 1
+      paddle.squash = 1
+      Tween.to(paddle, 0.25, { squash = 0 }, { easing = "quad_out" })
+      Sound.trigger(Application.main_world(), "sounds/bounce", { pitch = 0.8 + speed / 2000 })
+    elseif ball.y < -Ball.RADIUS then
+      return lose()
+    end
   end
 end
 
-function shutdown()
-  print("The end, in frame " .. Application.frame_index())
+local function centred(text, y, size, color)
+  Gui.text(gui, text, nil, size, nil, Vector3(width / 2, y, 3), color, { align = "center" })
+end
+
+function render()
+  Gui.rect(gui, Vector3(0, 0, 0), Vector2(width, height), SKY)
+  for _, ball in ipairs(game.balls) do
+    local glow = Color.lerp(BALL, Color.white(), ball.flash)
+    Gui.circle(gui, Vector3(ball.x, ball.y, 1), Ball.RADIUS * (1 + 0.3 * ball.flash), glow)
+    Gui.circle(gui, Vector3(ball.x, 20, 0), Ball.RADIUS * 0.7, Color(60, 0, 0, 0))
+  end
+  local thick = 16 * (1 - 0.5 * paddle.squash)
+  Gui.rounded_rect(gui, Vector3(paddle.x - paddle.half, paddle.y - thick, 2),
+    Vector2(2 * paddle.half, thick), thick / 2, PADDLE)
+  centred(tostring(game.score), height - 80, 56, Color(140, 255, 255, 255))
+  if game.over then
+    centred("Keep the balls in the air", height / 2 + 20, 40, Color.white())
+    centred("Click, or press space. Best: " .. game.best, height / 2 - 30, 20, PADDLE)
+  end
+  Application.render_world(Application.main_world())
 end

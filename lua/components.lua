@@ -192,7 +192,8 @@ World.update = function(...)
   update_native(...)
   local world, delta = ...
   if updating then
-    raise("World.update: the component '" .. updating .. "' is being updated: call it in update(dt)")
+    raise("World.update: the component '" .. updating
+      .. "' is being updated: call it in update(dt)")
   end
   if not order then order = sorted() end
   for i = 1, #order do

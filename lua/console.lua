@@ -1,5 +1,5 @@
--- The console: a line of Lua that runs in the game, over its picture, and the last lines of the log.
--- Opened and closed with a key (settings.sjson: console.key), never in a release.
+-- The console: a line of Lua that runs in the game, over its picture, and the last lines of the
+-- log. Opened and closed with a key (settings.sjson: console.key), never in a release.
 local core = ...
 
 local type, tostring, pcall, select = type, tostring, pcall, select

@@ -44,6 +44,8 @@ end
 local waiting = {}
 
 function core.swap(files, names)
+  core.forget_units()
+  core.components_reloaded()
   core.forget_texts()
   core.forget_sheets()
   local told = {}

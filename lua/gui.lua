@@ -1,10 +1,10 @@
--- `Gui`: what is drawn in two dimensions. Here: making Guis, rectangles, bitmaps, triangles, and what
--- all drawing functions share. Shapes are in gui_shapes.lua, texts in gui_text.lua; transforms and
--- clipping are native.
+-- `Gui`: what is drawn in two dimensions. Here: making Guis, rectangles, bitmaps, triangles, and
+-- what all drawing functions share. Shapes are in gui_shapes.lua, texts in gui_text.lua; transforms
+-- and clipping are native.
 --
--- Drawing functions take vectors apart and hand numbers to native code (src/script/api/gui_fast.rs),
--- so that compiled code never makes the vectors. What does not fit goes to a slower function, which
--- takes other forms of the arguments, and words what is wrong.
+-- Drawing functions take vectors apart and hand numbers to native code
+-- (src/script/api/gui_fast.rs), so that compiled code never makes the vectors. What does not fit
+-- goes to a slower function, which takes other forms of the arguments, and words what is wrong.
 local core = ...
 
 local ffi, raise, bad_argument = core.ffi, core.raise, core.bad_argument
@@ -123,9 +123,9 @@ draw.drawn = drawn
 ---What is drawn in two dimensions: on the screen in logical pixels from the left bottom, or on a
 ---plane in a world. A Gui is immediate (what is drawn is shown for one frame) or retained (what is
 ---drawn is an object with a number, shown until it is destroyed, and changed by giving all of it
----again). The z of a position is the layer: higher layers are drawn over lower ones. Within a layer,
----what can be drawn in one go is, in the order of the first object of each such batch; a batch is
----what has the same material, texture and clip. Colours multiply what is drawn.
+---again). The z of a position is the layer: higher layers are drawn over lower ones. Within a
+---layer, what can be drawn in one go is, in the order of the first object of each such batch; a
+---batch is what has the same material, texture and clip. Colours multiply what is drawn.
 ---@example
 ---   local world = Application.new_world()
 ---   local gui = World.create_screen_gui(world, "immediate")
@@ -170,7 +170,7 @@ end
 
 ---Makes a Gui on the screen, which every view of the world shows.
 ---@param world World the world it belongs to, and ends with
----@param ... any "immediate" for a Gui that shows what is drawn for one frame; without it, it keeps objects. "material" and a name look a material or texture up now instead of when it is first drawn
+---@param ... any "immediate" shows what is drawn for one frame; "material", NAME is looked up now
 ---@return Gui gui the new Gui
 function World.create_screen_gui(world, ...)
   no_reload("World.create_screen_gui")
@@ -197,8 +197,8 @@ function World.create_world_gui(world, pose, width, height, ...)
   return core.create_world_gui(world, pose, width, height, read_words(name, 5, ...))
 end
 
----Makes a Gui that is drawn into a texture, in every frame before anything else. The texture is known
----by the name from then on, as if it were a file.
+---Makes a Gui that is drawn into a texture, in every frame before anything else. The texture is
+---known by the name from then on, as if it were a file.
 ---@param world World the world it belongs to, and ends with
 ---@param texture string the texture's name, which no other texture has
 ---@param width integer in texels
@@ -304,7 +304,7 @@ end
 
 ---Draws a picture.
 ---@param gui Gui what to draw on
----@param material string|Material the name of a texture or material (`ship` for ship.png), or what `Gui.material` returned
+---@param material string|Material a texture's or material's name (`ship` for ship.png), or itself
 ---@param position Vector3|Vector2 its left bottom; z is the layer
 ---@param size? Vector2 its width and height; those of the picture if left out
 ---@param color? Color what its colours are multiplied by; white if left out

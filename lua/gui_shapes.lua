@@ -1,5 +1,5 @@
--- `Gui`: shapes. Rounded rectangles, outlines, lines, circles, arcs, polygons, nine-patches; and the
--- `_3d` forms, on planes of their own. What drawing functions share is in gui.lua.
+-- `Gui`: shapes. Rounded rectangles, outlines, lines, circles, arcs, polygons, nine-patches; and
+-- the `_3d` forms, on planes of their own. What drawing functions share is in gui.lua.
 local core = ...
 
 local ffi, raise = core.ffi, core.raise
@@ -139,7 +139,7 @@ end
 ---Draws a picture whose borders keep their size while its middle is stretched: buttons, windows.
 ---@param gui Gui what to draw on
 ---@param material string|Material as for `Gui.bitmap`
----@param borders number|number[] how wide the borders are in the picture, in texels: one number, or left, bottom, right and top
+---@param borders number|number[] of the picture, in texels: one, or left, bottom, right, top
 ---@param position Vector3|Vector2 its left bottom; z is the layer
 ---@param size Vector2 its width and height; borders shrink where they find no room
 ---@param color? Color white if left out

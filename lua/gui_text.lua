@@ -31,7 +31,7 @@ local function font_of(name, index, font)
   return number
 end
 
--- Options ------------------------------------------------------------------------------------------
+-- Options -----------------------------------------------------------------------------------------
 
 -- A style as native code reads it, with room for spans (Styled in src/script/api/gui_fast.rs).
 local SPANS_MAX, SPANS_AT, SPAN_FLOATS = 64, 21, 6
@@ -124,7 +124,7 @@ end
 types["string or nil"] = function(value) return value == nil or type(value) == "string" end
 types["table or nil"] = function(value) return value == nil or type(value) == "table" end
 
--- Texts --------------------------------------------------------------------------------------------
+-- Texts -------------------------------------------------------------------------------------------
 
 local POSITION = "Vector3 or Vector2"
 local TEXT = { "gui", "Gui", "text", "string", "font", "string or nil", "size", "number",
@@ -150,13 +150,13 @@ end
 
 ---Draws a text.
 ---@param gui Gui what to draw on
----@param text string UTF-8; \n begins a new line, {#color(255,0,0)} another colour and {#reset()} ends it
+---@param text string UTF-8 of any lines; {#color(255,0,0)} begins a colour and {#reset()} ends it
 ---@param font string|nil the name of a font; the engine's own if nil
 ---@param size number units for each em: pixels on the screen
 ---@param material string|Material|nil what it is drawn with; nil for the usual
 ---@param position Vector3|Vector2 the left end of the first line's baseline; z is the layer
 ---@param color? Color white if left out
----@param options? table align ("left", "center", "right"), width (lines are broken there), outline, outline_color, glow, glow_color, shadow (Vector2), shadow_softness, shadow_color, markup (false draws {#color…} as it stands), spans (a list of { first byte, Color })
+---@param options? table align, width, outline, glow, shadow, markup, spans: see above
 ---@return GuiObject|nil object its number, in a retained Gui
 function Gui.text(gui, text, font, size, material, position, color, options)
   local number = fonts[font]
@@ -253,7 +253,7 @@ function Gui.update_text_3d(gui, object, text, font, size, material, pose, posit
     position, layer, color, options)
 end
 
--- Questions ----------------------------------------------------------------------------------------
+-- Questions ---------------------------------------------------------------------------------------
 
 local EXTENTS = { "gui", "Gui", "text", "string", "font", "string or nil", "size", "number",
   "options", "table or nil" }

@@ -40,7 +40,7 @@ for kind, parts in next, PARTS do
   end
 end
 
--- Bindings -----------------------------------------------------------------------------------------
+-- Bindings ----------------------------------------------------------------------------------------
 
 -- What a binding's text means: { devices, button = index } or { devices, axis = index, part = "x",
 -- sign = 1 }, with `held`, the keys that must be down besides; or nil and what is wrong with it.
@@ -150,7 +150,7 @@ local function read_stick(binding)
   return x, y
 end
 
--- Actions ------------------------------------------------------------------------------------------
+-- Actions -----------------------------------------------------------------------------------------
 
 -- By name: { kind, parts = { part = texts }, parsed = { part = bindings }, value, down, pressed,
 -- released }. `names` has them in order.
@@ -418,7 +418,7 @@ end
 
 ---What an action is bound to now.
 ---@param action string its name
----@param part? string "left", "positive" and so on, of an action with directions; its axis or stick if left out
+---@param part? string "left", "positive" and so on; the axis or stick if left out
 ---@return string[] bindings a new list
 function Input.bindings(action, part)
   local found = action_of("Input.bindings", action)
@@ -434,7 +434,7 @@ end
 ---`Application.save_user_settings` keeps it for the next run.
 ---@param action string its name
 ---@param bindings string|string[]|nil what it is bound to from now on; nil: as the game has it
----@param part? string "left", "positive" and so on, of an action with directions; its axis or stick if left out
+---@param part? string "left", "positive" and so on; the axis or stick if left out
 function Input.rebind(action, bindings, part)
   no_reload("Input.rebind")
   local found = action_of("Input.rebind", action)

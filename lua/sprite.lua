@@ -1,5 +1,5 @@
--- Sprites: which frame of a sheet's animation is shown, by time alone. Drawing is `Gui`'s; sheets are
--- made by the data compiler.
+-- Sprites: which frame of a sheet's animation is shown, by time alone. Drawing is `Gui`'s; sheets
+-- are made by the data compiler.
 local core = ...
 
 local type, rawget, tostring = type, rawget, tostring
@@ -9,9 +9,9 @@ local raise, bad_argument, suggest = core.raise, core.bad_argument, core.suggest
 local sheet_data = core.sheet_data
 
 ---@module Sprite
----Animations from sheets (`.sheet`, `.aseprite`). A sprite is a table of plain data that tells which
----frame is shown; it can be saved, copied and compared. It draws nothing: give the name of its frame
----to `Gui.bitmap`. The same steps of time always give the same frames.
+---Animations from sheets (`.sheet`, `.aseprite`). A sprite is a table of plain data that tells
+---which frame is shown; it can be saved, copied and compared. It draws nothing: give the name of
+---its frame to `Gui.bitmap`. The same steps of time always give the same frames.
 ---@example
 ---   if Application.can_get("sheet", "sheets/hero") then
 ---     local hero = Sprite.new("sheets/hero", "run")
@@ -20,10 +20,6 @@ local sheet_data = core.sheet_data
 ---   end
 
 ---@class Sprite
----@field sheet string the sheet's name
----@field tag string|nil the tag that is played; all frames of the sheet without one
----@field time number seconds since the tag began
----@field speed number 1 plays as the artist wanted, 2 twice as fast; 0 stands still
 local Sprite = core.module("Sprite")
 
 -- Sheets and the sequences of their tags, read once; sheets that are made anew are read again.
@@ -137,14 +133,14 @@ end
 ---Makes a sprite that plays a tag of a sheet from its beginning.
 ---@param sheet string the sheet's name: `sheets/hero` is sheets/hero.sheet or sheets/hero.aseprite
 ---@param tag? string the name of a tag; all frames, over and over, without one
----@return Sprite the sprite
+---@return table sprite with the fields sheet, tag, time (seconds) and speed
 function Sprite.new(sheet, tag)
   sequence("Sprite.new", sheet, tag)
   return { sheet = sheet, tag = tag, time = 0, speed = 1 }
 end
 
 ---Moves a sprite on in time.
----@param sprite Sprite the sprite
+---@param sprite table what Sprite.new gave
 ---@param delta number seconds, zero or more
 function Sprite.update(sprite, delta)
   check("Sprite.update", sprite)
@@ -153,7 +149,7 @@ function Sprite.update(sprite, delta)
 end
 
 ---Plays another tag. The one that is playing goes on, unless it is over.
----@param sprite Sprite the sprite
+---@param sprite table what Sprite.new gave
 ---@param tag? string the name of a tag; all frames, over and over, without one
 function Sprite.play(sprite, tag)
   check("Sprite.play", sprite)
@@ -164,7 +160,7 @@ function Sprite.play(sprite, tag)
 end
 
 ---Plays faster or slower.
----@param sprite Sprite the sprite
+---@param sprite table what Sprite.new gave
 ---@param speed number 1 as the artist wanted, 2 twice as fast, 0 to stand still
 function Sprite.set_speed(sprite, speed)
   check("Sprite.set_speed", sprite)
@@ -186,7 +182,7 @@ local function index_of(playing, time)
 end
 
 ---The frame that is shown now, as the name of a texture.
----@param sprite Sprite the sprite
+---@param sprite table what Sprite.new gave
 ---@return string the name, for `Gui.bitmap` and its like
 function Sprite.frame(sprite)
   check("Sprite.frame", sprite)
@@ -196,7 +192,7 @@ function Sprite.frame(sprite)
 end
 
 ---Whether a tag that is played a number of times is over. The last frame stays.
----@param sprite Sprite the sprite
+---@param sprite table what Sprite.new gave
 ---@return boolean whether nothing moves any more
 function Sprite.finished(sprite)
   check("Sprite.finished", sprite)

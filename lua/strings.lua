@@ -79,9 +79,9 @@ local new_table = require("table.new")
 
 local CARET = byte("^")
 
--- A table for what is kept of patterns and formats, with room for all of it from the start. Compiled
--- code knows where in such a table a constant key stands, and is left for slower code for good when
--- the table grows.
+-- A table for what is kept of patterns and formats, with room for all of it from the start:
+-- compiled code knows where in such a table a constant key stands, and is left for slower code for
+-- good when the table grows.
 local function cache()
   return new_table(0, PATTERNS_CACHED_MAX)
 end

@@ -63,7 +63,7 @@ end
 ---this returns.
 ---@param world World where it comes to be
 ---@param resource string the name of a unit, as "units/barrel" for units/barrel.unit
----@param position? Vector3|Matrix4x4 where its root is, or its whole pose; else as the resource says
+---@param position? Vector3|Matrix4x4 where its root is, or its pose; else as the resource says
 ---@param rotation? Quaternion how its root is turned; if none, as the resource says
 ---@return Unit unit the new unit
 function World.spawn_unit(world, resource, position, rotation)
@@ -211,8 +211,8 @@ local function shown(value, depth)
   return concat(lines)
 end
 
----Everything that a unit is, in words: its nodes with their poses, its components with their fields,
----its data. For people and tools.
+---Everything that a unit is, in words: its nodes with their poses, its components with their
+---fields, its data. For people and tools.
 ---@param unit Unit a unit
 ---@return string text lines
 function Unit.inspect(unit)

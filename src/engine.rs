@@ -1,7 +1,7 @@
 //! The engine: every system and world as a field. The only thing that scripts' functions see.
 
-mod materials;
 mod debug;
+mod materials;
 mod overlay;
 mod picture;
 
@@ -15,20 +15,20 @@ use crate::resource::project::Project;
 use crate::resource::save::Saves;
 use crate::resource::settings::Settings;
 use crate::resource::store::Store;
-use crate::system::platform;
-use crate::system::input::Input;
 use crate::system::gui::Guis;
-use crate::system::text::Texts;
+use crate::system::input::Input;
 use crate::system::materials::Materials;
-use crate::system::textures::Textures;
+use crate::system::platform;
 use crate::system::sound::Sounds;
+use crate::system::text::Texts;
+use crate::system::textures::Textures;
 use crate::system::time_step::TimeStepPolicy;
 use crate::system::window::{Opening, Window};
 use crate::system::workers::Workers;
+use crate::world::camera::{CAMERAS_MAX, Camera, VIEWPORTS_MAX, Viewport};
+use crate::world::lines::Lines;
 use crate::world::unit::{UnitId, Units};
 use crate::world::{WORLDS_MAX, World, WorldId};
-use crate::world::lines::Lines;
-use crate::world::camera::{CAMERAS_MAX, Camera, VIEWPORTS_MAX, Viewport};
 pub use picture::{Picture, VIEWS_MAX};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -45,11 +45,11 @@ const HOMES: &[(&str, &[&str])] = &[
     ("notify", &["src/resource/watch.rs"]),
     ("pollster", &["src/system/render/"]),
     ("rapier3d", &["src/system/physics/"]),
-    ("ttf-parser", &["src/system/text/"]),
-    ("unicode-bidi", &["src/system/text/"]),
-    ("unicode-linebreak", &["src/system/text/"]),
-    ("unicode-script", &["src/system/text/"]),
-    ("unicode-segmentation", &["src/system/text/"]),
+    ("ttf_parser", &["src/system/text/"]),
+    ("unicode_bidi", &["src/system/text/"]),
+    ("unicode_linebreak", &["src/system/text/"]),
+    ("unicode_script", &["src/system/text/"]),
+    ("unicode_segmentation", &["src/system/text/"]),
     ("wgpu", &["src/system/render/"]),
     ("winit", &["src/system/window/"]),
 ];
@@ -58,6 +58,8 @@ const HOMES: &[(&str, &[&str])] = &[
 const SAY_LUA: &[(&str, &str)] = &[
     ("src/resource/name.rs", "the kind of scripts is the ending of their files"),
     ("src/resource/project.rs", "finds scripts, which are .lua files"),
+    ("src/engine/overlay.rs", "finds the stacks in reports by their headings"),
+    ("src/world/component.rs", "a game's own components are resources of the kind of scripts"),
     ("src/resource/settings.rs", "keys and words that people write in settings.sjson"),
 ];
 

@@ -1,6 +1,9 @@
 //! `engine new`, as a newcomer meets it: the game that it makes runs, passes its tests and has
 //! settings that editors can read; what cannot be made is refused with words.
 
+#[path = "new/bounce.rs"]
+mod bounce;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,16 +60,13 @@ fn a_new_game_plays_and_every_run_is_the_same() {
              {program} test .\n"
         )
     );
-    let play = ["run", "games/my yard", "--headless", "--frames", "150"];
-    let (code, first, err) = engine(&scratch, &play);
-    assert_eq!((code, err.as_str()), (0, ""));
-    let lines: Vec<&str> = first.lines().collect();
-    assert_eq!(lines.len(), 4, "{first}");
-    assert_eq!(lines[0], "Balls in the wind");
-    assert!(lines[1].starts_with(" 1 s: 2 balls, the highest at "), "{first}");
-    assert!(lines[2].starts_with(" 2 s: 3 balls, the highest at "), "{first}");
-    assert_eq!(lines[3], "The end, in frame 150");
-    assert_eq!(engine(&scratch, &play).1, first);
+    let play =
+        |more: &[&str]| engine(&scratch, &[&["run", "games/my yard", "--headless"], more].concat());
+    let (code, out, err) = play(&["--frames", "150", "--record", "a.recording"]);
+    assert_eq!((code, out.as_str()), (0, ""));
+    assert_eq!(err, "engine: recorded 150 frames in a.recording\n");
+    let (code, _, err) = play(&["--replay", "a.recording"]);
+    assert_eq!(code, 0, "{err}");
     assert!(!scratch.0.join("saves").exists(), "the game saves nothing");
 }
 
@@ -89,7 +89,7 @@ fn a_new_game_passes_its_tests() {
     assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
     let (code, out, err) = engine(&scratch, &["test", "yard"]);
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
-    assert!(out.ends_with("3 passed, 0 failed, 0 skipped\n"), "{out}");
+    assert!(out.ends_with("5 passed, 0 failed, 0 skipped\n"), "{out}");
 }
 
 #[test]
@@ -98,7 +98,13 @@ fn the_template_in_the_repository_plays() {
     let template = concat!(env!("CARGO_MANIFEST_DIR"), "/game_template");
     let (code, out, err) = engine(&scratch, &["run", template, "--headless", "--frames", "1"]);
     assert_eq!((code, err.as_str()), (0, ""));
-    assert_eq!(out, "Balls in the wind\nThe end, in frame 1\n");
+    assert_eq!(out, "");
+}
+
+#[test]
+fn the_template_has_the_sound_of_its_recipe() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/game_template/sounds/bounce.wav");
+    assert!(fs::read(file).unwrap() == bounce::wav(), "write {file} anew: see tests/new/bounce.rs");
 }
 
 #[test]

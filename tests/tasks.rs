@@ -1,5 +1,5 @@
-//! The frame's tasks from outside: the same results on any number of threads, the flags and settings
-//! that rule them, and no thread where none is needed.
+//! The frame's tasks from outside: the same results on any number of threads, the flags and
+//! settings that rule them, and no thread where none is needed.
 
 // Not all of it is asked for here.
 #[allow(dead_code)]

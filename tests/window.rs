@@ -223,7 +223,9 @@ fn a_window_is_played_with_keys_and_mouse_and_resized() {
     display.tool(&["click", "1"]);
     game.hears("click\tVector3(100, 250, 0)");
     display.tool(&["click", "4"]);
-    game.hears("wheel\t1");
+    // How far a turn is depends on the driver; a synthesized one counts press and release.
+    let wheel = game.hears("wheel\t");
+    assert!(wheel == "wheel\t1" || wheel == "wheel\t2", "{wheel}");
     display.tool(&["windowsize", &game.window, "500", "200"]);
     game.hears("size\t500\t200");
     game.interrupt();

@@ -1,5 +1,5 @@
--- The workloads of benches/gui.rs, one for each run: `MODE N` on the command line. They are those of
--- the LÖVE games that stand beside the figures: the same numbers, places and counts.
+-- The workloads of benches/gui.rs, one for each run: `MODE N` on the command line. They are those
+-- of the LÖVE games that stand beside the figures: the same numbers, places and counts.
 local mode, count = Application.argv()
 count = tonumber(count)
 

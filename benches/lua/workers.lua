@@ -1,5 +1,5 @@
--- Workers for the figures: `init` starts one, or sends many messages; `render` waits for it. The first
--- argument says which.
+-- Workers for the figures: `init` starts one, or sends many messages; `render` waits for it. The
+-- first argument says which.
 local what = Application.argv()
 local count = 1000
 

@@ -65,7 +65,7 @@ fn main_script() -> String {
     format!(
         "local scripts, texts, bytes = {{}}, {{}}, 0
 function init()
-  for i = 1, {SCRIPTS} do scripts[i] = require('scripts/s' .. i) end
+  for i = 1, {SCRIPTS} do scripts[i] = require('scripts.s' .. i) end
   for i = 1, {PICTURES} do Texture.load('images/i' .. i) end
   for i = 1, {TEXTS} do
     texts[i] = Application.data('text', 'text/t' .. i)
@@ -129,12 +129,13 @@ pub fn measure() -> Group {
     Group {
         name: "assets",
         title: "A game of 2,000 files",
-        workload: "500 scripts of about 60 lines, 1,000 PNG files of 32 x 32 texels (4 colours in \
-                   blocks, a tenth of them noise), 500 texts of 1 KiB; `init` requires every script, \
-                   loads every texture and reads every text. Loading: CPU time of `engine run \
-                   game.bundle --headless --frames 1`, less that of a bundle whose `init` is \
-                   empty. The compiler: `engine compile`, the process from start to exit; one \
-                   clean, and the median of 15 after an edit of one script each. Files cached.",
+        workload: "500 scripts of about 60 lines, 1,000 PNG files of 32 x 32 texels (4 \
+                   colours in blocks, a tenth of them noise), 500 texts of 1 KiB; `init` \
+                   requires every script, loads every texture and reads every text. \
+                   Loading: CPU time of `engine run game.bundle --headless --frames 1`, \
+                   less that of a bundle whose `init` is empty. The compiler: `engine \
+                   compile`, the process from start to exit; one clean, and the median of \
+                   15 after an edit of one script each. Files cached.",
         rows: vec![
             row("bundle to first frame: CPU for loading", full - nothing, "ms", Some(20.0)),
             row("  the whole process", full, "ms", None),

@@ -25,6 +25,7 @@ pub fn command(arguments: &[Argument], saves: &Path) -> Command {
 /// Runs it to its end.
 pub fn run(arguments: &[Argument], saves: &Path) -> Used {
     let began = Instant::now();
+    #[allow(clippy::zombie_processes, reason = "`wait` waits for it, for its CPU time")]
     let child = command(arguments, saves).spawn().expect("the engine starts");
     let cpu = wait(&child);
     Used { cpu, wall: began.elapsed().as_secs_f64() * 1e3 }

@@ -1,28 +1,33 @@
--- What ball.lua promises. `engine test .` runs every file in tests/ whose name ends in _test.lua.
+-- What ball.lua promises, and a game played by a script. `engine test .` runs every file in tests/
+-- whose name ends in _test.lua.
 local Ball = require "ball"
 
-local CALM = Vector3(0, 0, 0)
+local PADDLE = { x = 100, y = 60, half = 70 }
 
 describe("a ball", function()
   it("falls", function()
-    local ball = Ball.new(Vector3(0, 0, 2), Vector3(0, 0, 0))
-    Ball.move(ball, CALM, 0.1)
-    assert.is_true(ball.position.z < 2)
-    assert.equals(0, ball.bounces)
+    local ball = Ball.new(100, 500)
+    Ball.move(ball, 0, 800, 0.1)
+    assert.is_true(ball.y < 500)
   end)
 
-  it("bounces back from the floor, slower than it came", function()
-    local ball = Ball.new(Vector3(0, 0, 0), Vector3(0, 0, -5))
-    Ball.move(ball, CALM, 0.1)
-    assert.equals(0, ball.position.z)
-    assert.is_true(ball.velocity.z > 0 and ball.velocity.z < 5)
-    assert.equals(1, ball.bounces)
+  it("drifts with the wind, and turns at the walls", function()
+    local ball = Ball.new(795, 500)
+    Ball.move(ball, 50, 800, 0.1)
+    assert.is_true(ball.speed_x < 0)
   end)
 
-  it("drifts with the wind", function()
-    local ball = Ball.new(Vector3(0, 0, 2), Vector3(0, 0, 0))
-    Ball.move(ball, Vector3(3, 0, 0), 0.1)
-    assert.is_true(ball.position.x > 0)
-    assert.equals(0, ball.position.y)
+  it("is thrown up by the paddle, away from its middle", function()
+    local ball = Ball.new(120, 65)
+    ball.speed_y = -300
+    assert.equals(300, Ball.bounce(ball, PADDLE))
+    assert.is_true(ball.speed_y > 0 and ball.speed_x > 0)
+    assert.is_nil(Ball.bounce(ball, PADDLE))
+  end)
+
+  it("falls past the paddle where that is not", function()
+    local ball = Ball.new(400, 65)
+    ball.speed_y = -300
+    assert.is_nil(Ball.bounce(ball, PADDLE))
   end)
 end)

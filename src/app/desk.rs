@@ -81,8 +81,11 @@ mod tests {
         };
         let mut input = Input::default();
         let mut given = Given::default();
-        let told =
-            vec![key("Semicolon", true), key("NoSuchKey", true), Told::Change(Change::Focus(false))];
+        let told = vec![
+            key("Semicolon", true),
+            key("NoSuchKey", true),
+            Told::Change(Change::Focus(false)),
+        ];
         sort(told, &input, &mut given);
         assert_eq!(given.events.len(), 6, "{given:?}");
         input.begin_frame(given.events);

@@ -78,7 +78,7 @@ pub fn play(options: Options) -> i32 {
     platform::note_signals();
     crash::watch(run.app.vm());
     // A fault of the engine's own outside of a script's call ends here, as a report too.
-    let played = catch_unwind(AssertUnwindSafe(|| run.to_the_end()));
+    let played = catch_unwind(AssertUnwindSafe(|| run.play_to_the_end()));
     played.unwrap_or_else(|_| {
         let report = Report { engine_fault: true, ..Report::of_words(fault::take_panic()) };
         crash::tell(run.app.vm(), &report);
@@ -162,7 +162,7 @@ struct Broken {
 const BROKEN_SLEEP: Duration = Duration::from_millis(15);
 
 impl Run {
-    fn to_the_end(&mut self) -> i32 {
+    fn play_to_the_end(&mut self) -> i32 {
         let played = self.play_frames();
         let told = self.broken.is_some();
         let mut code = match &played {
@@ -230,7 +230,9 @@ impl Run {
                 continue;
             }
             played += 1;
-            let is_last = self.app.quit().is_some() || self.options.frames == Some(played);
+            let is_last = self.app.quit().is_some()
+                || self.options.frames == Some(played)
+                || platform::asked_to_end().is_some();
             let engine = self.app.vm().engine();
             self.screen.show(engine, is_last);
             if !self.tape.frame(measured, given, engine) {
@@ -254,6 +256,7 @@ impl Run {
         crash::tell(self.app.vm(), &report);
         eprintln!("engine: save a file to try again; Escape, or closing the window, ends");
         self.app.vm().engine().show_error(&report.to_string());
+        self.app.vm().engine().show_error(&report.to_string());
         self.broken = Some(Broken { report, started });
         Ok(())
     }
@@ -276,6 +279,7 @@ impl Run {
         match tried {
             Ok(true) => {
                 self.broken = None;
+                self.app.vm().engine().hide_error();
                 self.app.vm().engine().hide_error();
                 eprintln!("engine: a file was saved: going on");
             }

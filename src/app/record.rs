@@ -58,12 +58,7 @@ impl Recording {
     }
 
     /// Notes the frame that was just played.
-    pub fn add(
-        &mut self,
-        measured: f64,
-        given: Given,
-        engine: &mut Engine,
-    ) -> Result<(), Error> {
+    pub fn add(&mut self, measured: f64, given: Given, engine: &mut Engine) -> Result<(), Error> {
         if self.frames.len() == FRAMES_MAX {
             return Err(error!("a recording has at most {FRAMES_MAX} frames (FRAMES_MAX)"));
         }
@@ -130,7 +125,17 @@ impl Recording {
                 false => Err(error!("it is damaged: a frame took {measured} seconds")),
             }
         })?;
-        let origin = Origin { game, game_version, engine_version, content, seed, boot, display, given, arguments };
+        let origin = Origin {
+            game,
+            game_version,
+            engine_version,
+            content,
+            seed,
+            boot,
+            display,
+            given,
+            arguments,
+        };
         Ok(Recording { origin, frames })
     }
 

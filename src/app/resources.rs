@@ -118,6 +118,9 @@ impl App {
         engine.sounds.reload(&mut engine.store, changed);
         engine.text.reload(&mut engine.store, changed);
         engine.reload_pictures(changed);
+        if changed.iter().any(|name| name.kind == "unit") {
+            engine.units.resources.clear();
+        }
         let (release, store) = (engine.build == Build::Release, &mut engine.store);
         for name in changed.iter().filter(|name| name.kind == "lua") {
             let Some(path) = store.path(name) else { continue };

@@ -77,7 +77,7 @@ impl Engine {
         }
     }
 
-    /// The number by which Guis draw with a material: a source of theirs, made when first asked for.
+    /// The number by which Guis draw with a material: a source, made when first asked for.
     pub fn material_source(&mut self, material: MaterialId) -> Result<SourceNumber, Error> {
         if let Some((_, known)) = self.picture.materials.iter().find(|known| known.0 == material) {
             return Ok(*known);

@@ -3,6 +3,7 @@
 
 use super::Engine;
 use crate::foundation::{Error, Handle};
+use crate::packet::gui::GuiFrame;
 use crate::packet::text::{PageNumber, Request};
 use crate::packet::{Packet, Target, View};
 use crate::system::gui::shape;
@@ -16,7 +17,8 @@ const TITLE_SIZE: f32 = 22.0;
 const MARGIN: f32 = 32.0;
 const BAND: f32 = 6.0;
 
-const GROUND: [u8; 4] = [24, 10, 14, 255];
+/// Lets the last picture shine through a little.
+const GROUND: [u8; 4] = [24, 10, 14, 232];
 const RED: [u8; 4] = [224, 48, 56, 255];
 const WHITE: [u8; 4] = [255, 255, 255, 255];
 const GRAY: [u8; 4] = [178, 172, 176, 255];
@@ -24,6 +26,12 @@ const YELLOW: [u8; 4] = [255, 214, 110, 255];
 
 /// What is said below the report.
 const REMEDY: &str = "Save a file to try again.  Escape, or closing the window, ends the game.";
+
+/// The picture that a stopped game leaves below the report: a frame that was whole.
+pub struct LastPicture {
+    views: Vec<View>,
+    guis: Vec<GuiFrame>,
+}
 
 /// A line of the report, as it is drawn.
 #[derive(Clone, PartialEq, Debug)]
@@ -33,17 +41,18 @@ struct Line {
     color: [u8; 4],
 }
 
-/// The lines of a report: what went wrong, then where, then the stack.
+/// The lines of a report: what the engine was doing, what went wrong, where, and the stack.
 fn lines_of(report: &str) -> Vec<Line> {
+    let title = report.lines().position(|line| line.starts_with("Error")).unwrap_or(0);
     let mut stack = false;
     let lines = report.lines().enumerate().map(|(i, text)| {
         stack |= text.starts_with("Lua stack") || text.starts_with("stack traceback");
         let number = text.trim_start().split(' ').next().unwrap_or_default();
         let source = text.contains(" | ") && number.parse::<u32>().is_ok();
-        let (size, color) = match (i, source, stack) {
-            (0, ..) => (TITLE_SIZE, WHITE),
-            (_, true, _) => (SIZE, YELLOW),
-            (.., true) => (SIZE, GRAY),
+        let (size, color) = match i {
+            _ if i == title => (TITLE_SIZE, WHITE),
+            _ if source => (SIZE, YELLOW),
+            _ if stack || i < title => (SIZE, GRAY),
             _ => (SIZE, WHITE),
         };
         Line { text: text.to_string(), size, color }
@@ -61,7 +70,41 @@ impl Engine {
         self.picture.error = None;
     }
 
-    /// The Gui of the console, which is drawn over everything in the frame in which it is asked for.
+    /// Remembers the views of a frame.
+    pub(super) fn note_views(&mut self, views: &[View]) {
+        if self.picture.error.is_none() {
+            self.picture.last_views.clear();
+            self.picture.last_views.extend_from_slice(views);
+        }
+    }
+
+    /// Where an error has stopped the game: keeps the last picture that came back from whoever
+    /// shows it, before its arrays are used again.
+    pub(super) fn keep_last_picture(&mut self, packet: &mut Packet) {
+        if self.picture.error.is_none() {
+            self.picture.last = None;
+        } else if self.picture.last.is_none() {
+            let views = std::mem::take(&mut self.picture.last_views);
+            let guis = std::mem::take(&mut packet.spare_guis);
+            self.picture.last = Some(LastPicture { views, guis });
+        }
+    }
+
+    /// Puts the last picture in the place of what the stopped frame had drawn.
+    pub(super) fn show_last_picture(&mut self, packet: &mut Packet) {
+        let Some(last) = &self.picture.last else { return };
+        let own = self.picture.error_gui.map(|gui| gui.0.to_number() as u64);
+        for frame in packet.guis.iter_mut().filter(|frame| Some(frame.gui) != own) {
+            let whole = last.guis.iter().find(|whole| whole.gui == frame.gui);
+            frame.batches = whole.map_or(Vec::new(), |whole| whole.batches.clone());
+            if let Some(whole) = whole.filter(|whole| !whole.batches.is_empty()) {
+                frame.transforms.clone_from(&whole.transforms);
+            }
+        }
+    }
+
+    /// The Gui of the console, which is drawn over everything in the frame in which it is asked
+    /// for.
     pub fn console_gui(&mut self) -> Result<GuiId, Error> {
         self.picture.console_shown = true;
         let known = self.picture.console;
@@ -82,8 +125,10 @@ impl Engine {
         }
         if let Some(report) = self.picture.error.take() {
             if let Ok(gui) = self.draw_error(&report) {
-                packet.views.retain(|view| view.target != Target::Screen);
-                packet.views.push(over(gui.0, Some(GROUND)));
+                let views = self.picture.last.as_ref().map(|last| last.views.clone());
+                packet.views = views.unwrap_or_default();
+                let empty = packet.views.iter().all(|view| view.target != Target::Screen);
+                packet.views.push(over(gui.0, empty.then_some([0.0, 0.0, 0.0, 1.0])));
             }
             self.picture.error = Some(report);
         }
@@ -97,8 +142,10 @@ impl Engine {
         self.picture.error_gui = Some(gui);
         let size = self.window.logical();
         let thing = Thing { gui, object: 0.0, what: What::Text, layer: 0, pose: None };
+        // What finds no room is left out, here and below.
+        let whole = [0.0, 0.0, size.x, size.y];
+        let _ = self.guis.put_one(thing, PLAIN, |of| shape::quad(whole, of, GROUND));
         let band = [0.0, size.y - BAND, size.x, size.y];
-        // What finds no room is left out.
         let _ = self.guis.put_one(thing, PLAIN, |of| shape::quad(band, of, RED));
         let font = self.text.find(&mut self.store, crate::system::text::DEFAULT_FONT)?;
         let Engine { text, guis, .. } = self;
@@ -134,11 +181,11 @@ impl Engine {
 }
 
 /// A view of a Gui alone, over all the screen.
-fn over(gui: Handle, ground: Option<[u8; 4]>) -> View {
+fn over(gui: Handle, clear: Option<[f32; 4]>) -> View {
     View {
         target: Target::Screen,
         rectangle: [0.0, 0.0, 1.0, 1.0],
-        clear: ground.map(|color| color.map(|part| f32::from(part) / 255.0)),
+        clear,
         camera: Camera::DEFAULT.frame(1.0),
         guis: vec![gui.to_number() as u64],
     }
@@ -150,10 +197,11 @@ mod tests {
 
     #[test]
     fn a_report_says_first_what_went_wrong_and_shows_source_lines_apart() {
-        let report = "Error: no such thing\n    In main.lua:61\n       61 | draw()\n\
-                      Lua stack, innermost first:\n  main.lua:61 in draw";
-        let colors: Vec<_> = lines_of(report).iter().map(|line| line.color).collect();
-        assert_eq!(colors, [WHITE, WHITE, YELLOW, GRAY, GRAY]);
-        assert_eq!(lines_of(report)[0].size, TITLE_SIZE);
+        let report = "When calling: render\nError: no such thing\n    In main.lua:61\n       \
+                      61 | draw()\nLua stack, innermost first:\n  main.lua:61 in draw";
+        let lines = lines_of(report);
+        let colors: Vec<_> = lines.iter().map(|line| line.color).collect();
+        assert_eq!(colors, [GRAY, WHITE, WHITE, YELLOW, GRAY, GRAY]);
+        assert_eq!((lines[0].size, lines[1].size), (SIZE, TITLE_SIZE));
     }
 }

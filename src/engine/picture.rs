@@ -1,7 +1,8 @@
 //! What a frame shows: where worlds, cameras, Guis, textures and texts come together in the packet
 //! that the renderer gets. The systems themselves know nothing of each other.
 
-use super::Engine;
+use super::overlay::LastPicture;
+use super::{Build, Engine};
 use crate::error;
 use crate::foundation::{Error, Handle, Mat4, Vec2, log};
 use crate::packet::gui::Space;
@@ -34,6 +35,9 @@ pub struct Picture {
     /// The report of the error that stopped the game.
     pub(super) error: Option<String>,
     pub(super) error_gui: Option<GuiId>,
+    /// The views of the newest frame, and what stays of the last picture below the report.
+    pub(super) last_views: Vec<View>,
+    pub(super) last: Option<LastPicture>,
     main_camera: Option<CameraId>,
     main_gui: Option<GuiId>,
     /// The sources that textures are for Guis, by their names.
@@ -284,8 +288,8 @@ impl Engine {
         }
     }
 
-    /// Shows a world as a camera sees it, on a viewport or the whole screen, when the frame ends. What
-    /// is shown first on a target is drawn on its background.
+    /// Shows a world as a camera sees it, on a viewport or the whole screen, when the frame ends.
+    /// What is shown first on a target is drawn on its background.
     pub fn render_world(
         &mut self,
         world: WorldId,
@@ -325,6 +329,7 @@ impl Engine {
 
     /// Fills a packet with what the frame shows, and ends the frame's drawing.
     pub(super) fn fill_packet(&mut self, packet: &mut Packet) {
+        self.keep_last_picture(packet);
         self.guis.recycle(&mut packet.spare_guis);
         self.end_targets();
         self.refresh_sources();
@@ -346,16 +351,25 @@ impl Engine {
             packet.views.push(view);
         }
         self.lines.end_frame(self.frame.total);
+        if self.picture.is_shown && self.build == Build::Development {
+            self.note_views(&packet.views);
+        }
         self.fill_overlays(packet);
         if let Err(error) = self.text.flush(&self.tasks, &mut packet.textures) {
             log::error(&error.to_string());
         }
+        let stopped = self.picture.error.is_some();
         self.guis.end_frame(&mut packet.guis, &mut packet.ended_guis, |left| {
+            if stopped {
+                // An error came between them.
+                return;
+            }
             let words = format!(
-                "at the end of the frame {left} pushes of a Gui had no pop: push and pop, push_clip \
-                 and pop_clip belong together"
+                "at the end of the frame {left} pushes of a Gui had no pop: push and pop, \
+                 push_clip and pop_clip belong together"
             );
             log::warn("Gui.push", &words);
         });
+        self.show_last_picture(packet);
     }
 }

@@ -1,7 +1,7 @@
 //! Colours as games give them. Knows no textures and no light.
 
-/// A colour: parts from 0 to 255, sRGB, alpha not multiplied in. Not clamped: lights may be brighter
-/// than white.
+/// A colour: parts from 0 to 255, sRGB, alpha not multiplied in. Not clamped: lights may be
+/// brighter than white.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Color {
     pub red: f32,
@@ -21,8 +21,8 @@ impl Color {
         [self.red, self.green, self.blue, self.alpha].map(|part| (part + 0.5) as u8)
     }
 
-    /// Red, green and blue as shaders see them, in linear light with alpha multiplied in, and alpha;
-    /// 1 is white, or opaque (IEC 61966-2-1).
+    /// Red, green and blue as shaders see them, in linear light with alpha multiplied in, and
+    /// alpha; 1 is white, or opaque (IEC 61966-2-1).
     pub fn to_light(self) -> [f32; 4] {
         let alpha = self.alpha / 255.0;
         let light = |part: f32| {

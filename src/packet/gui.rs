@@ -28,8 +28,8 @@ pub mod paint {
     pub const ATLAS: u32 = 0;
     /// From the batch's own texture; `uv` may go beyond 0 to 1 where its sampler repeats.
     pub const TEXTURE: u32 = 1;
-    /// A distance field from the shared atlas of glyphs. `extra`: how far the edge is moved out, and
-    /// over how much more it is softened, both in texels of the atlas.
+    /// A distance field from the shared atlas of glyphs. `extra`: how far the edge is moved out,
+    /// and over how much more it is softened, both in texels of the atlas.
     pub const GLYPH: u32 = 2;
     /// A rectangle, round corners and outline included. `uv`: half its width, half its height, the
     /// corners' radius and the outline's width (0: filled), in logical pixels. `extra.x`: how far
@@ -76,8 +76,8 @@ impl Instance {
     /// The most transforms that `paint` has bits for.
     pub const TRANSFORMS_MAX: u32 = 1 << 16;
 
-    /// The word `paint`: bits 0 to 3 a constant of [`paint`], bit 4 [`Instance::NEAREST`], bits 5 to
-    /// 15 the atlas's layer, bits 16 to 31 which of the Gui's transforms.
+    /// The word `paint`: bits 0 to 3 a constant of [`paint`], bit 4 [`Instance::NEAREST`], bits 5
+    /// to 15 the atlas's layer, bits 16 to 31 which of the Gui's transforms.
     pub const fn paint(paint: u32, layer: u32, transform: u32) -> u32 {
         debug_assert!(paint < 16 && layer < Self::LAYERS_MAX && transform < Self::TRANSFORMS_MAX);
         paint | layer << 5 | transform << 16
@@ -106,8 +106,8 @@ pub enum Change {
 /// Where a Gui is.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Space {
-    /// On the target: logical pixels, the origin at the bottom left, y up. The view's rectangle does
-    /// not matter: it is the world's. In a render target a logical pixel is a texel.
+    /// On the target: logical pixels, the origin at the bottom left, y up. The view's rectangle
+    /// does not matter: it is the world's. In a render target a logical pixel is a texel.
     #[default]
     Screen,
     /// In the world, on the plane that its transform puts x and y on.
@@ -122,9 +122,9 @@ pub struct GuiFrame {
     pub space: Space,
     /// Moves the whole Gui.
     pub pose: Mat4,
-    /// For instances with a transform of their own (`_3d` forms); instances whose transform is 0 have
-    /// none, transform n is here at n - 1. Those of retained objects are sent again whenever any of
-    /// them changed; an empty list leaves those that were sent before.
+    /// For instances with a transform of their own (`_3d` forms); instances whose transform is 0
+    /// have none, transform n is here at n - 1. Those of retained objects are sent again whenever
+    /// any of them changed; an empty list leaves those that were sent before.
     pub transforms: Vec<Mat4>,
     /// What is shown in this frame alone. Batches draw by layer, and within one in the order of
     /// their first object; those of retained objects before these.

@@ -1,6 +1,7 @@
-//! The packet: everything that one frame hands to the renderer, as plain arrays. Made while the game
-//! runs its frame, then given away whole, so that the renderer can work on it while the next frame
-//! is made. Knows no graphics interface, no systems and no scripts; and nothing is drawn here.
+//! The packet: everything that one frame hands to the renderer, as plain arrays. Made while the
+//! game runs its frame, then given away whole, so that the renderer can work on it while the next
+//! frame is made. Knows no graphics interface, no systems and no scripts; and nothing is drawn
+//! here.
 //!
 //! A packet is applied in this order: textures and materials, ended Guis, Guis, views, captures.
 //! What it leaves unsaid stays as it was: textures, materials and retained Gui objects live in the
@@ -67,8 +68,8 @@ pub enum Target {
     Texture(TextureSlot),
 }
 
-/// What a camera sees, as matrices. World: right-handed, Z up, metres. Clip space: x and y from -1 to
-/// 1, y up, depth from 0 (near) to 1 (far).
+/// What a camera sees, as matrices. World: right-handed, Z up, metres. Clip space: x and y from -1
+/// to 1, y up, depth from 0 (near) to 1 (far).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CameraFrame {
     pub view: Mat4,

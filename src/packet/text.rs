@@ -1,5 +1,5 @@
-//! Text as plain data: what is asked of the text system, and the quadrilaterals that it answers with.
-//! Knows no fonts' files and lays nothing out.
+//! Text as plain data: what is asked of the text system, and the quadrilaterals that it answers
+//! with. Knows no fonts' files and lays nothing out.
 
 use super::gui::{Instance, paint};
 
@@ -64,10 +64,10 @@ impl Style {
         shadow_color: [0, 0, 0, 160],
     };
 
-    /// How far outlines, glows and softened shadows of fonts with outlines reach at most, as a part
-    /// of the size: 32-pixel letters can glow for 3.6 pixels. What asks for more gets this much,
-    /// and the log says so once for each font.
-    pub const REACH: f32 = 0.1125;
+    /// How far the fields of fonts with outlines go around the letters, as a part of the size:
+    /// 32-pixel letters can glow for 4 pixels, less half a pixel. What asks for more gets this
+    /// much, and the log says so once for each font.
+    pub const REACH: f32 = 0.125;
 }
 
 /// One text to lay out.
@@ -85,8 +85,8 @@ pub struct Request<'a> {
     /// Parts in other colours, in the order of their bytes; what is before the first has the
     /// text's own.
     pub spans: &'a [Span],
-    /// Whether `{#color(r,g,b)}`, `{#color(r,g,b,a)}` and `{#reset()}` in the text change its colour
-    /// and are not shown. Not together with `spans`.
+    /// Whether `{#color(r,g,b)}`, `{#color(r,g,b,a)}` and `{#reset()}` in the text change its
+    /// colour and are not shown. Not together with `spans`.
     pub markup: bool,
     /// Whether what is drawn stays until somebody ends it (a retained Gui): its glyphs then keep
     /// their places in the atlas for good.

@@ -1,7 +1,7 @@
 //! Textures in a packet: what the renderer should make, fill and forget. Knows no files.
 //!
-//! Small textures share the layers of one atlas, and glyphs those of another: which place is whose is
-//! decided where the packet is made, the renderer only copies.
+//! Small textures share the layers of one atlas, and glyphs those of another: which place is whose
+//! is decided where the packet is made, the renderer only copies.
 
 use std::sync::Arc;
 

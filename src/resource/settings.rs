@@ -84,7 +84,8 @@ pub const SETTINGS: &[Setting] = &[
         "limits.worker_seconds",
         Type::Number(0.05, 86400.0),
         "10",
-        "CPU time of a worker between two messages that it waits for; also an option of Worker.start.",
+        "CPU time of a worker between two messages that it waits for; `seconds` of Worker.start is \
+         for one.",
     ),
     setting(
         "limits.worker_memory_mib",

@@ -5,7 +5,9 @@
 use super::compile::{Compiled, Target, compile, data_folder};
 use super::kind::Kinds;
 use crate::foundation::log;
+use notify::event::{AccessKind, AccessMode, CreateKind, ModifyKind};
 use notify::{Config, Event, EventKind, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
@@ -15,6 +17,9 @@ use std::time::{Duration, Instant};
 const QUIET: Duration = Duration::from_millis(2);
 /// A burst that does not end is looked at after this long.
 const BURST_MAX: Duration = Duration::from_millis(50);
+/// A file that is being written is waited for this long: an editor that writes in place empties it
+/// first, and an empty script is a script.
+const WRITING_MAX: Duration = Duration::from_millis(100);
 /// How often everything is looked at where the system tells nothing.
 const POLL: Duration = Duration::from_millis(500);
 
@@ -28,7 +33,42 @@ pub struct Watch {
 /// What wakes the thread.
 enum Notice {
     Changed,
+    /// The content of a file changes, and who writes it will close it.
+    Writing(PathBuf),
+    Written(PathBuf),
     Stop,
+}
+
+/// Events that follow each other closely.
+struct Burst {
+    began: Instant,
+    /// The files that somebody has begun to write, and not closed.
+    writing: HashSet<PathBuf>,
+}
+
+impl Burst {
+    fn of(first: Notice) -> Burst {
+        let mut burst = Burst { began: Instant::now(), writing: HashSet::new() };
+        burst.note(first);
+        burst
+    }
+
+    fn note(&mut self, notice: Notice) {
+        match notice {
+            Notice::Writing(path) => _ = self.writing.insert(path),
+            Notice::Written(path) => _ = self.writing.remove(&path),
+            Notice::Changed | Notice::Stop => {}
+        }
+    }
+
+    /// How long to wait for its next event; nothing where it is over.
+    fn patience(&self) -> Option<Duration> {
+        let over = self.began.elapsed();
+        match self.writing.is_empty() {
+            true => (over < BURST_MAX).then_some(QUIET),
+            false => WRITING_MAX.checked_sub(over),
+        }
+    }
 }
 
 impl Watch {
@@ -75,11 +115,13 @@ impl FolderWatch {
     /// Waits for changes at most this long, and, where there are some, for the end of their burst:
     /// whether there were any.
     pub fn wait(&self, limit: Duration) -> bool {
-        if self.inbox.recv_timeout(limit).is_err() {
-            return false;
+        let Ok(first) = self.inbox.recv_timeout(limit) else { return false };
+        let mut burst = Burst::of(first);
+        while let Some(patience) = burst.patience()
+            && let Ok(next) = self.inbox.recv_timeout(patience)
+        {
+            burst.note(next);
         }
-        let began = Instant::now();
-        while began.elapsed() < BURST_MAX && self.inbox.recv_timeout(QUIET).is_ok() {}
         true
     }
 }
@@ -104,13 +146,16 @@ fn watcher(root: &Path, notices: Sender<Notice>) -> Result<Box<dyn Watcher + Sen
     // Events have the root's real path.
     let root = &std::fs::canonicalize(root).map_err(|reason| reason.to_string())?;
     let real = root.clone();
-    let told = move |event: notify::Result<Event>| {
-        if event.is_ok_and(|event| !matters_not(&real, &event)) {
-            // The thread ends before the watcher does.
-            let _ = notices.send(Notice::Changed);
+    let telling = |closes: bool| {
+        let (real, notices) = (real.clone(), notices.clone());
+        move |event: notify::Result<Event>| {
+            if let Some(notice) = event.ok().and_then(|event| notice_of(&real, event, closes)) {
+                // The thread ends before the watcher does.
+                let _ = notices.send(notice);
+            }
         }
     };
-    let native = RecommendedWatcher::new(told.clone(), Config::default());
+    let native = RecommendedWatcher::new(telling(TELLS_CLOSING), Config::default());
     let native = native.and_then(|mut watcher| {
         watcher.watch(root, RecursiveMode::Recursive)?;
         Ok(Box::new(watcher) as Box<dyn Watcher + Send>)
@@ -118,21 +163,39 @@ fn watcher(root: &Path, notices: Sender<Notice>) -> Result<Box<dyn Watcher + Sen
     native.or_else(|reason| {
         log::warning(&format!("file events do not come ({reason}): looking every half second"));
         let config = Config::default().with_poll_interval(POLL);
-        let mut watcher = PollWatcher::new(told, config).map_err(|reason| reason.to_string())?;
+        let watcher = PollWatcher::new(telling(false), config);
+        let mut watcher = watcher.map_err(|reason| reason.to_string())?;
         watcher.watch(root, RecursiveMode::Recursive).map_err(|reason| reason.to_string())?;
         Ok(Box::new(watcher) as Box<dyn Watcher + Send>)
     })
 }
 
-/// Whether an event is about reading, or about the engine's own folder and other hidden ones.
-fn matters_not(root: &Path, event: &Event) -> bool {
+/// Whether the system tells when a file that was written is closed.
+const TELLS_CLOSING: bool = cfg!(any(target_os = "linux", target_os = "android"));
+
+/// What an event means; nothing where it is about reading, or about the engine's own folder and
+/// other hidden ones. `closes`: whether the end of writing is told, too.
+fn notice_of(root: &Path, event: Event, closes: bool) -> Option<Notice> {
     let hidden = |path: &PathBuf| {
         let inside = path.strip_prefix(root).unwrap_or(path);
         inside.components().any(|part| part.as_os_str().to_string_lossy().starts_with('.'))
     };
     // An overflow of the system's queue has no path, and must be looked at.
-    let all_hidden = !event.paths.is_empty() && event.paths.iter().all(hidden);
-    matches!(event.kind, EventKind::Access(_)) || (all_hidden && !event.need_rescan())
+    if !event.paths.is_empty() && event.paths.iter().all(hidden) && !event.need_rescan() {
+        return None;
+    }
+    let path = event.paths.first().filter(|_| closes).cloned();
+    match (event.kind, path) {
+        (EventKind::Access(AccessKind::Close(AccessMode::Write)), Some(path)) => {
+            Some(Notice::Written(path))
+        }
+        (EventKind::Access(_), _) => None,
+        (
+            EventKind::Create(CreateKind::File) | EventKind::Modify(ModifyKind::Data(_)),
+            Some(path),
+        ) => Some(Notice::Writing(path)),
+        _ => Some(Notice::Changed),
+    }
 }
 
 fn run(
@@ -143,12 +206,15 @@ fn run(
     outbox: &Sender<Compiled>,
 ) {
     let mut told: Vec<String> = Vec::new();
-    while let Ok(Notice::Changed) = inbox.recv() {
-        let began = Instant::now();
-        while began.elapsed() < BURST_MAX {
-            match inbox.recv_timeout(QUIET) {
-                Ok(Notice::Changed) => {}
+    while let Ok(first) = inbox.recv() {
+        if matches!(first, Notice::Stop) {
+            return;
+        }
+        let mut burst = Burst::of(first);
+        while let Some(patience) = burst.patience() {
+            match inbox.recv_timeout(patience) {
                 Ok(Notice::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(next) => burst.note(next),
                 Err(RecvTimeoutError::Timeout) => break,
             }
         }
@@ -172,5 +238,49 @@ fn run(
             }
             Err(error) => log::error(&error.to_string()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resource::data_kinds;
+    use std::io::Write;
+
+    const KINDS: Kinds = Kinds(&[&data_kinds::TEXT]);
+
+    #[test]
+    fn a_file_that_is_written_in_place_is_taken_when_it_is_closed() {
+        if !TELLS_CLOSING {
+            return;
+        }
+        let root = std::env::temp_dir().join(format!("engine-{}-in-place", std::process::id()));
+        std::fs::create_dir_all(&root).unwrap();
+        let path = root.join("a.txt");
+        std::fs::write(&path, "one").unwrap();
+        let data = data_folder(&root, "linux");
+        let target = Target {
+            root: &root,
+            data,
+            kinds: KINDS,
+            source_platform: "linux",
+            release: false,
+            threads: 1,
+        };
+        compile(&target, &|_, _| {}).unwrap();
+        let watch = Watch::start(&root, "linux", KINDS).unwrap();
+        let mut file = std::fs::File::create(&path).unwrap();
+        // Long after the silence that ends other bursts.
+        assert!(watch.wait(QUIET * 20).is_none(), "the emptied file was taken");
+        file.write_all(b"two").unwrap();
+        drop(file);
+        let compiled = watch.wait(Duration::from_secs(10)).expect("the change is noticed");
+        assert_eq!(compiled.changed.len(), 1);
+        assert!(watch.wait(QUIET * 20).is_none(), "it was taken twice");
+        // One that stays open is not waited for without an end.
+        let open = std::fs::File::create(&path).unwrap();
+        assert!(watch.wait(Duration::from_secs(10)).is_some());
+        drop((open, watch));
+        std::fs::remove_dir_all(&root).unwrap();
     }
 }

@@ -115,6 +115,8 @@ pub struct Registered {
     pub cx: *mut Cx,
     pub module: &'static str,
     pub func: &'static Func,
+    /// Whether the prelude alone can call it.
+    pub is_core: bool,
     pub calls: u64,
     pub errors: u64,
 }

@@ -53,6 +53,7 @@ pub const FILES: &[File] = files![
     "gui_shapes",
     "gui_text",
     "console",
+    "camera",
     "frame",
 ];
 

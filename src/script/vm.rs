@@ -39,7 +39,8 @@ pub struct Config {
     pub coverage: bool,
     /// Count how often each line of a script runs; nothing is compiled to machine code then.
     pub lines: bool,
-    /// Run a worker: what is not data and values is out of reach, and the collector works by itself.
+    /// Run a worker: what is not data and values is out of reach, and the collector works by
+    /// itself.
     pub worker: bool,
 }
 
@@ -211,7 +212,8 @@ impl Vm {
                 let (cx, module) = (self.cx, module.name);
                 let registered = &mut self.cx().registered;
                 assert!(registered.len() < registered.capacity(), "a row's address would change");
-                registered.push(Registered { cx, module, func, calls: 0, errors: 0 });
+                let is_core = into_core;
+                registered.push(Registered { cx, module, func, is_core, calls: 0, errors: 0 });
                 let last = registered.len() - 1;
                 lua_pushlightuserdata(l, registered.as_mut_ptr().add(last).cast());
                 lua_pushcclosure(l, script_entry, 1);
@@ -384,7 +386,7 @@ impl Vm {
     /// How often each engine function was called: module, name, calls, fast calls, errors.
     pub fn usage(&mut self) -> Vec<(&'static str, &'static super::row::Func, [u64; 3])> {
         let cx = self.cx();
-        let rows = cx.registered.iter().zip(&cx.fast_calls);
+        let rows = cx.registered.iter().zip(&cx.fast_calls).filter(|(row, _)| !row.is_core);
         rows.map(|(row, fast)| (row.module, row.func, [row.calls, *fast as u64, row.errors]))
             .collect()
     }

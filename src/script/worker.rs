@@ -1,5 +1,5 @@
-//! A worker's thread: a VM of its own, in which a module of the game's runs. What it shares with the
-//! game, and how it keeps time, is the workers' own matter (src/system/workers/).
+//! A worker's thread: a VM of its own, in which a module of the game's runs. What it shares with
+//! the game, and how it keeps time, is the workers' own matter (src/system/workers/).
 
 use super::interrupt::Interrupt;
 use super::modules;

@@ -373,7 +373,8 @@ impl InputNode {
             };
             for one in bytes[..length].chunks_exact(SIZE) {
                 // SAFETY: the record is plain numbers, for which any bytes will do.
-                let event: libc::input_event = unsafe { std::ptr::read_unaligned(one.as_ptr().cast()) };
+                let event: libc::input_event =
+                    unsafe { std::ptr::read_unaligned(one.as_ptr().cast()) };
                 let at = event.time.tv_sec as f64 + event.time.tv_usec as f64 * 1e-6;
                 let age = (now - at).clamp(0.0, 1.0);
                 let (kind, code, value) = (event.type_, event.code, event.value);

@@ -86,7 +86,7 @@ fn explain(args: &Args) -> Result<String, Error> {
         store.prefer(preferences.clone());
         store.apply_preferences();
         let (definition, _) = sound::kinds::read_sound(&store.read(&resource)?)?;
-        text += &of_sound(&resource.name, &definition, &args.parameters)? ;
+        text += &of_sound(&resource.name, &definition, &args.parameters)?;
         text += "\n";
     } else if !args.parameters.is_empty() {
         return Err(crate::error!("'{resource}' has no parameters: --param is for sounds"));

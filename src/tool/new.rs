@@ -17,15 +17,17 @@ const NAME_BYTES_MAX: usize = 100;
 
 macro_rules! files {
     ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../game_template/", $name)))),*]
+        &[$(($name, include_bytes!(concat!("../../game_template/", $name)) as &[u8])),*]
     };
 }
 
-/// Path and text of every file of a new game.
-const FILES: &[(&str, &str)] = files![
+/// Path and content of every file of a new game.
+const FILES: &[(&str, &[u8])] = files![
     "main.lua",
     "ball.lua",
+    "sounds/bounce.wav",
     "tests/ball_test.lua",
+    "tests/game_test.lua",
     "settings.sjson",
     "README.md",
     ".gitignore",
@@ -61,7 +63,10 @@ pub fn main(args: Args) -> i32 {
 fn make(folder: &Path) -> Result<String, Error> {
     let name = name_of(folder)?;
     check_empty(folder)?;
-    let named = FILES.iter().map(|(path, text)| (*path, text.replace(TEMPLATE_NAME, &name)));
+    let named = FILES.iter().map(|(path, content)| match std::str::from_utf8(content) {
+        Ok(text) => (*path, text.replace(TEMPLATE_NAME, &name).into_bytes()),
+        Err(_) => (*path, content.to_vec()),
+    });
     write(folder, &named.collect::<Vec<_>>())?;
     Ok(name)
 }
@@ -122,10 +127,10 @@ fn check_empty(folder: &Path) -> Result<(), Error> {
 }
 
 /// Writes the files, all or none, and the folders they are in.
-fn write(folder: &Path, files: &[(&str, String)]) -> Result<(), Error> {
+fn write(folder: &Path, files: &[(&str, Vec<u8>)]) -> Result<(), Error> {
     let mut made = Vec::new();
-    for (path, text) in files {
-        if let Err(error) = write_file(&folder.join(path), text, &mut made) {
+    for (path, content) in files {
+        if let Err(error) = write_file(&folder.join(path), content, &mut made) {
             // Only what was made here goes; what cannot be removed is left, for the error is told.
             for path in made.iter().rev() {
                 let _ = if path.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) };
@@ -136,7 +141,7 @@ fn write(folder: &Path, files: &[(&str, String)]) -> Result<(), Error> {
     Ok(())
 }
 
-fn write_file(path: &Path, text: &str, made: &mut Vec<PathBuf>) -> Result<(), Error> {
+fn write_file(path: &Path, content: &[u8], made: &mut Vec<PathBuf>) -> Result<(), Error> {
     let inside = path.parent().expect("a file is in a folder");
     make_folders(inside, made)
         .map_err(|reason| error!("the folder '{}' cannot be made: {reason}", inside.display()))?;
@@ -144,7 +149,7 @@ fn write_file(path: &Path, text: &str, made: &mut Vec<PathBuf>) -> Result<(), Er
     let fault = |reason| error!("'{shown}' cannot be written: {reason}");
     let mut file = File::create_new(path).map_err(fault)?;
     made.push(path.to_path_buf());
-    file.write_all(text.as_bytes()).map_err(fault)
+    file.write_all(content).map_err(fault)
 }
 
 /// Makes a folder and those it is in, and notes each that was not there.
@@ -217,7 +222,7 @@ mod tests {
         let _ = fs::remove_dir_all(&base);
         fs::create_dir(&base).unwrap();
         // The second file would have to stand inside of the first.
-        let files = [("tests/a", String::new()), ("tests/a/b", String::new())];
+        let files = [("tests/a", Vec::new()), ("tests/a/b", Vec::new())];
         let error = write(&base.join("deep/game"), &files).unwrap_err();
         assert!(error.message.contains("a' cannot be made: "), "{error}");
         assert_eq!(fs::read_dir(&base).unwrap().count(), 0);

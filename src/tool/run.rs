@@ -77,7 +77,7 @@ enum Adapter {
 /// Where sound goes.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Audio {
-    /// To the system's device where the game is played at its own speed, otherwise nowhere
+    /// To the system's device where the game is played in a window, otherwise nowhere
     Auto,
     /// To the system's device
     Device,
@@ -136,7 +136,7 @@ pub fn main(args: Args) -> i32 {
     if let Game::Folder(folder) = &game {
         definitions::refresh(folder);
     }
-    let sound = destination(&args, pace == Pace::RealTime);
+    let sound = destination(&args, window);
     app::play(Options {
         game,
         pace,

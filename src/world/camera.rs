@@ -106,7 +106,8 @@ impl Camera {
         ((place * 0.5 + 0.5) * size, -seen.z)
     }
 
-    /// The point of the world at a place of a target of that size, `depth` metres before the camera.
+    /// The point of the world at a place of a target of that size, `depth` metres before the
+    /// camera.
     pub fn screen_to_world(&self, place: Vec2, depth: f32, size: Vec2) -> Vec3 {
         let projection = self.projection(size.x / size.y);
         let at = place / size * 2.0 - 1.0;
@@ -128,12 +129,14 @@ impl Camera {
     /// How far inside of what the camera sees a point is: metres to the nearest side, below 0
     /// outside.
     pub fn inside_frustum(&self, point: Vec3, aspect: f32) -> f32 {
+        let depth = -(self.view() * point.extend(1.0)).z;
         let rows = (self.projection(aspect) * self.view()).transpose();
-        let (x, y, z, w) = (rows.x_axis, rows.y_axis, rows.z_axis, rows.w_axis);
-        // Source: G. Gribb, K. Hartmann, "Fast Extraction of Viewing Frustum Planes" (2001).
-        let planes = [w + x, w - x, w + y, w - y, z, w - z];
-        let distance = |plane: Vec4| plane.dot(point.extend(1.0)) / plane.truncate().length();
-        planes.into_iter().map(distance).fold(f32::INFINITY, f32::min)
+        let (x, y, w) = (rows.x_axis, rows.y_axis, rows.w_axis);
+        // Source: G. Gribb, K. Hartmann, "Fast Extraction of Viewing Frustum Planes" (2001). The
+        // near and the far plane are known, and would lose digits on the way through the matrix.
+        let sides = [w + x, w - x, w + y, w - y].into_iter();
+        let sides = sides.map(|plane| plane.dot(point.extend(1.0)) / plane.truncate().length());
+        sides.chain([depth - self.near, self.far - depth]).fold(f32::INFINITY, f32::min)
     }
 }
 

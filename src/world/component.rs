@@ -1,6 +1,6 @@
 //! The table of the components that the engine has: names, fields, what they stand behind in the
-//! order of update. A game's own components are Lua modules, `components/NAME.lua`, and have the same
-//! rights. What a component does is in its own file.
+//! order of update. A game's own components are Lua modules, `components/NAME.lua`, and have the
+//! same rights. What a component does is in its own file.
 
 use crate::foundation::sjson::Value;
 use crate::foundation::suggest;
@@ -75,8 +75,8 @@ pub fn module(name: &str) -> String {
     format!("components/{name}")
 }
 
-/// What is wrong with a list of components, and where. What it names goes into `named`, as types and
-/// names.
+/// What is wrong with a list of components, and where. What it names goes into `named`, as types
+/// and names.
 pub fn check<'a>(
     components: &Value<'a>,
     named: &mut Vec<(String, String)>,

@@ -1,8 +1,8 @@
 //! What exists in a game: worlds, and their time. Units come into them with their components.
 
 pub mod camera;
-pub mod lines;
 pub mod component;
+pub mod lines;
 pub mod scene;
 pub mod unit;
 pub mod unit_resource;
@@ -36,8 +36,8 @@ impl World {
         1
     }
 
-    /// Moves everything in the world on by `delta` seconds: the table of its systems, each with what
-    /// it reads and writes. The order of running follows from that, see
+    /// Moves everything in the world on by `delta` seconds: the table of its systems, each with
+    /// what it reads and writes. The order of running follows from that, see
     /// [`Systems`](crate::foundation::tasks::systems::Systems).
     ///
     /// # Errors

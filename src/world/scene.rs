@@ -1,9 +1,9 @@
-//! The scene graph: where the nodes of units are, in columns that never move. A unit's nodes stand in
-//! one run, parents before children; a node's parent may be in another unit, which is what a link
-//! is. Knows no units beyond their number, and no worlds.
+//! The scene graph: where the nodes of units are, in columns that never move. A unit's nodes stand
+//! in one run, parents before children; a node's parent may be in another unit, which is what a
+//! link is. Knows no units beyond their number, and no worlds.
 //!
-//! Setting a local pose marks the unit (and what is linked to it); world poses are computed when the
-//! world is updated, or when one is asked for before that.
+//! Setting a local pose marks the unit (and what is linked to it); world poses are computed when
+//! the world is updated, or when one is asked for before that.
 
 mod pieces;
 
@@ -240,8 +240,8 @@ impl SceneGraph {
         Vec3::from_array(self.world[self.at(unit, node)][3])
     }
 
-    /// How a node is turned in the world. Where parents scale their axes differently there may be no
-    /// exact answer: the axes' directions decide.
+    /// How a node is turned in the world. Where parents scale their axes differently there may be
+    /// no exact answer: the axes' directions decide.
     pub fn world_rotation(&mut self, unit: u32, node: usize) -> Quat {
         self.bring_up(unit);
         let [x, y, z, _] = self.world[self.at(unit, node)].map(Vec3::from_array);
@@ -282,8 +282,8 @@ impl SceneGraph {
         }
     }
 
-    /// Brings every marked unit up to date of which `has` says that it is meant; those that moved go
-    /// into `moved`, in the order in which they were marked.
+    /// Brings every marked unit up to date of which `has` says that it is meant; those that moved
+    /// go into `moved`, in the order in which they were marked.
     ///
     /// # Errors
     /// For want of threads.

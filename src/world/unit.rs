@@ -1,6 +1,6 @@
-//! Units: what exists in worlds, as rows of a table. A unit is no object: it is a number under which
-//! components keep their parts. Here is what every unit has: its world, the resource it was made of
-//! and its nodes. Knows no components.
+//! Units: what exists in worlds, as rows of a table. A unit is no object: it is a number under
+//! which components keep their parts. Here is what every unit has: its world, the resource it was
+//! made of and its nodes. Knows no components.
 
 use super::WorldId;
 use super::scene::{Pose, SceneGraph, UNITS_MAX};
@@ -35,8 +35,8 @@ pub struct Units {
     /// What units were made of so far, by name. Emptied when one of them changes: units that are
     /// there keep what they were made of.
     pub resources: HashMap<String, Arc<UnitResource>>,
-    /// The rows of units that the last [`Units::update_scene`] moved, in the order in which they were
-    /// set.
+    /// The rows of units that the last [`Units::update_scene`] moved, in the order in which they
+    /// were set.
     pub moved: Vec<u32>,
 }
 

@@ -1,6 +1,6 @@
-//! The kind `unit`: which nodes and components a unit is made of, and its data. Compiled data is the
-//! checked text as a tree; a resource is made of it when the first unit is spawned, with what it
-//! inherits. Knows the components' names and fields, and not what they do.
+//! The kind `unit`: which nodes and components a unit is made of, and its data. Compiled data is
+//! the checked text as a tree; a resource is made of it when the first unit is spawned, with what
+//! it inherits. Knows the components' names and fields, and not what they do.
 
 use super::component;
 use super::scene::{NO_NODE, Pose, UNIT_NODES_MAX};
@@ -206,8 +206,8 @@ fn numbers<const N: usize>(tree: Option<&Tree>) -> Option<[f32; N]> {
     Some(out)
 }
 
-/// A node's pose, whose fields the compiler has checked. Three numbers turn about x, then y, then z,
-/// in degrees.
+/// A node's pose, whose fields the compiler has checked. Three numbers turn about x, then y, then
+/// z, in degrees.
 pub fn pose(fields: &Tree) -> Pose {
     let rotation = fields.get("rotation");
     let angles = numbers::<3>(rotation).map(|angles| {

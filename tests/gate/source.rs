@@ -265,6 +265,10 @@ pub fn is_word(c: char) -> bool {
 /// Whether `word` stands in `text` as a whole name.
 pub fn names(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
-        !text[..at].ends_with(is_word) && !text[at + word.len()..].starts_with(is_word)
+        let (before, after) = (&text[..at], text[at + word.len()..].trim_start());
+        // A module of ours, or a variable, may have a crate's name: `resource::image`.
+        let inside = before.strip_suffix("::").is_some_and(|path| path.ends_with(is_word));
+        let used = before.ends_with("use ") && after.starts_with([';', 'a']);
+        !before.ends_with(is_word) && !inside && (after.starts_with("::") || used)
     })
 }

@@ -8,6 +8,7 @@ use engine::packet::texture::{
     Wrap,
 };
 use engine::packet::{CameraFrame, Packet, Target, View};
+use std::f32::consts::{FRAC_PI_2, PI};
 use std::sync::Arc;
 
 pub const KEY: BatchKey = BatchKey {
@@ -171,7 +172,7 @@ pub fn round_shapes() -> Packet {
     };
     // Parts of rings, around where they point to: right, up, left, and nearly all.
     for (i, [middle, part]) in
-        [[0.0, 0.5], [1.5708, 0.9], [3.1416, 1.8], [0.8, 2.9], [0.0, 4.0]].into_iter().enumerate()
+        [[0.0, 0.5], [FRAC_PI_2, 0.9], [PI, 1.8], [0.8, 2.9], [0.0, 4.0]].into_iter().enumerate()
     {
         instances.push(arc(35.0 + 60.0 * i as f32, 85.0, [20.0, 4.0], [middle, part]));
         // The same as a piece of cake.

@@ -6,6 +6,7 @@ use engine::packet::gui::{Batch, BatchKey, Change, GuiFrame, Instance, Space, pa
 use engine::packet::material::{Blend, Material, MaterialChange, MaterialSlot, Shader};
 use engine::packet::texture::{Sampling, TextureChange, TextureSlot, Wrap};
 use engine::packet::{CameraFrame, Packet, Target, View};
+use std::f32::consts::FRAC_PI_2;
 use std::sync::Arc;
 
 /// A camera two metres above the ground that looks along y, a little down.
@@ -46,7 +47,8 @@ pub fn worlds() -> Packet {
     sign.corners = [-0.9, -0.5, 0.9, -0.5, 0.9, 0.5, -0.9, 0.5];
     sign.extra = [0.1, 0.0];
     sign.paint = Instance::paint(paint::BOX, 0, 2);
-    let upright = Mat4::from_translation(Vec3::new(0.3, 0.5, 0.8)) * Mat4::from_rotation_x(1.5708);
+    let upright =
+        Mat4::from_translation(Vec3::new(0.3, 0.5, 0.8)) * Mat4::from_rotation_x(FRAC_PI_2);
     let world = GuiFrame {
         gui: 2,
         space: Space::World,

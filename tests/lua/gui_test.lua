@@ -1,5 +1,5 @@
--- Gui: rectangles, bitmaps, triangles, shapes, the two modes, batches, transforms and clips. Texts are
--- in gui_text_test.lua.
+-- Gui: rectangles, bitmaps, triangles, shapes, the two modes, batches, transforms and clips. Texts
+-- are in gui_text_test.lua.
 
 local function words_of(fn, ...)
   local ok, raised = pcall(fn, ...)
@@ -40,6 +40,7 @@ describe("Gui", function()
       World.destroy_gui(world, now)
       assert.is_false(Gui.alive(now))
       assert.is_false(Gui.alive(1.5))
+      assert.matches("must be number", words_of(Gui.alive))
       assert.matches("^Gui.rect: argument #1 'gui': Gui was destroyed in frame %d+ at gui_test",
         words_of(Gui.rect, now, P, S, RED))
       local other = Application.new_world()
@@ -111,8 +112,8 @@ describe("Gui", function()
       assert.equals(1, test.draw_calls())
       local seen = Gui.inspect(now)
       assert.equals(1, #seen)
-      assert.same({ "rect", 1, 10, 20, 40, 60, 255, 0 }, { seen[1].kind, seen[1].layer, seen[1].left,
-        seen[1].bottom, seen[1].right, seen[1].top, seen[1].red, seen[1].green })
+      assert.same({ "rect", 1, 10, 20, 40, 60, 255, 0 }, { seen[1].kind, seen[1].layer,
+        seen[1].left, seen[1].bottom, seen[1].right, seen[1].top, seen[1].red, seen[1].green })
       show()
       assert.equals(0, test.draw_calls())
     end)
@@ -155,7 +156,11 @@ describe("Gui", function()
       Gui.update_rect(kept, object, Vector3(0, 0, 7), S)
       local seen = shown(kept)
       assert.same({ 1, 7, 0, 255 }, { #seen, seen[1].layer, seen[1].left, seen[1].green })
+      assert.is_true(GuiObject.alive(object))
       Gui.destroy_rect(kept, object)
+      assert.is_false(GuiObject.alive(object))
+      assert.matches("^GuiObject.alive: argument #1 'object' must be number",
+        words_of(GuiObject.alive, "x"))
       assert.equals(0, #shown(kept))
       assert.matches("^Gui.destroy_rect: this object of a Gui was destroyed in frame",
         words_of(Gui.destroy_rect, kept, object))
@@ -303,7 +308,8 @@ describe("Gui", function()
       assert.matches("'pose' must be Matrix4x4", words_of(Gui.rect_3d, kept, P))
       assert.matches("'pose' must be Matrix4x4", words_of(Gui.update_rect_3d, kept, rect, P))
       assert.matches("'pose' must be", words_of(Gui.bitmap_3d, kept, "textures/ship", P))
-      assert.matches("'pose' must be", words_of(Gui.update_bitmap_3d, kept, bitmap, "textures/ship"))
+      assert.matches("'pose' must be",
+        words_of(Gui.update_bitmap_3d, kept, bitmap, "textures/ship"))
       assert.matches("'pose' must be", words_of(Gui.bitmap_3d_uv, kept, "textures/ship", S, S, P))
     end)
 

@@ -1,5 +1,5 @@
--- Suites of Sprite: which frame is shown at which time. The sheet pictures/hero has four frames of a
--- quarter of a second each.
+-- Suites of Sprite: which frame is shown at which time. The sheet pictures/hero has four frames of
+-- a quarter of a second each.
 
 local HERO = "pictures/hero"
 

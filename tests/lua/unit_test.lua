@@ -95,7 +95,8 @@ describe("a unit", function()
     assert.is_nil(Unit.get_data(barrel, "owner"))
     assert.equals("Unit.get_data: argument #2 'key' must be string or number, got table",
       words_of(Unit.get_data, barrel, {}))
-    assert.equals("Unit.set_data: give at least one key and a value", words_of(Unit.set_data, barrel, 1))
+    assert.equals("Unit.set_data: give at least one key and a value",
+      words_of(Unit.set_data, barrel, 1))
   end)
 
   it("tells everything about itself", function()
@@ -109,8 +110,8 @@ describe("a unit", function()
   it("says what it was when it is gone", function()
     World.destroy_unit(world, barrel)
     assert.is_false(Unit.alive(barrel))
-    local gone = '^[%w_.]+: argument #1 \'unit\': unit "units/barrel" was destroyed in frame %d+ at '
-      .. 'unit_test.lua:%d+$'
+    local gone = '^[%w_.]+: argument #1 \'unit\': unit "units/barrel" was destroyed in frame '
+      .. '%d+ at unit_test.lua:%d+$'
     for _, name in ipairs({ "local_position", "world_pose", "num_nodes", "get_data", "set_data",
       "inspect", "world", "debug_name" }) do
       assert.matches(gone, words_of(Unit[name], barrel))
@@ -143,7 +144,8 @@ describe("a unit", function()
     assert.matches(never, words_of(Unit.has_node, 12, "x"))
     assert.matches(never, words_of(Unit.is_a, 12, "x"))
     assert.matches("must be number", words_of(Unit.alive, "x"))
-    assert.matches("World.spawn_unit: .*units/barel", words_of(World.spawn_unit, world, "units/barel"))
+    assert.matches("World.spawn_unit: .*units/barel",
+      words_of(World.spawn_unit, world, "units/barel"))
     local other = Application.new_world()
     assert.equals("World.destroy_unit: argument #2 'unit': the unit is in another world",
       words_of(World.destroy_unit, other, barrel))

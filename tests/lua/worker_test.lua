@@ -142,7 +142,7 @@ describe("A worker that fails", function()
       .. "tables, vectors%), got function", failure("send", { text = "return print" }))
     assert.matches("is the handle of a Worker that is there, and no data",
       failure("send", { text = "return { Worker.parent() }" }))
-    assert.matches("Worker.send: argument #2 'message': must not be nil: that stands for no message",
+    assert.matches("argument #2 'message': must not be nil: that stands for no message",
       failure("send", { text = "" }))
   end)
 
@@ -261,8 +261,8 @@ describe("Worker, wrongly used,", function()
     for i = 1, 16 do
       workers[i] = start("talk")
     end
-    assert.equals("Worker.start: 16 workers are there already (WORKERS_MAX): ask for the results of "
-      .. "those that have ended, cancel some, or send more work to one", words_of(start, "echo"))
+    assert.equals("Worker.start: 16 workers are there already (WORKERS_MAX): ask for the results "
+      .. "of those that have ended, cancel some, or send more work to one", words_of(start, "echo"))
     for _ = 1, 4096 do
       Worker.send(workers[1], "x")
     end

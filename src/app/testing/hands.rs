@@ -3,8 +3,8 @@
 
 use crate::app::given::Given;
 use crate::foundation::{Vec3, suggest};
-use crate::script::api::{class_of, device_name, device_of};
 use crate::script::Value;
+use crate::script::api::{class_of, device_name, device_of};
 use crate::system::input::names::{Class, Name};
 use crate::system::input::{DeviceId, Event, Input, KEYBOARD, PAD, Phase, TOUCH, What};
 use crate::system::window::Change;
@@ -97,8 +97,7 @@ impl Entry<'_> {
             name => name,
         };
         let device = device_of(name).ok_or_else(|| {
-            let all: Vec<String> =
-                (0..PAD.0 + 8).map(|at| device_name(DeviceId(at))).collect();
+            let all: Vec<String> = (0..PAD.0 + 8).map(|at| device_name(DeviceId(at))).collect();
             let hint = suggest::hint(name, all.iter().map(String::as_str));
             format!("there is no device '{name}'{hint}")
         })?;
@@ -121,6 +120,46 @@ impl Entry<'_> {
         let class = class_of(device.0);
         let found = class.axis(name).ok_or_else(|| unknown(name, "axis", class.axes()))?;
         Ok((device, found as u8))
+    }
+
+    fn touch(&self) -> Result<What, String> {
+        let finger = self.number("touch", 0.0)?.max(0.0) as u64;
+        let phase = match self.text("phase")? {
+            "began" => Phase::Began,
+            "moved" => Phase::Moved,
+            "ended" => Phase::Ended,
+            other => return Err(format!("there is no phase '{other}'")),
+        };
+        let (at, pressure) = (self.place()?, self.number("pressure", 1.0)? as f32);
+        Ok(What::Touch { finger, phase, at, pressure })
+    }
+
+    fn focus(&self, given: &mut Given) -> Result<(), String> {
+        let Some(Value::Boolean(on)) = self.get("focus") else {
+            return Err("'focus' must be true or false".to_string());
+        };
+        given.changes.push(Change::Focus(*on));
+        if !on {
+            let age = self.number("age", 0.0)?;
+            let reset = |device| Event { device, age, what: What::Reset };
+            given.events.extend([KEYBOARD, crate::system::input::MOUSE].map(reset));
+        }
+        Ok(())
+    }
+
+    fn resize(&self) -> Result<Change, String> {
+        let sides = match self.get("resize") {
+            Some(Value::List(sides)) => &sides[..],
+            _ => &[],
+        };
+        match *sides {
+            [Value::Number(width), Value::Number(height)]
+                if (0.0..=16384.0).contains(&width) && (0.0..=16384.0).contains(&height) =>
+            {
+                Ok(Change::Resized { width: width as u32, height: height as u32 })
+            }
+            _ => Err("'resize' must be { width, height }, in pixels".to_string()),
+        }
     }
 
     fn read(&self, input: &Input, given: &mut Given) -> Result<(), String> {
@@ -169,17 +208,7 @@ impl Entry<'_> {
                 let text = self.text("compose")?.to_string();
                 add(KEYBOARD, What::Compose { text, cursor: None });
             }
-            "touch" => {
-                let finger = self.number("touch", 0.0)?.max(0.0) as u64;
-                let phase = match self.text("phase")? {
-                    "began" => Phase::Began,
-                    "moved" => Phase::Moved,
-                    "ended" => Phase::Ended,
-                    other => return Err(format!("there is no phase '{other}'")),
-                };
-                let (at, pressure) = (self.place()?, self.number("pressure", 1.0)? as f32);
-                add(TOUCH, What::Touch { finger, phase, at, pressure });
-            }
+            "touch" => add(TOUCH, self.touch()?),
             "connect" => {
                 let (device, _) = self.device(&format!("{}:", self.text("connect")?))?;
                 let name = match self.get("name") {
@@ -192,28 +221,8 @@ impl Entry<'_> {
                 let (device, _) = self.device(&format!("{}:", self.text("disconnect")?))?;
                 add(device, What::Disconnected);
             }
-            "focus" => match self.get("focus") {
-                Some(Value::Boolean(on)) => {
-                    given.changes.push(Change::Focus(*on));
-                    if !on {
-                        let reset = |device| Event { device, age, what: What::Reset };
-                        given.events.extend([KEYBOARD, crate::system::input::MOUSE].map(reset));
-                    }
-                }
-                _ => return Err("'focus' must be true or false".to_string()),
-            },
-            "resize" => match self.get("resize") {
-                Some(Value::List(sides)) => match sides[..] {
-                    [Value::Number(width), Value::Number(height)]
-                        if (0.0..=16384.0).contains(&width) && (0.0..=16384.0).contains(&height) =>
-                    {
-                        let (width, height) = (width as u32, height as u32);
-                        given.changes.push(Change::Resized { width, height });
-                    }
-                    _ => return Err("'resize' must be { width, height }, in pixels".to_string()),
-                },
-                _ => return Err("'resize' must be { width, height }, in pixels".to_string()),
-            },
+            "focus" => self.focus(given)?,
+            "resize" => given.changes.push(self.resize()?),
             _ => given.changes.push(Change::Dropped(self.text("drop")?.to_string())),
         }
         Ok(())

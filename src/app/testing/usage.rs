@@ -30,10 +30,6 @@ impl Usage {
     /// Adds what one file's VM counted.
     pub fn add(&mut self, vm: &mut Vm) -> Result<(), Box<Report>> {
         for (module, func, [calls, fast_calls, errors]) in vm.usage() {
-            // The prelude's own native functions are not the games'.
-            if module == "core" {
-                continue;
-            }
             let figures = self.0.entry(format!("{module}.{}", func.name)).or_default();
             figures.row = true;
             figures.parameters = func.params.len() as u64;

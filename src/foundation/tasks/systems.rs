@@ -200,7 +200,7 @@ impl<'scope, 'env: 'scope> Systems<'scope, 'env> {
             let (bit, part) = (1u64 << index, &mut self.parts[index as usize]);
             insist!(
                 written & bit == 0 && (!writes || read & bit == 0),
-                "system '{name}' names the part '{}' twice, and writes it: name it once, as written",
+                "system '{name}' names the part '{}' twice, and writes it: name it once",
                 part.name
             );
             before |= part.writer;

@@ -16,7 +16,7 @@ struct Game {
     seen: Vec<f64>,
 }
 
-/// The frame of the worked example: animation, then the scene graph; sound beside them; render last.
+/// The worked example's frame: animation, then the scene graph; sound beside them; render last.
 fn frame(pool: &Pool, game: &mut Game, log: &Mutex<Vec<&'static str>>) -> Result<(), Error> {
     let Game { time, poses, nodes, sounds, seen } = game;
     let note = |name| log.lock().unwrap().push(name);

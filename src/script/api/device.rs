@@ -99,8 +99,7 @@ macro_rules! named {
             unsafe fn from_c(c: f64, _: u32, _: &Cx) -> Option<Self> {
                 // What is no whole number is cut here and found by the comparison.
                 let at = c as usize;
-                (at as f64 == c && at != 0 && at <= class_of(D).$names().len())
-                    .then(|| $id(at - 1))
+                (at as f64 == c && at != 0 && at <= class_of(D).$names().len()).then(|| $id(at - 1))
             }
         }
     };

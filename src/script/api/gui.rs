@@ -18,6 +18,24 @@ use crate::world::WorldId;
 const GUI_ARG: (&str, &str) = ("gui", "a Gui");
 const OBJECT_ARG: (&str, &str) = ("object", "the number that drawing it returned");
 
+pub static GUI_OBJECT: Module = module(
+    "GuiObject",
+    "One thing that a retained Gui keeps: a rectangle, a picture, a text, a shape. The drawing \
+     functions of `Gui` give it, and take it again to change or destroy it.",
+    r#"local hud = World.create_screen_gui(Application.main_world())
+local bar = Gui.rect(hud, Vector3(20, 20, 1), Vector2(100, 10))
+assert(GuiObject.alive(bar))
+Gui.destroy_rect(hud, bar)
+assert(not GuiObject.alive(bar))"#,
+    &[hot(
+        "alive",
+        object_alive,
+        &[("object", "a number that may be the handle of a Gui's object")],
+        "Whether the handle leads to an object that is there. Never raises for a stale handle.",
+    )
+    .pure()],
+);
+
 pub static GUI: Module = module(
     "Gui",
     "What is drawn in two dimensions, on the screen or on a plane in a world.",
@@ -454,4 +472,8 @@ fn destroy_gui(engine: &mut Engine, world: WorldId, gui: GuiId) -> Result<(), Er
     let place = crate::script::place();
     engine.guis.destroy(gui, engine.frame.index, &place);
     Ok(())
+}
+
+fn object_alive(engine: &mut Engine, object: AnyNumber) -> bool {
+    Handle::from_number(object.0).is_some_and(|handle| engine.guis.has_object(handle))
 }

@@ -1,5 +1,5 @@
-//! The texts of `Gui`, for the prelude alone (lua/gui_text.lua): laid out by the text system, drawn by
-//! that of Guis. What these functions share with the others is in gui_fast.rs.
+//! The texts of `Gui`, for the prelude alone (lua/gui_text.lua): laid out by the text system, drawn
+//! by that of Guis. What these functions share with the others is in gui_fast.rs.
 
 use super::gui_fast::{Bytes, Data, Draw, Drawn, To, bytes};
 use crate::engine::Engine;
@@ -146,6 +146,7 @@ fn paged(
     engine.guis.put(thing, &parts)
 }
 
+#[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
 pub(super) fn text_extents(
     engine: &mut Engine,
     _to: To,

@@ -79,10 +79,8 @@ fn place(fields: &mut Vec<(&str, Value)>, at: Vec3) {
 /// An event as a table; nothing where it is of no use to scripts.
 fn event(event: &Event) -> Option<Value> {
     let class = class_of(event.device.0);
-    let mut fields = vec![
-        ("device", Value::Text(device_name(event.device))),
-        ("age", Value::Number(event.age)),
-    ];
+    let mut fields =
+        vec![("device", Value::Text(device_name(event.device))), ("age", Value::Number(event.age))];
     let axis_name = |axis: u8| Some(text(class.axes().get(usize::from(axis))?.name));
     let kind = match &event.what {
         What::Button { button, value, repeat } => {

@@ -40,6 +40,7 @@ pub const MODULES: &[&Module] = &[
     &debug::DEBUG,
     &debug::LINE_OBJECT,
     &gui::GUI,
+    &gui::GUI_OBJECT,
     &input::INPUT,
     &keyboard::KEYBOARD_MODULE,
     &material::MATERIAL,
@@ -57,6 +58,7 @@ pub const MODULES: &[&Module] = &[
     &save::SAVE,
     &sound::SOUND,
     &sound_world::SOUND_WORLD,
+    &sound::VOICE,
     &texture::TEXTURE,
     &touch::TOUCH_MODULE,
     &unit::UNIT,
@@ -67,4 +69,5 @@ pub const MODULES: &[&Module] = &[
 ];
 
 /// What the prelude alone can call, in its table `core`.
-pub const CORE_MODULES: &[&Module] = &[&core::CORE, &gui::CORE, &texture::CORE, &unit::UNIT_CORE, &unit::WORLD_CORE];
+pub const CORE_MODULES: &[&Module] =
+    &[&core::CORE, &gui::CORE, &texture::CORE, &unit::UNIT_CORE, &unit::WORLD_CORE];

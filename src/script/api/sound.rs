@@ -1,10 +1,10 @@
-//! `Sound`: voices, from their trigger to their end; buses and clocks.
+//! `Sound`: voices, from their trigger to their end; buses and clocks. `Voice` asks of one.
 
 use super::sound_args::{AnyWorld, Options, Started, Value, Voice, in_range};
 use crate::engine::Engine;
 use crate::foundation::hash::IdString32;
-use crate::foundation::{Error, Vec3};
-use crate::script::arg::{Integer, Text};
+use crate::foundation::{Error, Handle, Vec3};
+use crate::script::arg::{AnyNumber, Integer, Text};
 use crate::script::row::{Module, func, hot, module};
 use crate::script::value::Value as Data;
 use crate::system::sound::clock::Grid;
@@ -13,6 +13,21 @@ use crate::system::sound::voices::{
     Event, EventKind, ParameterValue, Trigger, VOICES_MAX, Voice as State,
 };
 use crate::world::unit::UnitId;
+
+pub static VOICE: Module = module(
+    "Voice",
+    "A voice is one sound that plays. `Sound.trigger` gives it, and the functions of `Sound` take \
+     it.",
+    r#"assert(not Voice.alive(0))
+assert(not Voice.alive(Application.new_world()))"#,
+    &[hot(
+        "alive",
+        alive,
+        &[("voice", "a number that may be a voice's handle")],
+        "Whether the handle leads to a voice that has not ended. Never raises.",
+    )
+    .pure()],
+);
 
 /// Seconds of fades and delays.
 const SECONDS_MAX: f64 = 3600.0;
@@ -238,7 +253,7 @@ fn owner_of(
     unit: UnitId,
     node: Option<f64>,
     what: &str,
-) -> Result<(crate::foundation::Handle, u32), Error> {
+) -> Result<(Handle, u32), Error> {
     let node = node.unwrap_or(1.0);
     let count = engine.units.scene.count(unit.row());
     match node.fract() == 0.0 && node >= 1.0 && node <= count as f64 {
@@ -249,6 +264,11 @@ fn owner_of(
 
 fn preload(engine: &mut Engine, sound: Text) -> Result<(), Error> {
     engine.sounds.preload(&mut engine.store, sound.as_str())
+}
+
+fn alive(engine: &mut Engine, voice: AnyNumber) -> bool {
+    let handle = Handle::from_number(voice.0);
+    handle.is_some_and(|handle| engine.sounds.voices.slots.get(handle).is_some())
 }
 
 fn is_playing(engine: &mut Engine, voice: Voice) -> bool {

@@ -13,9 +13,9 @@ const NAME_ARG: (&str, &str) = ("name", "a texture's name, or that of a sheet's 
 
 pub static TEXTURE: Module = module(
     "Texture",
-    "Pictures, by their names: `ship` is ship.png, and `sheets/hero/run_01` the frame run_01 of the \
-     sheet sheets/hero.sheet. They load when they are first drawn; small ones share an atlas by \
-     themselves.",
+    "Pictures, by their names: `ship` is ship.png, and `sheets/hero/run_01` the frame run_01 of \
+     the sheet sheets/hero.sheet. They load when they are first drawn; small ones share an atlas \
+     by themselves.",
     r#"if Texture.exists("ship") then
   local width, height = Texture.size("ship")
   print(width, height)
@@ -39,15 +39,15 @@ end"#,
             "load",
             load,
             &[NAME_ARG],
-            "Loads a texture now instead of when it is first drawn; all frames of a sheet together.",
+            "Loads a texture now instead of when it is first drawn; all frames of a sheet at once.",
         ),
         func(
             "unload",
             unload,
             &[NAME_ARG],
-            "Gives a texture's room back; all frames of a sheet together. What still draws with it \
-             shows a checkerboard until `Texture.load` loads it again. Does nothing for one that is \
-             not loaded.",
+            "Gives a texture's room back; all frames of a sheet at once. What still draws with it \
+             shows a checkerboard until `Texture.load` loads it again. Does nothing for one that \
+             is not loaded.",
         ),
         func(
             "statistics",

@@ -87,7 +87,7 @@ Application.release_world(world)"#,
             "world_position",
             world_position,
             &[UNIT_ARG, NODE_ARG],
-            "Where a node is in the world, in metres. What it hangs on is brought up to date first.",
+            "Where a node is in the world, in metres; what it hangs on is brought up to date.",
         )
         .pure(),
         hot(

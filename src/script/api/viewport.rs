@@ -23,7 +23,8 @@ Application.destroy_viewport(left)"#,
             "alive",
             alive,
             &[("viewport", "a number that may be a viewport's handle")],
-            "Whether the handle leads to a viewport that is there. Never raises for a stale handle.",
+            "Whether the handle leads to a viewport that is there. Never raises for a stale \
+             handle.",
         )
         .pure(),
         func(

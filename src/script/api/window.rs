@@ -19,8 +19,8 @@ use std::ffi::c_int;
 
 pub static WINDOW: Module = module(
     "Window",
-    "The game's window. Without a display there is none, and everything here still answers: what is \
-     set is so, and the size is that of the settings.",
+    "The game's window. Without a display there is none, and everything here still answers: what \
+     is set is so, and the size is that of the settings.",
     r#"Window.set_title("Yard")
 local width, height = Window.resolution()
 assert(width > 0 and height > 0)"#,
@@ -119,8 +119,7 @@ assert(width > 0 and height > 0)"#,
             "Whether the player has asked in this frame to close it. `on_close` decides.",
         )
         .pure(),
-        func("close", close, &[], "Ends the game as the player does who closes the window.")
-            ,
+        func("close", close, &[], "Ends the game as the player does who closes the window."),
         func("show_cursor", show_cursor, &[], "Whether the cursor is seen over the window.").pure(),
         func(
             "set_show_cursor",

@@ -18,9 +18,9 @@ const WORKER: (&str, &str) = ("worker", "a worker; inside one, `Worker.parent()`
 
 pub static MODULE: Module = module(
     "Worker",
-    "Long jobs beside the frames: making a level, searching a way, reading much data. A worker runs \
-     a module of the game in a Lua of its own, on a thread of its own. It shares nothing with the \
-     game: plain data (booleans, numbers, strings, tables, vectors) goes to it and comes back.",
+    "Long jobs beside the frames: making a level, searching a way, reading much data. A worker \
+     runs a module of the game in a Lua of its own, on a thread of its own. It shares nothing with \
+     the game: plain data (booleans, numbers, strings, tables, vectors) goes to it and comes back.",
     r#"-- scripts/generate_level.lua would end in: return function(data) … return level end
 local function begin(data)
   return Worker.start("scripts/generate_level", data)
@@ -41,8 +41,8 @@ assert(not pcall(begin, { seed = 7 }), "this game has no such module")"#,
                 (
                     "options",
                     "`seconds`: CPU time that it may use between two messages that it waits for \
-                     (limits.worker_seconds); `frames`: in deterministic runs, how many frames each \
-                     of its turns takes (1)",
+                     (limits.worker_seconds); `frames`: in deterministic runs, how many frames \
+                     each of its turns takes (1)",
                 ),
             ],
             "Starts a worker. The module must return a function; what that returns is the \

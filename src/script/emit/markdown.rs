@@ -235,7 +235,9 @@ pub fn setting_type(setting: &Setting) -> String {
         Type::Text => "text".to_string(),
         Type::Boolean => "true or false".to_string(),
         Type::Number(min, max) => format!("number, {min} to {max}"),
-        Type::Choice(words) => words.iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(", "),
+        Type::Choice(words) => {
+            words.iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(", ")
+        }
         Type::Words => "list of names and numbers".to_string(),
         Type::Free => "block".to_string(),
     }

@@ -354,7 +354,8 @@ impl Walk<'_> {
 
     /// Joins an upvalue with its new cell, where it has one; whether it had. `lua_upvalueid` looks
     /// at no bounds: beyond a function's last upvalue it reads the object that follows in memory,
-    /// and the join would write over it. So this may be asked of upvalues that exist, and no others.
+    /// and the join would write over it. So this may be asked of upvalues that exist, and no
+    /// others.
     unsafe fn join(&mut self, at: c_int, n: c_int) -> bool {
         if self.joins.is_empty() {
             return false;

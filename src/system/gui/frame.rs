@@ -1,4 +1,5 @@
-//! The end of a frame: what was drawn leaves as plain arrays, and comes back empty to be used again.
+//! The end of a frame: what was drawn leaves as plain arrays, and comes back empty to be used
+//! again.
 
 use super::{Counters, Gui, Guis, Mode, number};
 use crate::foundation::Handle;
@@ -9,8 +10,8 @@ const SPARE_MAX: usize = 64;
 
 impl Guis {
     /// Ends the frame: hands over what is new about every Gui, and which ones ended. Immediate Guis
-    /// are empty then, and every pen is as at the start. `unbalanced` hears of Guis with pushes that
-    /// had no pop, and how many.
+    /// are empty then, and every pen is as at the start. `unbalanced` hears of Guis with pushes
+    /// that had no pop, and how many.
     pub fn end_frame(
         &mut self,
         frames: &mut Vec<GuiFrame>,

@@ -1,5 +1,5 @@
-//! The shadow copy for tools and tests: what Guis show, in words. Kept only where somebody asked for
-//! it; the renderer has the truth.
+//! The shadow copy for tools and tests: what Guis show, in words. Kept only where somebody asked
+//! for it; the renderer has the truth.
 
 use super::{Gui, GuiId, Guis, Mode, Source, SourceNumber, Thing, number};
 use crate::packet::gui::Instance;
@@ -87,8 +87,8 @@ impl Guis {
         }
     }
 
-    /// What a Gui shows, layer by layer: of an immediate one what was drawn so far in this frame or,
-    /// where that is nothing, in the one before.
+    /// What a Gui shows, layer by layer: of an immediate one what was drawn so far in this frame
+    /// or, where that is nothing, in the one before.
     pub fn inspect(&mut self, gui: GuiId) -> Vec<Seen> {
         let one = self.gui(gui);
         let mut seen: Vec<Seen> = match one.making.mode {

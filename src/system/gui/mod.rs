@@ -1,11 +1,11 @@
-//! Guis: what is drawn in two dimensions, as instances of quadrilaterals in the arrays that a packet
-//! takes. Knows no fonts, files and devices: texts come as quadrilaterals, textures as places in the
-//! renderer's table.
+//! Guis: what is drawn in two dimensions, as instances of quadrilaterals in the arrays that a
+//! packet takes. Knows no fonts, files and devices: texts come as quadrilaterals, textures as
+//! places in the renderer's table.
 //!
-//! The dual-mode GUI of the Bitsquid engine (N. Gray, "A Dual-Mode GUI", 2013; SYSTEMS A8.7 to A8.9): one
-//! interface, two modes. An immediate Gui shows what is drawn in a frame for that frame; a retained
-//! one keeps objects, of which the renderer has the only copy: whoever changes one gives all of it
-//! again. Draw calls equal the distinct [`BatchKey`]s.
+//! The dual-mode GUI of the Bitsquid engine (N. Gray, "A Dual-Mode GUI", 2013; SYSTEMS A8.7 to
+//! A8.9): one interface, two modes. An immediate Gui shows what is drawn in a frame for that frame;
+//! a retained one keeps objects, of which the renderer has the only copy: whoever changes one gives
+//! all of it again. Draw calls equal the distinct [`BatchKey`]s.
 
 mod frame;
 mod inspect;

@@ -101,8 +101,8 @@ impl Hasher for KeyHasher {
 }
 
 impl Guis {
-    /// Draws one quadrilateral, or makes or changes the object that it is: the object's number, 0 in
-    /// an immediate Gui. `make` gives it, of its source.
+    /// Draws one quadrilateral, or makes or changes the object that it is: the object's number, 0
+    /// in an immediate Gui. `make` gives it, of its source.
     ///
     /// # Errors
     /// The Gui is gone, the object is not one that it could be, or a limit is reached.

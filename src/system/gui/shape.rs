@@ -1,5 +1,6 @@
 //! Shapes as quadrilaterals: boxes, lines, circles, arcs, polygons, nine-patches. Knows no Guis: it
-//! fills arrays. Lengths are in the Gui's units, angles in radians against the clock from the right.
+//! fills arrays. Lengths are in the Gui's units, angles in radians against the clock from the
+//! right.
 
 use super::Source;
 use crate::packet::gui::{Instance, paint};

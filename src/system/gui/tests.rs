@@ -70,7 +70,9 @@ fn sources_of_one_texture_share_a_batch() {
 fn arrays_come_back_and_are_used_again() {
     let mut guis = Guis::default();
     let gui = guis.create(making(Mode::Immediate)).unwrap();
-    (0..100).for_each(|_| drop(rect(&mut guis, thing(gui, 0), PLAIN, 0.0).unwrap()));
+    for _ in 0..100 {
+        rect(&mut guis, thing(gui, 0), PLAIN, 0.0).unwrap();
+    }
     let shown = frame(&mut guis, gui);
     let address = shown.batches[0].instances.as_ptr();
     guis.recycle(&mut vec![shown]);

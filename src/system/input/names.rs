@@ -369,8 +369,11 @@ mod tests {
         assert_eq!([named(pad::PADDLE_1), named(pad::TOUCHPAD)], ["paddle 1", "touchpad"]);
         assert_eq!(MOUSE_AXES[MOUSE_WHEEL].name, "wheel");
         assert_eq!(key_of_code("KeyZ"), Class::Keyboard.button("z"));
-        assert!(PAIRS.iter().flat_map(|(pair, of)| [*pair, of[0], of[1]]).all(|name| {
-            Class::Keyboard.button(name).is_some()
-        }));
+        assert!(
+            PAIRS
+                .iter()
+                .flat_map(|(pair, of)| [*pair, of[0], of[1]])
+                .all(|name| { Class::Keyboard.button(name).is_some() })
+        );
     }
 }

@@ -170,8 +170,8 @@ impl Materials {
         Ok(())
     }
 
-    /// Sets the texture in one of the shader's places, by the place's name; for a material without a
-    /// shader, the texture that bitmaps show ("texture").
+    /// Sets the texture in one of the shader's places, by the place's name; "texture" is the one
+    /// that bitmaps show.
     pub fn set_texture(
         &mut self,
         store: &mut Store,
@@ -208,7 +208,7 @@ impl Materials {
         Ok(())
     }
 
-    /// Takes in what the data compiler made anew. What cannot be used keeps what it has, and is told.
+    /// Takes in what the data compiler made anew. What cannot be used stays as it was, and is told.
     pub fn reload(&mut self, store: &mut Store, changed: &[ResourceName], resolve: Resolve) {
         let kind = |kind: &'static str| changed.iter().filter(move |name| name.kind == kind);
         let shaders: Vec<&str> = kind("shader").map(|name| &name.name[..]).collect();

@@ -1,6 +1,6 @@
-//! Physics: bodies that fall, collide and rest, one simulation for each world. Knows no units: a body
-//! carries its owner as a plain number, and what moved and what touched is handed back as lists.
-//! Rigid bodies and queries are rapier's; it is named in this folder only.
+//! Physics: bodies that fall, collide and rest, one simulation for each world. Knows no units: a
+//! body carries its owner as a plain number, and what moved and what touched is handed back as
+//! lists. Rigid bodies and queries are rapier's; it is named in this folder only.
 //!
 //! Time goes in steps of one length. A frame that is no whole number of steps shows bodies between
 //! their last two steps.
@@ -414,8 +414,10 @@ impl Physics {
 
     fn note_poses(&mut self) {
         self.before.clear();
-        let awake = self.world.active_bodies().map(|(handle, body)| (handle, *body.position()));
-        self.before.extend(awake);
+        // All that may move: a body that was just added is not among the active ones yet.
+        let bodies = self.world.bodies.iter();
+        let awake = bodies.filter(|(_, body)| body.is_dynamic() && !body.is_sleeping());
+        self.before.extend(awake.map(|(handle, body)| (handle, *body.position())));
     }
 
     /// Where bodies are that moved, in the simulation's own order, which is the same in every run.

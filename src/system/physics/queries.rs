@@ -1,5 +1,5 @@
-//! Questions to a simulation: rays, sweeps, overlaps, and the way of a walking shape. Answers are as
-//! of the last step.
+//! Questions to a simulation: rays, sweeps, overlaps, and the way of a walking shape. Answers are
+//! as of the last step.
 
 use super::{BodyId, Filter, Physics, Shape};
 use crate::foundation::{Error, Quat, Vec3};
@@ -148,10 +148,7 @@ impl Physics {
     ) -> Result<Option<Hit>, Error> {
         let shape = shape.shared()?;
         let (way, pose) = (to - from, rapier::Pose::from_parts(from, rotation));
-        let options = ShapeCastOptions {
-            max_time_of_impact: 1.0,
-            ..ShapeCastOptions::default()
-        };
+        let options = ShapeCastOptions { max_time_of_impact: 1.0, ..ShapeCastOptions::default() };
         let found = self.world.cast_shape(&pose, way, &*shape, options, query.rapier());
         Ok(found.map(|(collider, hit)| Hit {
             owner: self.owner(collider),

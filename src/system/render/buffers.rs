@@ -75,8 +75,8 @@ impl Buffers {
         let name = &device.about.name;
         (wanted > most).then(|| {
             format!(
-                "there are {wanted} things to draw, and the adapter {name} takes {most} of a frame's, \
-                 or of one retained Gui's, at most (max_buffer_size): draw fewer"
+                "there are {wanted} things to draw, and the adapter {name} takes {most} of a \
+                 frame's, or of one retained Gui's, at most (max_buffer_size): draw fewer"
             )
         })
     }

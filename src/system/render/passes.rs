@@ -98,7 +98,9 @@ fn intersection(a: Rectangle, b: Rectangle) -> Rectangle {
     let (left, top) = (a[0].max(b[0]), a[1].max(b[1]));
     let right = (a[0] + a[2]).min(b[0] + b[2]);
     let bottom = (a[1] + a[3]).min(b[1] + b[3]);
-    [left, top, right.saturating_sub(left), bottom.saturating_sub(top)]
+    // Nothing in common: an empty rectangle, still within both.
+    let (left, top) = (left.min(right), top.min(bottom));
+    [left, top, right - left, bottom - top]
 }
 
 /// The pixels that a rectangle of a Gui's plane covers; of a turned one, those of its bounds.

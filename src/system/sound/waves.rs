@@ -1,4 +1,4 @@
-//! Decoded recordings that are kept, up to a limit: those that were not played for longest go first.
+//! Decoded recordings that are kept, up to a limit: what was not played for longest goes first.
 //! Decodes nothing itself.
 
 use super::wave::Wave;

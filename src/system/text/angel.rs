@@ -37,7 +37,8 @@ fn check(font: &PageFont) -> Result<(), Error> {
     let lengths = [font.size, font.line_height, font.page_width, font.page_height];
     if lengths.iter().any(|length| !(*length > 0.0 && *length <= 65_536.0)) {
         return Err(error!(
-            "size, lineHeight, scaleW and scaleH must be above 0 and at most 65536: export the font \
+            "size, lineHeight, scaleW and scaleH must be above 0 and at most 65536: export the \
+             font \
              again"
         ));
     }
@@ -54,7 +55,9 @@ fn check(font: &PageFont) -> Result<(), Error> {
     ];
     for (what, count, most, limit) in limits {
         if count > most {
-            return Err(error!("{count} {what} are more than {most} ({limit}): use fewer characters"));
+            return Err(error!(
+                "{count} {what} are more than {most} ({limit}): use fewer characters"
+            ));
         }
     }
     for glyph in &font.glyphs {
@@ -69,8 +72,8 @@ fn check(font: &PageFont) -> Result<(), Error> {
             && height >= 0.0
             && x + width <= font.page_width
             && y + height <= font.page_height;
-        let finite = [glyph.x_offset, glyph.y_offset, glyph.x_advance];
-        if !inside || finite.iter().any(|length| !(length.abs() <= 65_536.0)) {
+        let lengths = [glyph.x_offset, glyph.y_offset, glyph.x_advance];
+        if !inside || lengths.iter().any(|length| length.abs() > 65_536.0) {
             return Err(error!("glyph {id} lies outside of its page: export the font again"));
         }
     }
@@ -323,7 +326,9 @@ impl Block<'_> {
 fn binary(bytes: &[u8]) -> Result<PageFont, Error> {
     let version = bytes.get(3).copied().unwrap_or(0);
     if version != 3 {
-        return Err(error!("the binary format is of version {version}, and 3 is read: export again"));
+        return Err(error!(
+            "the binary format is of version {version}, and 3 is read: export again"
+        ));
     }
     let mut font = PageFont::default();
     let mut rest = Block(&bytes[4..]);

@@ -56,9 +56,9 @@ impl Atlas {
         Atlas { layers_max: Some(layers), ..Atlas::default() }
     }
 
-    /// A place for a glyph. Where none is left, that of the glyph that was used longest ago is taken
-    /// away, or a whole row of them: their numbers go to `gone`. `age` gives a glyph's last use, or
-    /// `None` where it must stay. `None`: everything must stay.
+    /// A place for a glyph. Where none is left, that of the glyph that was used longest ago is
+    /// taken away, or a whole row of them: their numbers go to `gone`. `age` gives a glyph's last
+    /// use, or `None` where it must stay. `None`: everything must stay.
     pub fn take(
         &mut self,
         width: u32,
@@ -134,8 +134,8 @@ impl Atlas {
         self.sizes.entry(size).or_default().free.extend(places);
     }
 
-    /// Empties the row that was used longest ago, of those that are high enough and may go, and cuts
-    /// it into places of this size.
+    /// Empties the row that was used longest ago, of those that are high enough and may go, and
+    /// cuts it into places of this size.
     fn cut_again(
         &mut self,
         size: (u32, u32),

@@ -1,6 +1,6 @@
-//! Text of every script: cut into runs of one direction, script and font, shaped, broken into lines,
-//! and each line put into its visual order (UAX 9). Slower than simple.rs by far; what comes out is
-//! kept in cache.rs.
+//! Text of every script: cut into runs of one direction, script and font, shaped, broken into
+//! lines, and each line put into its visual order (UAX 9). Slower than simple.rs by far; what comes
+//! out is kept in cache.rs.
 
 use super::font::{self, Body, Font};
 use super::glyphs::{Glyphs, MISSING, State};
@@ -96,7 +96,12 @@ pub fn lay_out(
 }
 
 /// Breaks a text into lines alone.
-pub fn wrap(part: &mut Part, shaper: &mut Shaper, text: &str, request: &Request) -> Vec<Range<usize>> {
+pub fn wrap(
+    part: &mut Part,
+    shaper: &mut Shaper,
+    text: &str,
+    request: &Request,
+) -> Vec<Range<usize>> {
     shaper.break_lines(part, text, request);
     shaper.lines.clone()
 }
@@ -197,7 +202,8 @@ impl Shaper {
                 self.shape_outlines(part, text, range, (level, script, font), number);
             }
         }
-        let is_visual = matches!(part.fonts.get(font as usize).map(|f| &f.body), Some(Body::Outlines(_)));
+        let is_visual =
+            matches!(part.fonts.get(font as usize).map(|f| &f.body), Some(Body::Outlines(_)));
         if level.is_rtl() && !is_visual {
             self.glyphs[first..].reverse();
         }

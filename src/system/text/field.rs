@@ -1,7 +1,7 @@
-//! Distance fields of glyphs: three channels whose median keeps corners sharp, and the true distance
-//! in the fourth. After Viktor Chlumsky, "Shape Decomposition for Multi-channel Distance Fields"
-//! (2015), with outlines cut into straight pieces, so that a piece only visits the texels that it
-//! can be nearest to. Knows no fonts and no atlas.
+//! Distance fields of glyphs: three channels whose median keeps corners sharp, and the true
+//! distance in the fourth. After Viktor Chlumsky, "Shape Decomposition for Multi-channel Distance
+//! Fields" (2015), with outlines cut into straight pieces, so that a piece only visits the texels
+//! that it can be nearest to. Knows no fonts and no atlas.
 
 use super::outline::{Outline, Piece, pieces, winding};
 use crate::foundation::Vec2;
@@ -27,7 +27,8 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// The smallest cell around bounds (left, bottom, right, top in texels) with room for the field.
+    /// The smallest cell around bounds (left, bottom, right, top in texels) with room for the
+    /// field.
     pub fn around([left, bottom, right, top]: [f32; 4]) -> Cell {
         let room = GLYPH_SPREAD.ceil() as i32 + 1;
         let (left, bottom) = (left.floor() as i32 - room, bottom.floor() as i32 - room);
@@ -65,8 +66,9 @@ struct Nearest {
 
 const NOTHING: Nearest = Nearest { squared: REACH * REACH, straight: 0.0, edge: u32::MAX };
 
-/// The field of an outline in texels: for each texel of the cell, rows from the top, red, green, blue
-/// and alpha. 128 is at the outline, more is inside; [`GLYPH_SPREAD`] texels are half of the range.
+/// The field of an outline in texels: for each texel of the cell, rows from the top, red, green,
+/// blue and alpha. 128 is at the outline, more is inside; [`GLYPH_SPREAD`] texels are half of the
+/// range.
 pub fn field(outline: &Outline, cell: Cell) -> Vec<u8> {
     let pieces = pieces(outline);
     let edges = color(&pieces.kept);
@@ -131,8 +133,9 @@ fn color_contour(contour: &[Piece], edges: &mut Vec<Edge>) {
         let piece = &contour[i];
         let open = |p: usize, q: usize| {
             chains > 0 && parts(&contour[p], &contour[q])
-                || chains == 1 && p != q && k_of(p, first, count) * 3 / count
-                    != k_of(q, first, count) * 3 / count
+                || chains == 1
+                    && p != q
+                    && k_of(p, first, count) * 3 / count != k_of(q, first, count) * 3 / count
         };
         let (open_a, open_b) = (open(before(i), i), open(i, (i + 1) % count));
         let along = piece.b - piece.a;
@@ -212,7 +215,10 @@ fn inside(all: &[Piece], cell: Cell) -> Vec<bool> {
         let y = cell.at(0, row).y;
         row_pieces.clear();
         row_pieces.extend(all.iter().filter(|p| (p.a.y <= y) != (p.b.y <= y)));
-        inside.extend((0..cell.width).map(|column| winding(row_pieces.iter().copied(), cell.at(column, row)) != 0));
+        inside.extend(
+            (0..cell.width)
+                .map(|column| winding(row_pieces.iter().copied(), cell.at(column, row)) != 0),
+        );
     }
     inside
 }
@@ -271,9 +277,8 @@ fn correct(distances: &mut [[f32; 4]], cell: Cell) {
                 continue;
             }
             let (a, b) = (distances[i], distances[j]);
-            let between = |part: f32| -> [f32; 4] {
-                std::array::from_fn(|k| a[k] + (b[k] - a[k]) * part)
-            };
+            let between =
+                |part: f32| -> [f32; 4] { std::array::from_fn(|k| a[k] + (b[k] - a[k]) * part) };
             if [0.25, 0.5, 0.75].into_iter().any(|part| wrong(between(part))) {
                 // The one that is farther from the outline has less to lose.
                 marks[if a[3].abs() > b[3].abs() { i } else { j }] = true;

@@ -1,12 +1,12 @@
-//! A font as the text system holds it: outlines or pages, the fonts it falls back to, and the tables
-//! of simple text. Loading is in mod.rs.
+//! A font as the text system holds it: outlines or pages, the fonts it falls back to, and the
+//! tables of simple text. Loading is in mod.rs.
 
 use super::face::Face;
 use super::glyphs::{Glyph, State};
 use super::pages::PageFont;
 use super::pairs::Pairs;
 use crate::packet::gui::{Instance, paint};
-use crate::packet::text::{FontNumber, Metrics, PageNumber};
+use crate::packet::text::{FontNumber, Metrics, PageNumber, Style};
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -44,7 +44,7 @@ pub const NONE: u32 = u32::MAX;
 /// Where a font's glyphs come from.
 pub enum Body {
     Outlines(Face),
-    Pages(Pages),
+    Pages(Box<Pages>),
 }
 
 /// One font.
@@ -75,13 +75,30 @@ impl Font {
     pub fn new(name: &str, body: Body, fallback: Vec<u32>) -> Font {
         let (ascii, others) = ([NONE; 128], Numbered::default());
         let (pairs, told) = (Pairs::default(), Told::default());
-        Font { name: name.to_string(), body, order: Vec::new(), fallback, ascii, others, pairs, told }
+        Font {
+            name: name.to_string(),
+            body,
+            order: Vec::new(),
+            fallback,
+            ascii,
+            others,
+            pairs,
+            told,
+        }
     }
 
     pub fn metrics(&self) -> Metrics {
         match &self.body {
             Body::Outlines(face) => face.metrics,
             Body::Pages(pages) => pages.metrics(),
+        }
+    }
+
+    /// How far fields go around the letters, in ems.
+    pub fn reach(&self) -> f32 {
+        match &self.body {
+            Body::Outlines(_) => Style::REACH,
+            Body::Pages(pages) => pages.room() / pages.font.size,
         }
     }
 
@@ -109,8 +126,8 @@ impl Font {
     }
 }
 
-/// Finds for every font which ones it asks: itself, then those that it falls back to, each with what
-/// that one falls back to, and none twice.
+/// Finds for every font which ones it asks: itself, then those that it falls back to, each with
+/// what that one falls back to, and none twice.
 pub fn order_all(fonts: &mut [Font]) {
     for number in 0..fonts.len() as u32 {
         let mut order = Vec::new();
@@ -164,6 +181,11 @@ impl Pages {
         }
     }
 
+    /// How far around letters fields can be drawn, in pixels of the pages.
+    fn room(&self) -> f32 {
+        self.font.padding.iter().copied().fold(self.font.spread, f32::min).max(0.0)
+    }
+
     /// How much a glyph moves after another one, in ems.
     pub fn kerning(&self, first: u32, second: u32) -> f32 {
         self.kernings.get(&(first, second)).copied().unwrap_or(0.0)
@@ -175,19 +197,14 @@ impl Pages {
         let glyph = font.glyphs[number as usize];
         // A field is drawn as far as it is needed; of a picture everything is meant.
         let [up, right, down, left] = if font.spread > 0.0 { font.padding } else { [0.0; 4] };
-        let room = up.min(right).min(down).min(left).min(font.spread).max(0.0);
+        let room = self.room();
         let (x, y) = (glyph.x + left, glyph.y + up);
         let width = (glyph.width - left - right).max(0.0);
         let height = (glyph.height - up - down).max(0.0);
         let (w, h) = (font.page_width, font.page_height);
         let ink_left = (glyph.x_offset + left) / font.size;
         let ink_top = (font.base - glyph.y_offset - up) / font.size;
-        let ink = [
-            ink_left,
-            ink_top - height / font.size,
-            ink_left + width / font.size,
-            ink_top,
-        ];
+        let ink = [ink_left, ink_top - height / font.size, ink_left + width / font.size, ink_top];
         let is_blank = width <= 0.0 || height <= 0.0;
         let spread = (font.spread * 8.0).round() as u32;
         let paint = match spread {

@@ -1,5 +1,6 @@
-//! Every glyph that was ever asked for: its measurements, and where it is in the atlas or on a page.
-//! Places are given when a glyph is first shown; the fields are made at the frame's end, by tasks.
+//! Every glyph that was ever asked for: its measurements, and where it is in the atlas or on a
+//! page. Places are given when a glyph is first shown; the fields are made at the frame's end, by
+//! tasks.
 
 use super::PREWARMED_EACH_FRAME;
 use super::atlas::{Atlas, GLYPH_LAYERS_MAX, PLACE_SIDE_MAX, Place};
@@ -10,7 +11,7 @@ use super::pages::PageFont;
 use crate::foundation::tasks::Pool;
 use crate::foundation::{Error, log};
 use crate::packet::gui::{Instance, paint};
-use crate::packet::text::{Page, PageNumber};
+use crate::packet::text::{Page, PageNumber, Style};
 use crate::packet::texture::{
     ATLAS_SIDE, Format, GLYPH_SPREAD, Sampling, Texels, TextureChange, Wrap,
 };
@@ -20,9 +21,11 @@ use std::sync::Arc;
 /// Texels of the atlas for each em: enough for the strokes of dense ideographs, and three channels
 /// keep the corners sharp at any size.
 pub const TEXELS_EACH_EM: f32 = 48.0;
+const _: () = assert!(Style::REACH * TEXELS_EACH_EM == GLYPH_SPREAD);
 /// Stands for a character that no font has, in place of a font and a glyph.
 pub const MISSING: (u32, u32) = (u32::MAX, 0);
-/// The width, height and line of the box that is shown for it, and how far the pen moves on, in ems.
+/// The width, height and line of the box that is shown for it, and how far the pen moves on, in
+/// ems.
 const MISSING_BOX: [f32; 4] = [0.5, 0.72, 0.06, 0.62];
 
 /// How a glyph stands.
@@ -179,7 +182,8 @@ impl Glyphs {
         let Some(place) = place else {
             if !std::mem::replace(&mut self.full_told, true) {
                 log::warning(&format!(
-                    "the atlas of glyphs is full ({GLYPH_LAYERS_MAX} layers, GLYPH_LAYERS_MAX), and \
+                    "the atlas of glyphs is full ({GLYPH_LAYERS_MAX} layers, GLYPH_LAYERS_MAX), \
+                     and \
                      everything in it is in use: further glyphs are not shown"
                 ));
             }

@@ -29,7 +29,7 @@ const EXTENSIONS: [&str; 4] = ["ttf", "otf", "ttc", "fnt"];
 /// Fonts.
 pub static FONT: Kind = Kind {
     name: "font",
-    words: "A font: outlines (.ttf, .otf, .ttc) or pages of glyphs (.fnt), and what it falls back to",
+    words: "Outlines or pages of letters, and fonts that they fall back to",
     extensions: &[
         ("font", Form::Own),
         ("ttf", Form::Raw),
@@ -55,7 +55,10 @@ pub struct Compiled {
 #[derive(Debug)]
 pub enum Body {
     /// A font file: where it lies in the compiled data, and which face of it.
-    Outlines { file: Range<usize>, face: u32 },
+    Outlines {
+        file: Range<usize>,
+        face: u32,
+    },
     Pages(PageFont),
 }
 

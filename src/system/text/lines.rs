@@ -15,7 +15,7 @@ pub fn break_paragraph(
     from: usize,
     out: &mut Vec<Range<usize>>,
 ) {
-    if !(max_width > 0.0) {
+    if max_width.is_nan() || max_width <= 0.0 {
         out.push(from..from + text.len());
         return;
     }

@@ -124,7 +124,8 @@ mod tests {
             &[(2, Some([255, 0, 0, 255])), (5, None)],
         );
         check("{#color( 1, 2, 3, 4 )}x", "x", &[(0, Some([1, 2, 3, 4]))]);
-        for odd in ["{#color(256,0,0)}", "{#color(1,2)}", "{#size(3)}", "{#", "{#color(1,2,3,4,5)}"] {
+        for odd in ["{#color(256,0,0)}", "{#color(1,2)}", "{#size(3)}", "{#", "{#color(1,2,3,4,5)}"]
+        {
             check(odd, odd, &[]);
         }
     }

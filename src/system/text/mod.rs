@@ -18,9 +18,9 @@ pub mod kind;
 mod lines;
 mod markup;
 mod outline;
+pub mod pages;
 #[cfg(test)]
 mod painter;
-pub mod pages;
 mod pairs;
 pub mod shrink;
 mod simple;
@@ -281,7 +281,8 @@ impl Texts {
             None => (request.text, request.spans),
         };
         let quads = &mut work.quads;
-        if !(request.max_width > 0.0)
+        let is_wrapped = request.max_width > 0.0;
+        if !is_wrapped
             && let Some(extents) = simple::lay_out(part, quads, text, spans, request, around)
         {
             return extents;
@@ -307,8 +308,7 @@ impl Texts {
             ));
         }
         let (used, shaper) = (&mut work.used, &mut work.shaper);
-        let extents =
-            complex::lay_out(part, shaper, quads, used, (&valid, spans), request, around);
+        let extents = complex::lay_out(part, shaper, quads, used, (&valid, spans), request, around);
         cache.keep(&wanted, part.glyphs.version, quads, used, extents);
         extents
     }
@@ -380,7 +380,7 @@ impl Texts {
             }
             kind::Body::Pages(font) => {
                 let first_page = self.glyphs.add_pages(&font);
-                Body::Pages(Pages::new(font, first_page))
+                Body::Pages(Box::new(Pages::new(font, first_page)))
             }
         };
         above.push(name.to_string());

@@ -1,6 +1,6 @@
 //! Outlines of glyphs as straight pieces: curves are cut up, contours that overlap are joined, and
-//! every piece knows its side. What comes out bounds the glyph alone, with the inside on the left of
-//! each piece. Knows no fields.
+//! every piece knows its side. What comes out bounds the glyph alone, with the inside on the left
+//! of each piece. Knows no fields.
 
 use crate::foundation::Vec2;
 use ttf_parser::OutlineBuilder;
@@ -10,7 +10,7 @@ pub const CURVES_MAX: usize = 8192;
 /// The most straight pieces that they are cut into.
 const PIECES_MAX: usize = 65_536;
 /// How far a straight piece may be from its curve, in texels.
-const FLATNESS: f32 = 0.04;
+const FLATNESS: f32 = 0.03;
 /// The sine of the angle above which two pieces meet in a corner: about eight degrees.
 const CORNER_SINE: f32 = 0.14;
 /// How far beside a piece its sides are looked at, in texels.

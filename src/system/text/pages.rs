@@ -1,5 +1,5 @@
-//! Fonts with pages as data: glyphs as rectangles of pictures, with their measurements (the AngelCode
-//! format, .fnt). Written as XML here; read in angel.rs.
+//! Fonts with pages as data: glyphs as rectangles of pictures, with their measurements (the
+//! AngelCode format, .fnt). Written as XML here; read in angel.rs.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! Draws quads as the renderer's shader does, on the processor: for tests alone, and for pictures to
-//! look at.
+//! Draws quads as the renderer's shader does, on the processor: for tests alone, and for pictures
+//! to look at.
 
 use crate::packet::gui::paint;
 use crate::packet::text::GlyphQuad;
@@ -110,7 +110,8 @@ impl Canvas {
             let texels = (u1 - u0) * SIDE as f32 / (right - left);
             let rows = bottom.floor().max(0.0) as usize..(top.ceil() as usize).min(self.height);
             for row in rows {
-                let columns = left.floor().max(0.0) as usize..(right.ceil() as usize).min(self.width);
+                let columns =
+                    left.floor().max(0.0) as usize..(right.ceil() as usize).min(self.width);
                 for column in columns {
                     let (x, y) = (column as f32 + 0.5, row as f32 + 0.5);
                     if x < left || x > right || y < bottom || y > top {
@@ -121,8 +122,8 @@ impl Canvas {
                     let cover = atlas.cover(quad, u, v, texels, channels);
                     let alpha = cover * f32::from(instance.color[3]) / 255.0;
                     let pixel = &mut self.pixels[(self.height - 1 - row) * self.width + column];
-                    for i in 0..3 {
-                        pixel[i] += (linear(instance.color[i]) - pixel[i]) * alpha;
+                    for (part, color) in pixel.iter_mut().zip(instance.color) {
+                        *part += (linear(color) - *part) * alpha;
                     }
                 }
             }

@@ -64,7 +64,9 @@ impl Pairs {
     pub fn letters_of(&self, key: u32) -> String {
         match self.letters.get(&key) {
             Some(letters) => letters.clone(),
-            None => char::from_u32(key).filter(char::is_ascii).map(String::from).unwrap_or_default(),
+            None => {
+                char::from_u32(key).filter(char::is_ascii).map(String::from).unwrap_or_default()
+            }
         }
     }
 
@@ -134,7 +136,8 @@ fn shape(
     let is_still = places.iter().all(|p| p.x_offset == 0 && p.y_offset == 0 && p.y_advance == 0);
     match infos {
         [one] if letters.chars().count() < LIGATURE_LETTERS_MAX => {
-            let is_plain = (places[0].x_advance as f32 * scale - advance(one.glyph_id)).abs() < 1e-4;
+            let is_plain =
+                (places[0].x_advance as f32 * scale - advance(one.glyph_id)).abs() < 1e-4;
             if is_plain && is_still { Pair::Ligate(one.glyph_id) } else { Pair::Complex }
         }
         [a, b] if (a.glyph_id, b.glyph_id) == (first.id, second.id) && is_still => {

@@ -49,8 +49,7 @@ fn check(font: &PageFont, pages: &[Gray], scale: u32, spread: u32) -> Result<(),
             return Err(error!(
                 "the page {file} is {width} x {height}, and the font says {} x {}: export both \
                  again",
-                font.page_width,
-                font.page_height
+                font.page_width, font.page_height
             ));
         }
         if !width.is_multiple_of(by) || !height.is_multiple_of(by) {

@@ -41,8 +41,9 @@ struct Pen<'a> {
     /// How far around the ink quads go, in ems.
     around: f32,
     quads: &'a mut Vec<GlyphQuad>,
-    /// The first quad of the line.
+    /// The first quad of the line, and how many lines there are.
     line: usize,
+    lines: u32,
 }
 
 impl Pen<'_> {
@@ -117,9 +118,7 @@ pub fn lay_out(
     quads.clear();
     let Part { fonts, glyphs } = part;
     let (number, frame) = (request.font, glyphs.frame);
-    let line_height = fonts[number.0 as usize].metrics().line_height * request.size;
-    let mut pen = Pen { x: 0.0, y: 0.0, size: request.size, around, quads, line: 0 };
-    let mut lines = 1;
+    let mut pen = Pen { x: 0.0, y: 0.0, size: request.size, around, quads, line: 0, lines: 1 };
     let (mut color, mut next_span) = (None, 0);
     let mut before = Before::NOTHING;
     let mut i = 0;
@@ -128,77 +127,114 @@ pub fn lay_out(
             color = spans[next_span].color;
             next_span += 1;
         }
-        let byte = text[i];
-        let (key, index, letter);
-        if byte < 128 {
-            let known = fonts[number.0 as usize].ascii[byte as usize];
+        if text[i] < 32 {
+            control(fonts, glyphs, request, &mut pen, text[i])?;
+            before = Before::NOTHING;
             i += 1;
-            if known == NONE {
-                if byte < 32 {
-                    match byte {
-                        b'\n' => {
-                            pen.end_line(request.align, request.max_width);
-                            (pen.x, pen.y, lines) = (0.0, pen.y - line_height, lines + 1);
-                        }
-                        b'\t' => tab(fonts, glyphs, number, &mut pen),
-                        b'\r' => {}
-                        _ => return None,
-                    }
-                    before = Before::NOTHING;
-                    continue;
-                }
-                index = meet_ascii(fonts, glyphs, number, byte);
-            } else {
-                index = known;
-            }
-            (key, letter) = (u32::from(byte), byte as char);
-        } else {
-            let (c, length) = decode(&text[i..])?;
-            i += length;
-            index = match fonts[number.0 as usize].others.get(&c) {
-                Some(known) => *known,
-                None => meet(fonts, glyphs, number, c)?,
-            };
-            (key, letter) = (index + 128, c);
+            continue;
         }
+        let (key, index, letter) = read(fonts, glyphs, number, text, &mut i)?;
         let mut now = Before { key, index, start: pen.x, quads: pen.quads.len(), earlier: None };
-        let mut shown = index;
         if before.key != NONE {
-            let mut kern = match key < 128 && before.key < 128 {
-                true => fonts[number.0 as usize].pairs.ascii(before.key, key),
-                false => f32::NAN,
-            };
-            if kern.is_nan() {
-                match between(fonts, glyphs, number, &before, &now, letter) {
-                    Pair::Kern(amount) => kern = amount,
-                    Pair::Complex => return None,
-                    Pair::Ligate(id) => {
-                        shown = ligature(fonts, glyphs, number, &before, id, letter);
-                        pen.x = before.start;
-                        pen.quads.truncate(before.quads);
-                        kern = kern_again(fonts, glyphs, number, &before, shown)?;
-                        now = Before { key: shown + 128, index: shown, ..before };
-                    }
-                }
+            let mut kern = f32::NAN;
+            if (key | before.key) < 128 {
+                kern = fonts[number.0 as usize].pairs.ascii(before.key, key);
             }
-            if shown == index {
+            if kern.is_nan() {
+                kern = join(fonts, glyphs, number, &mut pen, (&before, &mut now), letter)?;
+            }
+            if now.index == index {
                 now.earlier = Some((before.key, before.index));
             }
             pen.x += kern * request.size;
         }
-        if glyphs.all[shown as usize].state == State::Away {
-            glyphs.show(shown);
+        if glyphs.all[now.index as usize].state == State::Away {
+            glyphs.show(now.index);
         }
-        let glyph = &mut glyphs.all[shown as usize];
+        let glyph = &mut glyphs.all[now.index as usize];
         glyph.used = frame;
         pen.draw(glyph, color);
         if request.kept {
-            glyphs.keep(shown);
+            glyphs.keep(now.index);
         }
         before = now;
     }
     pen.end_line(request.align, request.max_width);
-    Some(Extents { caret: [pen.x, pen.y], lines, ..Extents::default() })
+    Some(Extents { caret: [pen.x, pen.y], lines: pen.lines, ..Extents::default() })
+}
+
+/// The next character: its key, its glyph and itself.
+#[inline(always)]
+fn read(
+    fonts: &mut [Font],
+    glyphs: &mut Glyphs,
+    number: FontNumber,
+    text: &[u8],
+    i: &mut usize,
+) -> Option<(u32, u32, char)> {
+    let byte = text[*i];
+    if byte < 128 {
+        *i += 1;
+        let index = match fonts[number.0 as usize].ascii[byte as usize] {
+            NONE => meet_ascii(fonts, glyphs, number, byte),
+            known => known,
+        };
+        return Some((u32::from(byte), index, byte as char));
+    }
+    let (c, length) = decode(&text[*i..])?;
+    *i += length;
+    let index = match fonts[number.0 as usize].others.get(&c) {
+        Some(known) => *known,
+        None => meet(fonts, glyphs, number, c)?,
+    };
+    Some((index + 128, index, c))
+}
+
+/// Does what a control character says.
+#[cold]
+fn control(
+    fonts: &mut [Font],
+    glyphs: &mut Glyphs,
+    request: &Request,
+    pen: &mut Pen,
+    byte: u8,
+) -> Option<()> {
+    match byte {
+        b'\n' => {
+            pen.end_line(request.align, request.max_width);
+            pen.x = 0.0;
+            let line_height = fonts[request.font.0 as usize].metrics().line_height;
+            pen.y -= line_height * request.size;
+            pen.lines += 1;
+        }
+        b'\t' => tab(fonts, glyphs, request.font, pen),
+        b'\r' => {}
+        _ => return None,
+    }
+    Some(())
+}
+
+/// Finds the kerning where the table of ASCII does not say. Where two characters become a ligature,
+/// it takes their place in `now`, and the first one's quad is taken back.
+fn join(
+    fonts: &mut [Font],
+    glyphs: &mut Glyphs,
+    number: FontNumber,
+    pen: &mut Pen,
+    (before, now): (&Before, &mut Before),
+    letter: char,
+) -> Option<f32> {
+    match between(fonts, glyphs, number, before, now, letter) {
+        Pair::Kern(amount) => Some(amount),
+        Pair::Complex => None,
+        Pair::Ligate(id) => {
+            let shown = ligature(fonts, glyphs, number, before, id, letter);
+            pen.x = before.start;
+            pen.quads.truncate(before.quads);
+            *now = Before { key: shown + 128, index: shown, ..*before };
+            kern_again(fonts, glyphs, number, before, shown)
+        }
+    }
 }
 
 /// The character before.

@@ -28,21 +28,23 @@ fn has_shadow(style: &Style) -> bool {
 /// How far a style reaches: at most as far as the fields do, which the log hears of once.
 pub fn reach(request: &Request, font: &mut Font) -> Reach {
     let style = &request.style;
-    let most = Style::REACH * request.size;
+    // The last half pixel of the field smooths the edge.
+    let most = (font.reach() * request.size - 0.5).max(0.0);
     // What is not a number draws nothing.
     let length = |asked: f32| if asked > 0.0 { asked } else { 0.0 };
     let outline = length(style.outline).min(most);
     let glow = length(style.glow).min(most - outline);
-    let softness = length(style.shadow_softness).min(most - outline);
-    let asked = length(style.outline) + length(style.glow).max(length(style.shadow_softness));
+    // A shadow is softened to both sides of its edge.
+    let softness = length(style.shadow_softness).min((most - outline) * 2.0);
+    let asked = length(style.outline) + length(style.glow).max(length(style.shadow_softness) / 2.0);
     if asked > most * 1.0001 && !std::mem::replace(&mut font.told.reach, true) {
         log::warning(&format!(
             "an outline, glow or shadow of the font '{}' asks for {asked} around letters of size \
-             {}, and {most} is the most (0.1125 of the size): it is drawn so wide",
+             {}, and {most} is the most: it is drawn so wide",
             font.name, request.size
         ));
     }
-    Reach { outline, glow, softness, around: outline + glow.max(softness) }
+    Reach { outline, glow, softness, around: outline + glow.max(softness / 2.0) }
 }
 
 /// Puts the quads of shadow, glow and outline before those of the letters.

@@ -9,7 +9,9 @@ use crate::foundation::Error;
 use crate::foundation::sjson::{self, Entry};
 use crate::foundation::suggest::hint;
 use crate::packet::texture::{Format, Wrap};
-use crate::resource::image::{self, Blocks, Decoded, Encoding, Image, Pixels, level_size};
+use crate::resource::image::{
+    Blocks, Decoded, Encoding, Image, Pixels, SIDE_MAX, decode as decode_bytes, level_size,
+};
 use crate::resource::kind::{Compiling, Form, Kind};
 
 /// Pictures, and settings beside them.
@@ -98,7 +100,7 @@ fn at(path: &str, fault: &Error) -> Error {
 /// Decodes a file by its path's ending.
 pub fn decode(path: &str, bytes: &[u8]) -> Result<Decoded, Error> {
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
-    image::decode(bytes, &extension.to_ascii_lowercase()).map_err(|fault| at(path, &fault))
+    decode_bytes(bytes, &extension.to_ascii_lowercase()).map_err(|fault| at(path, &fault))
 }
 
 fn read_import(compiling: &Compiling) -> Result<Import, Error> {
@@ -127,9 +129,9 @@ pub fn set(import: &mut Import, entry: &Entry) -> Result<(), String> {
         "atlas" => import.atlas = Some(truth()?),
         "max_size" => {
             let size = value.as_f64().ok_or_else(|| must("a number"))?;
-            if size.fract() != 0.0 || size < 1.0 || size > f64::from(image::SIDE_MAX) {
-                let most = image::SIDE_MAX;
-                return Err(format!("'max_size' must be a whole number from 1 to {most}"));
+            if size.fract() != 0.0 || size < 1.0 || size > f64::from(SIDE_MAX) {
+                let words = format!("'max_size' must be a whole number from 1 to {SIDE_MAX}");
+                return Err(words);
             }
             import.max_size = Some(size as u32);
         }
@@ -238,8 +240,8 @@ fn of_blocks(blocks: Blocks, import: &Import) -> Result<Vec<u8>, Error> {
     };
     if import.premultiply == Some(true) {
         return Err(error!(
-            "'premultiply' cannot be true for blocks, which are taken as they are: export them with \
-             alpha multiplied in"
+            "'premultiply' cannot be true for blocks, which are taken as they are: export them \
+            with alpha multiplied in"
         ));
     }
     if import.atlas == Some(true) {

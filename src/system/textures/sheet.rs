@@ -10,7 +10,7 @@ use crate::error;
 use crate::foundation::Error;
 use crate::foundation::blob::{Reader, Writer};
 use crate::foundation::sjson;
-use crate::resource::image::{self, Decoded, Image, Pixels};
+use crate::resource::image::{Decoded, Image, Pixels, TEXELS_MAX};
 use crate::resource::kind::{Compiling, Form, Kind};
 use std::collections::HashMap;
 
@@ -173,11 +173,10 @@ fn check_size(path: &str, count: usize, texels: u64) -> Result<(), Error> {
             "{path}: the sheet has more than {FRAMES_MAX} frames (FRAMES_MAX): make two of it"
         ));
     }
-    if texels > image::TEXELS_MAX {
+    if texels > TEXELS_MAX {
         return Err(error!(
-            "{path}: all frames together have {texels} texels, and {} is the most (TEXELS_MAX): make \
-             two sheets of it",
-            image::TEXELS_MAX
+            "{path}: all frames together have {texels} texels, and {TEXELS_MAX} is the most \
+             (TEXELS_MAX): make two sheets of it"
         ));
     }
     Ok(())

@@ -181,8 +181,8 @@ fn wrong_settings_say_where_and_what() {
         ("max_size = 0.5", "t.texture:1: 'max_size' must be a whole number from 1 to 16384"),
         (
             "atlas = true\nwrap = \"repeat\"",
-            "t.texture: it cannot share the atlas (atlas = true), because it repeats (wrap): change \
-             either",
+            "t.texture: it cannot share the atlas (atlas = true), because it repeats (wrap): \
+            change either",
         ),
         ("source = \"u.png\"", "u.png: there is no such file"),
         ("filter = [", "t.texture:1: list is not closed: add ']'"),
@@ -195,10 +195,8 @@ fn wrong_settings_say_where_and_what() {
     let alone = Game::new("alone", &[("t.texture", b"mips = true")]);
     assert_eq!(
         alone.problems,
-        [
-            "t.texture: there is no picture of the same name beside it: add one, or name it by source \
-          = \"path/of/picture.png\""
-        ]
+        ["t.texture: there is no picture of the same name beside it: add one, or name it by \
+            source = \"path/of/picture.png\""]
     );
     let broken =
         Game::new("broken", &[("a.png", b"not a picture"), ("b.jpg", &picture(2, 2, RED))]);
@@ -216,7 +214,8 @@ fn a_missing_texture_says_what_is_there() {
     assert_eq!(game.refused("shipp"), "there is no texture 'shipp', did you mean 'ship'?");
     assert_eq!(
         game.refused("x/run/1"),
-        "there is no texture 'x/run/1'; if 'x/run' is a sheet, its file must end in .sheet: rename it"
+        "there is no texture 'x/run/1'; if 'x/run' is a sheet, its file must end in .sheet: \
+         rename it"
     );
     assert!(!game.textures.entry(TextureNumber::MISSING).loaded);
 }
@@ -410,8 +409,8 @@ fn a_wrong_sheet_says_where_and_what() {
             [("hero.sheet", text.as_bytes()), ("hero.png", &two_frames())];
         assert_eq!(Game::new("wrong_sheet", &files).problems, [words]);
     }
-    let many = "{ frames: { a: { frame: {x:0,y:0,w:1,h:1}, spriteSourceSize: {x:0,y:0}, sourceSize: \
-                {w:16384,h:16384} } }, meta: { image: \"hero.png\" } }";
+    let many = "{ frames: { a: { frame: {x:0,y:0,w:1,h:1}, spriteSourceSize: {x:0,y:0}, \
+    sourceSize: {w:16384,h:16384} } }, meta: { image: \"hero.png\" } }";
     let files: [(&str, &[u8]); 2] = [("hero.sheet", many.as_bytes()), ("hero.png", &two_frames())];
     let problems = Game::new("large_sheet", &files).problems.clone();
     assert!(problems[0].contains("268435456 texels, and 134217728 is the most"), "{problems:?}");

@@ -1,6 +1,6 @@
-//! Texels worked on: colours multiplied by their alpha, smaller levels, cells of the atlas. All of
-//! it in linear light, so that an edge between a bright and a dark texel keeps its brightness, and
-//! with alpha multiplied in, so that what is invisible colours nothing. Knows no files and no names.
+//! Texels worked on: colours multiplied by their alpha, smaller levels, cells of the atlas. All
+//! in linear light, so that an edge between bright and dark texels keeps its brightness, and
+//! with alpha multiplied in, so that what is invisible colours nothing. Knows no files or names.
 
 use crate::packet::texture::{ATLAS_GUTTER, ATLAS_LEVELS, Format};
 use crate::resource::image::{from_half, level_size, levels_of, to_half};

@@ -441,8 +441,7 @@ impl ApplicationHandler for Listener {
         let Some(window) = &self.window else { return };
         let side = |side: u32| u16::try_from(side).unwrap_or(u16::MAX);
         let (width, height) = (side(picture.width), side(picture.height));
-        let made =
-            CustomCursor::from_rgba(picture.rgba.to_vec(), width, height, side(x), side(y));
+        let made = CustomCursor::from_rgba(picture.rgba.to_vec(), width, height, side(x), side(y));
         match made {
             Ok(source) => window.set_cursor(Cursor::Custom(active.create_custom_cursor(source))),
             Err(reason) => crate::foundation::log::error(&format!(

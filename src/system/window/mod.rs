@@ -28,7 +28,10 @@ pub const WISHES_MAX: usize = 4096;
 
 /// Declares a set of words that scripts and settings use.
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$item_doc:meta])* $item:ident = $word:literal),* $(,)? }) => {
+    (
+        $(#[$doc:meta])*
+        $name:ident { $($(#[$item_doc:meta])* $item:ident = $word:literal),* $(,)? }
+    ) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum $name { $($(#[$item_doc])* $item),* }

@@ -15,7 +15,7 @@ struct Locals<'a> {
 }
 
 impl Locals<'_> {
-    /// Computes the nodes of one unit, which hangs on no other. `world` begins with the node `begin`.
+    /// Computes the nodes of one unit, which hangs on no other. `world` begins with node `begin`.
     fn compute(self, run: Run, world: &mut [[[f32; 3]; 4]], begin: usize) {
         for node in run.first as usize..(run.first + run.count) as usize {
             let own = local(&self.position[node], &self.rotation[node], &self.scale[node]);
@@ -104,7 +104,7 @@ mod tests {
 
     /// Turns and moves a part of the crowd, the last first.
     fn stir(graph: &mut SceneGraph, frame: u32) {
-        for unit in (0..UNITS).rev().filter(|unit| (unit + frame) % 3 > 0) {
+        for unit in (0..UNITS).rev().filter(|unit| !(unit + frame).is_multiple_of(3)) {
             let angle = (unit * 7 + frame) as f32 * 0.1;
             let position = Vec3::new(angle.sin(), unit as f32, frame as f32);
             let rotation = Quat::from_rotation_y(angle);
@@ -120,7 +120,9 @@ mod tests {
         let (mut bits, mut moved) = (Vec::new(), Vec::new());
         for frame in 0..20 {
             stir(&mut graph, frame);
-            graph.update(|unit| unit % 7 > 0 || frame % 2 == 0, &mut moved, &pool).unwrap();
+            graph
+                .update(|unit| !unit.is_multiple_of(7) || frame % 2 == 0, &mut moved, &pool)
+                .unwrap();
             for unit in 0..UNITS {
                 let pose = graph.world(unit, (unit % 4) as usize % graph.count(unit));
                 bits.extend(pose.to_cols_array().map(f32::to_bits));

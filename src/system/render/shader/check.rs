@@ -144,7 +144,8 @@ impl File<'_> {
         let name = message.split(['`', '"', '\'']).nth(1).unwrap_or_default();
         if let Some(start) = self.first(name) {
             let words = format!(
-                "the name '{name}' is one of WGSL's own or of the engine's, which it hides: rename it"
+                "the name '{name}' is one of WGSL's own or of the engine's, which it hides: \
+                 rename it"
             );
             return self.fault(&[Span::new(start as u32, (start + name.len()) as u32)], &words);
         }
@@ -156,8 +157,8 @@ impl File<'_> {
             );
         }
         error!(
-            "{path}: the engine's part does not work with it ({message}): does a name in it hide one \
-             of WGSL's own?"
+            "{path}: the engine's part does not work with it ({message}): does a name in it hide \
+            one of WGSL's own?"
         )
     }
 
@@ -279,8 +280,8 @@ impl File<'_> {
             &[span],
             &format!(
                 "'{name}' has no binding: write @group({MATERIAL_GROUP}) @binding(n) before it, \
-                 with n = {VARIABLES} for the block of variables, 1, 3, 5 … for textures and 2, 4, 6 \
-                 … for their samplers"
+                 with n = {VARIABLES} for the block of variables, 1, 3, 5 … for textures and 2, \
+                 4, 6 … for their samplers"
             ),
         ))
     }
@@ -297,7 +298,8 @@ impl File<'_> {
         let name = global.name.as_deref().unwrap_or_default();
         if binding != VARIABLES {
             let words = format!(
-                "the block of variables '{name}' is at binding {binding}, and must be at {VARIABLES}"
+                "the block of variables '{name}' is at binding {binding}, and must be at \
+                 {VARIABLES}"
             );
             return Err(self.fault(&[span], &words));
         }
@@ -345,15 +347,15 @@ impl File<'_> {
             let wanted = texture_binding(place);
             if binding != wanted {
                 let words = format!(
-                    "the texture '{name}' is at binding {binding}, and must be at {wanted}: textures \
-                     are at 1, 3, 5 … in order, their samplers behind them"
+                    "the texture '{name}' is at binding {binding}, and must be at {wanted}: \
+                    textures are at 1, 3, 5 … in order, their samplers behind them"
                 );
                 return Err(self.fault(&[span], &words));
             }
             if !samplers.iter().any(|sampler| sampler.0 == sampler_binding(place)) {
                 let words = format!(
-                    "the texture '{name}' has no sampler: add @group({MATERIAL_GROUP}) @binding({}) \
-                     var {name}_sampler: sampler;",
+                    "the texture '{name}' has no sampler: add @group({MATERIAL_GROUP}) \
+                    @binding({}) var {name}_sampler: sampler;",
                     sampler_binding(place)
                 );
                 return Err(self.fault(&[span], &words));

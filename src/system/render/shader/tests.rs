@@ -54,7 +54,8 @@ fn errors_have_the_files_own_lines_and_columns() {
     );
     refused(
         &with("in.base * variables.tint", "in.base + 1u"),
-        "wave.wgsl:8:22: function 'paint' is invalid: Operation Multiply can't work with u32 and f32",
+        "wave.wgsl:8:22: function 'paint' is invalid: Operation Multiply can't work with u32 and \
+         f32",
     );
 }
 
@@ -104,8 +105,8 @@ fn names_that_hide_others_are_told() {
 fn bindings_must_be_where_materials_give_them() {
     refused(
         &with("@group(2) @binding(0) var<uniform>", "var<uniform>"),
-        "wave.wgsl:2:1: 'variables' has no binding: write @group(2) @binding(n) before it, with n = \
-         0 for the block of variables, 1, 3, 5 … for textures and 2, 4, 6 … for their samplers",
+        "wave.wgsl:2:1: 'variables' has no binding: write @group(2) @binding(n) before it, with \
+        n = 0 for the block of variables, 1, 3, 5 … for textures and 2, 4, 6 … for their samplers",
     );
     refused(
         &with("@group(2) @binding(0)", "@group(0) @binding(9)"),
@@ -117,8 +118,8 @@ fn bindings_must_be_where_materials_give_them() {
     );
     refused(
         &with("@binding(1)", "@binding(4)"),
-        "wave.wgsl:3:23: the texture 'noise' is at binding 4, and must be at 1: textures are at 1, 3, \
-         5 … in order, their samplers behind them",
+        "wave.wgsl:3:23: the texture 'noise' is at binding 4, and must be at 1: textures are at \
+        1, 3, 5 … in order, their samplers behind them",
     );
     refused(
         &with("@binding(2) var noise_sampler", "@binding(6) var noise_sampler"),
@@ -134,8 +135,8 @@ fn bindings_must_be_where_materials_give_them() {
                    fn paint(in: Paint) -> vec4f { return in.base * list[0]; }";
     refused(
         storage,
-        "wave.wgsl:1:23: 'list' is of a kind that materials cannot give: they give one var<uniform>, \
-         texture_2d<f32> and sampler",
+        "wave.wgsl:1:23: 'list' is of a kind that materials cannot give: they give one \
+        var<uniform>, texture_2d<f32> and sampler",
     );
     let entry = "@fragment fn mine() -> @location(0) vec4f { return vec4f(1.0); }\n\
                  fn paint(in: Paint) -> vec4f { return in.base; }";
@@ -217,13 +218,13 @@ fn a_wrong_material_says_where_and_what() {
     );
     material_refused(
         &more("variables = { tint = [1, 1] }"),
-        "m.material:4: the variable 'tint' is 4 numbers in the shader 'shaders/wave' (vec4f), got 2 \
-         numbers",
+        "m.material:4: the variable 'tint' is 4 numbers in the shader 'shaders/wave' (vec4f), \
+        got 2 numbers",
     );
     material_refused(
         &more("variables = { tint = true }"),
-        "m.material:4: 'tint' must be a number, a list of numbers, or a colour such as \"#ff8000\", \
-         got true or false",
+        "m.material:4: 'tint' must be a number, a list of numbers, or a colour such as \
+        \"#ff8000\", got true or false",
     );
     material_refused(
         &more("variables = { tint = \"red\" }"),

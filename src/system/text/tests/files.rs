@@ -21,8 +21,7 @@ fn compile(
     let own = path.ends_with(".font");
     let form = if own { Form::Own } else { Form::Raw };
     let name = ResourceName::new("font", path.rsplit_once('.').unwrap().0);
-    let mut compiling =
-        Compiling::new(name, path.to_string(), form, bytes.to_vec(), false, &read);
+    let mut compiling = Compiling::new(name, path.to_string(), form, bytes.to_vec(), false, &read);
     // As the data compiler does with a raw file beside an own one.
     compiling.files = others.iter().map(|(path, _)| path.to_string()).take(1).collect();
     let data = (FONT.compile)(&mut compiling).map_err(|error| error.message)?;
@@ -76,7 +75,8 @@ fn binary() -> Vec<u8> {
     block(1, &info);
     block(2, &[words(&[40, 30, 256, 128, 1]), vec![0, 0, 0, 0, 0]].concat());
     block(3, b"my_0.png\0");
-    let glyph = |id: u32, lengths: &[u16]| [&id.to_le_bytes(), &words(lengths)[..], &[0, 15]].concat();
+    let glyph =
+        |id: u32, lengths: &[u16]| [&id.to_le_bytes(), &words(lengths)[..], &[0, 15]].concat();
     let minus_one = u16::MAX;
     let a = glyph(65, &[10, 20, 24, 34, minus_one, 2, 20]);
     block(4, &[a, glyph(86, &[40, 20, 24, 34, 0, 2, 21])].concat());
@@ -103,7 +103,7 @@ fn page_texts(settings: &str, fnt: &str) -> (Texts, FontNumber) {
     let (mut texts, _) = texts();
     let kind::Body::Pages(font) = Compiled::from_bytes(&data).unwrap().body else { panic!() };
     let first_page = texts.glyphs.add_pages(&font);
-    let body = Body::Pages(Pages::new(font, first_page));
+    let body = Body::Pages(Box::new(Pages::new(font, first_page)));
     let font = add_body(&mut texts, "fonts/my", body, &[]);
     (texts, font)
 }
@@ -147,11 +147,19 @@ fn faults_of_page_fonts_are_told_with_their_line() {
         check_refused("a.fnt", text.as_bytes(), &[], words);
     }
     check("x=40", "x=much", "a.fnt:6: x must be a number, got 'much'");
-    check("xadvance=21 ", "", "a.fnt:6: 'char' has no xadvance: the file is damaged, export it again");
+    check(
+        "xadvance=21 ",
+        "",
+        "a.fnt:6: 'char' has no xadvance: the file is damaged, export it again",
+    );
     check("id=86 ", "id=V ", "a.fnt:6: id of 'char' must be a whole number, got 'V'");
     check("x=40", "x=240", "a.fnt: glyph 86 lies outside of its page: export the font again");
     check("x=40", "x=NaN", "a.fnt:6: x must be a number, got 'NaN'");
-    check("page=0 chnl=15\nchar", "page=3 chnl=15\nchar", "a.fnt: glyph 65 is on page 3, and there are 1");
+    check(
+        "page=0 chnl=15\nchar",
+        "page=3 chnl=15\nchar",
+        "a.fnt: glyph 65 is on page 3, and there are 1",
+    );
     check(
         "scaleW=256",
         "scaleW=0",
@@ -164,12 +172,40 @@ fn faults_of_page_fonts_are_told_with_their_line() {
         "packed=1",
         "a.fnt:2: the glyphs are packed into single channels: export the font without packing",
     );
-    check_refused("a.fnt", b"", &[], "a.fnt: size, lineHeight, scaleW and scaleH must be above 0 and at most 65536: export the font again");
-    check_refused("a.fnt", b"info\n\xff", &[], "a.fnt:2: the file is not UTF-8: save it as UTF-8 text");
-    check_refused("a.fnt", b"<font>\n<info", &[], "a.fnt:2: the element is not closed: the file is cut short");
-    check_refused("a.fnt", b"BMF\x02", &[], "a.fnt: the binary format is of version 2, and 3 is read: export again");
-    let msdf = XML.replace("</font>", "<distanceField fieldType=\"msdf\" distanceRange=\"4\"/></font>");
-    check_refused("a.fnt", msdf.as_bytes(), &[], "a.fnt:14: fieldType is 'msdf', and only 'sdf' can be read from pages: export the font as sdf");
+    check_refused(
+        "a.fnt",
+        b"",
+        &[],
+        "a.fnt: size, lineHeight, scaleW and scaleH must be above 0 and at most 65536: export the \
+         font again",
+    );
+    check_refused(
+        "a.fnt",
+        b"info\n\xff",
+        &[],
+        "a.fnt:2: the file is not UTF-8: save it as UTF-8 text",
+    );
+    check_refused(
+        "a.fnt",
+        b"<font>\n<info",
+        &[],
+        "a.fnt:2: the element is not closed: the file is cut short",
+    );
+    check_refused(
+        "a.fnt",
+        b"BMF\x02",
+        &[],
+        "a.fnt: the binary format is of version 2, and 3 is read: export again",
+    );
+    let msdf =
+        XML.replace("</font>", "<distanceField fieldType=\"msdf\" distanceRange=\"4\"/></font>");
+    check_refused(
+        "a.fnt",
+        msdf.as_bytes(),
+        &[],
+        "a.fnt:14: fieldType is 'msdf', and only 'sdf' can be read from pages: export the font as \
+         sdf",
+    );
 }
 
 #[test]
@@ -195,26 +231,33 @@ fn faults_of_font_files_are_told() {
     let others = [("a.ttf", default_font())];
     let check = |text: &str, words: &str| check_refused("a.font", text.as_bytes(), &others, words);
     check("falback = []", "a.font:1: a font has no 'falback', did you mean 'fallback'?");
-    check("\nprewarm = 3", "a.font:2: prewarm must be text: the characters that are made beforehand");
-    check("face = -1", "a.font:1: face must be a whole number from 0: which font of a .ttc is meant");
+    check(
+        "\nprewarm = 3",
+        "a.font:2: prewarm must be text: the characters that are made beforehand",
+    );
+    check(
+        "face = -1",
+        "a.font:1: face must be a whole number from 0: which font of a .ttc is meant",
+    );
     check("face = 2", "a.ttf: the file has 1 fonts, and face 2 is asked for");
     check("source = \"b.ttf\"", "there is no file b.ttf");
-    check("source = 4", "a.font:1: source must be the path of a font file: source = \"fonts/name.ttf\"");
+    check(
+        "source = 4",
+        "a.font:1: source must be the path of a font file: source = \"fonts/name.ttf\"",
+    );
     let must = "a.font:1: fallback must be a list of names of fonts: fallback = [\"fonts/name\"]";
     check("fallback = \"b\"", must);
     check("fallback = [1]", must);
     let many = format!("fallback = [{}]", "\"b\" ".repeat(17));
     check(&many, "a.font:1: 17 fallback fonts are more than 16 (FALLBACKS_MAX): name fewer");
     let many = format!("prewarm = \"{}\"", "x".repeat(8193));
-    check(
-        &many,
-        "a.font:1: prewarm has 8193 characters, more than 8192 (PREWARM_MAX): list fewer",
-    );
+    check(&many, "a.font:1: prewarm has 8193 characters, more than 8192 (PREWARM_MAX): list fewer");
     check_refused(
         "a.font",
         b"",
         &[],
-        "a.font: the file names no source, and no .ttf, .otf, .ttc or .fnt is beside it: add source \
+        "a.font: the file names no source, and no .ttf, .otf, .ttc or .fnt is beside it: add \
+         source \
          = \"fonts/name.ttf\"",
     );
 }
@@ -235,8 +278,20 @@ fn fonts_that_lack_what_they_need_are_refused() {
         font[at..at + 4].copy_from_slice(b"XXXX");
         font
     };
-    check_refused("a.ttf", &without(b"cmap"), &[], "a.ttf: the font does not say which characters it has (no Unicode table cmap): export it again");
-    check_refused("a.ttf", &without(b"glyf"), &[], "a.ttf: the font has no outlines (no table glyf, CFF or CFF2): fonts of bitmaps alone cannot be used; make a .fnt of it");
+    check_refused(
+        "a.ttf",
+        &without(b"cmap"),
+        &[],
+        "a.ttf: the font does not say which characters it has (no Unicode table cmap): export it \
+         again",
+    );
+    check_refused(
+        "a.ttf",
+        &without(b"glyf"),
+        &[],
+        "a.ttf: the font has no outlines (no table glyf, CFF or CFF2): fonts of bitmaps alone \
+         cannot be used; make a .fnt of it",
+    );
     for bytes in [&b""[..], b"hello", &default_font()[..40], &[0; 1000]] {
         let words = compile("a.ttf", bytes, &[]).unwrap_err();
         assert!(words.starts_with("a.ttf: the font cannot be read ("), "{words}");
@@ -261,7 +316,8 @@ fn damaged_tables_never_do_worse_than_show_something_else() {
         opened += 1;
         let (mut texts, _) = texts();
         let font = add_body(&mut texts, "damaged", Body::Outlines(face), &[]);
-        for text in ["Office AVAST 0123 éÖß", "e\u{301}o\u{308} שלום", "Ελλ Жизнь ffi"] {
+        for text in ["Office AVAST 0123 éÖß", "e\u{301}o\u{308} שלום", "Ελλ Жизнь ffi"]
+        {
             let quads = texts.layout(&request(font, text, 20.0)).unwrap();
             assert!(quads.len() < 1000);
             assert!(quads.iter().all(|quad| quad.rect.iter().all(|length| length.is_finite())));

@@ -43,9 +43,9 @@ fn add_body(texts: &mut Texts, name: &str, body: Body, fallback: &[FontNumber]) 
 /// A font of the system, or one loud line.
 fn system_font(file: &str, package: &str) -> Option<Vec<u8>> {
     let folders = ["truetype/noto", "opentype/noto", "truetype/dejavu", "opentype/inter"];
-    let found = folders.iter().find_map(|folder| {
-        std::fs::read(format!("{SYSTEM_FONTS}/{folder}/{file}")).ok()
-    });
+    let found = folders
+        .iter()
+        .find_map(|folder| std::fs::read(format!("{SYSTEM_FONTS}/{folder}/{file}")).ok());
     if found.is_none() {
         let words = format!("SKIPPED: no {file} (to install it: apt-get install {package})");
         let required = std::env::var("ENGINE_TEST_REQUIRE_ALL").is_ok_and(|value| value == "1");
