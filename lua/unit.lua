@@ -170,6 +170,7 @@ end
 ---@param ... string|number the keys, outermost first
 ---@return boolean has whether something is there
 function Unit.has_data(unit, ...)
+  if select("#", ...) < 1 then raise("Unit.has_data: give at least one key") end
   return Unit.get_data(unit, ...) ~= nil
 end
 

@@ -95,6 +95,7 @@ describe("a unit", function()
     assert.is_nil(Unit.get_data(barrel, "owner"))
     assert.equals("Unit.get_data: argument #2 'key' must be string or number, got table",
       words_of(Unit.get_data, barrel, {}))
+    assert.equals("Unit.has_data: give at least one key", words_of(Unit.has_data, barrel))
     assert.equals("Unit.set_data: give at least one key and a value",
       words_of(Unit.set_data, barrel, 1))
   end)
