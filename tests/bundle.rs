@@ -115,7 +115,7 @@ const GAME: &[(&str, &str)] = &[
 local parts = require "parts"
 print(parts, require("scripts.enemy"), Application.settings().version)
 print(Application.user_setting("volume"), Application.argv())
-print(Application.data("text", "secret_text"), Application.data("config", "level").width)
+print(Application.data("text", "secret_text"), Application.data("config", "level").hidden_key)
 print(Application.can_get("text", "only"), Application.can_get("text", "nothing"))
 local function words(fn, ...)
   local _, raised = pcall(fn, ...)
@@ -148,7 +148,7 @@ end
     ("secret_text.txt", "base"),
     ("secret_text.secret_word.txt", "word"),
     ("only.secret_word.txt", "only"),
-    ("level.config", "width = 20"),
+    ("level.config", "hidden_key = 20"),
     ("set.package", "text = [\"secret_*\"]\nconfig = [\"level\"]"),
 ];
 
@@ -237,7 +237,7 @@ fn a_bundle_holds_paths_of_scripts_and_no_other_names() {
     let at = bytes.windows(main.len()).position(|window| window == main).unwrap();
     let rest = [&bytes[..at], &bytes[at + main.len()..]].concat();
     // The settings are in it, and have keys of their own: `textures`.
-    for name in ["secret", "level", ".text", "text\0", "width = "] {
+    for name in ["secret", "level", ".text", "text\0", "hidden_key"] {
         assert!(!contains(&rest, name), "{name}");
     }
     for path in ["main.lua", "scripts/enemy.lua", "parts/init.lua"] {
