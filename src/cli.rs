@@ -2,6 +2,7 @@
 
 use crate::app::exit;
 use crate::foundation::fault;
+use crate::system::platform;
 use crate::tool;
 use clap::{Parser, Subcommand};
 
@@ -27,6 +28,7 @@ enum Command {
 /// Plays the game that was appended to the executable, or runs the command that the process was
 /// started with: its exit code.
 pub fn main() -> i32 {
+    platform::use_small_pages();
     fault::keep_panics();
     let run = std::panic::catch_unwind(|| tool::run::appended().unwrap_or_else(command));
     run.unwrap_or_else(|_| {
