@@ -89,7 +89,7 @@ describe("Gui", function()
 
     it("belongs to that world", function()
       local other = Application.new_world()
-      assert.equals("core.destroy_gui: this Gui belongs to another world",
+      assert.equals("World.destroy_gui: this Gui belongs to another world",
         words_of(World.destroy_gui, other, now))
       assert.matches("argument #2 'gui' must be Gui, got nil", words_of(World.destroy_gui, world))
       Application.release_world(other)

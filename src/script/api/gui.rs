@@ -176,6 +176,35 @@ Gui.pop(gui)"#,
     ],
 );
 
+/// What the prelude's functions of the same names stand on, in its table `core`; they carry the names
+/// by which games know them for the words of errors.
+pub static WORLD_CORE: Module = module(
+    "World",
+    "Guis, for the prelude.",
+    "assert(core == nil)",
+    &[
+        func(
+            "create_screen_gui",
+            create_screen_gui,
+            &[("world", ""), ("immediate", "")],
+            "Makes a Gui on the screen.",
+        ),
+        func(
+            "create_world_gui",
+            create_world_gui,
+            &[("world", ""), ("pose", ""), ("width", ""), ("height", ""), ("immediate", "")],
+            "Makes a Gui in a world.",
+        ),
+        func(
+            "create_texture_gui",
+            create_texture_gui,
+            &[("world", ""), ("texture", ""), ("width", ""), ("height", ""), ("immediate", "")],
+            "Makes a Gui that is drawn into a texture.",
+        ),
+        func("destroy_gui", destroy_gui, &[("world", ""), ("gui", "")], "Ends a Gui."),
+    ],
+);
+
 pub static CORE: Module = module(
     "core",
     "Guis, for the prelude.",
@@ -195,29 +224,10 @@ pub static CORE: Module = module(
         func("has_all_glyphs", has_all_glyphs, &[("text", ""), ("font", "")], "Whether it has.")
             .pure(),
         func("gui_source_size", gui_source_size, &[("source", "")], "Its width and height.").pure(),
-        func(
-            "create_screen_gui",
-            create_screen_gui,
-            &[("world", ""), ("immediate", "")],
-            "Makes a Gui on the screen.",
-        ),
-        func(
-            "create_world_gui",
-            create_world_gui,
-            &[("world", ""), ("pose", ""), ("width", ""), ("height", ""), ("immediate", "")],
-            "Makes a Gui in a world.",
-        ),
-        func(
-            "create_texture_gui",
-            create_texture_gui,
-            &[("world", ""), ("texture", ""), ("width", ""), ("height", ""), ("immediate", "")],
-            "Makes a Gui that is drawn into a texture.",
-        ),
         func("console_gui", console_gui, &[], "The Gui over everything, shown in this frame."),
         func("console_key", console_key, &[], "The name of the console's key.").pure(),
         func("log_lines", log_lines, &[("count", "")], "The last lines of the log.").pure(),
         func("draws", draws, &[], "Layer and count of each draw call of the last frame.").pure(),
-        func("destroy_gui", destroy_gui, &[("world", ""), ("gui", "")], "Ends a Gui."),
     ],
 );
 

@@ -69,5 +69,11 @@ pub const MODULES: &[&Module] = &[
 ];
 
 /// What the prelude alone can call, in its table `core`.
-pub const CORE_MODULES: &[&Module] =
-    &[&core::CORE, &gui::CORE, &texture::CORE, &unit::UNIT_CORE, &unit::WORLD_CORE];
+pub const CORE_MODULES: &[&Module] = &[
+    &core::CORE,
+    &gui::CORE,
+    &gui::WORLD_CORE,
+    &texture::CORE,
+    &unit::UNIT_CORE,
+    &unit::WORLD_CORE,
+];
