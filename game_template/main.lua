@@ -8,17 +8,17 @@ local SKY, PADDLE, BALL = Color(18, 22, 40), Color(240, 200, 90), Color(255, 110
 local gui, width, height ---@type Gui, number, number
 local paddle = { x = 0, y = 60, half = 70, squash = 0 }
 local wind, mouse = { speed = 0 }, 0
-local game = { balls = {}, score = 0, best = 0, over = true }
+local game = { balls = {}, score = 0, best = 0, over = true, round = 0 }
 
-local function throw()
-  if not game.over and #game.balls < BALLS_MAX then
-    game.balls[#game.balls + 1] = Ball.new(width * (0.2 + 0.6 * Math.random()), height)
-  end
+local function throw(round)
+  if game.over or round ~= game.round or #game.balls == BALLS_MAX then return end
+  game.balls[#game.balls + 1] = Ball.new(width * (0.2 + 0.6 * Math.random()), height)
+  Timer.after(6, throw, round)
 end
 
 local function begin()
-  game.balls, game.score, game.over = {}, 0, false
-  throw()
+  game.balls, game.score, game.over, game.round = {}, 0, false, game.round + 1
+  throw(game.round)
 end
 
 function init()
@@ -30,7 +30,6 @@ function init()
     start = { "space", "mouse:left", "pad:a", "touch:touch" },
     steer = { negative = { "left", "a" }, positive = { "right", "d" }, axis = { "pad:left.x" } },
   })
-  Timer.every(6, throw)
   Tween.to(wind, 4, { speed = 60 }, { easing = "sine_in_out", yoyo = true, times = math.huge })
 end
 

@@ -17,8 +17,15 @@ const TITLE_SIZE: f32 = 22.0;
 const MARGIN: f32 = 32.0;
 const BAND: f32 = 6.0;
 
-/// Lets the last picture shine through a little.
-const GROUND: [u8; 4] = [24, 10, 14, 232];
+/// Lets the last picture shine through, just enough to be seen: bright letters in it must not mix
+/// with those of the report.
+const GROUND: [u8; 4] = [24, 10, 14, 250];
+/// So many lines of a message are shown at most, so that its place and stack are seen as well.
+const MESSAGE_LINES: usize = 10;
+/// And a line of the report takes this share of the screen's height at most.
+const LINE_SHARE: f32 = 0.4;
+/// Stands where something was left out.
+const MORE: &str = "… (all of it is on the terminal)";
 const RED: [u8; 4] = [224, 48, 56, 255];
 const WHITE: [u8; 4] = [255, 255, 255, 255];
 const GRAY: [u8; 4] = [178, 172, 176, 255];
@@ -45,7 +52,12 @@ struct Line {
 fn lines_of(report: &str) -> Vec<Line> {
     let title = report.lines().position(|line| line.starts_with("Error")).unwrap_or(0);
     let mut stack = false;
-    let lines = report.lines().enumerate().map(|(i, text)| {
+    let place = report.lines().skip(title).position(|line| line.starts_with("    In "));
+    let end = place.map_or(usize::MAX, |place| title + place);
+    let cut = title + MESSAGE_LINES..end;
+    let whole = report.lines().enumerate().filter(|(i, _)| !cut.contains(i) || *i == cut.start);
+    let lines = whole.map(|(i, text)| {
+        let text = if cut.contains(&i) { MORE } else { text };
         stack |= text.starts_with("Lua stack") || text.starts_with("stack traceback");
         let number = text.trim_start().split(' ').next().unwrap_or_default();
         let source = text.contains(" | ") && number.parse::<u32>().is_ok();
@@ -164,9 +176,21 @@ impl Engine {
             };
             let metrics = text.metrics(font);
             let Ok(extents) = text.extents(&request) else { continue };
-            let height = extents.lines as f32 * metrics.line_height * line.size;
-            if left > 0.0 && top - height < left {
-                continue;
+            let mut height = extents.lines as f32 * metrics.line_height * line.size;
+            let most = (size.y * LINE_SHARE).min(top - left);
+            let short;
+            let mut request = request;
+            if left > 0.0 && height > most {
+                // As much of it as there is room for, and less where words wrap badly.
+                let lines = (most / (metrics.line_height * line.size)).floor();
+                if lines < 1.0 {
+                    continue;
+                }
+                let share = (lines - 0.5).max(0.5) / extents.lines as f32;
+                let kept = (line.text.chars().count() as f32 * share) as usize;
+                short = line.text.chars().take(kept).collect::<String>() + MORE;
+                request.text = short.as_bytes();
+                height = lines * metrics.line_height * line.size;
             }
             let (x, y) =
                 (MARGIN, if left > 0.0 { top } else { MARGIN } - metrics.ascent * line.size);

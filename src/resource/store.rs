@@ -350,6 +350,12 @@ pub fn missing_words(index: &Index, preferences: &Preferences, wanted: &Resource
     if let Some(words) = dotted_words(index, wanted) {
         return words;
     }
+    if let Some((base, ending)) = name.rsplit_once('.')
+        && !ending.contains('/')
+        && !index.variants(&ResourceName::new(kind, base)).is_empty()
+    {
+        return format!("there is no {kind} '{name}': names have no ending, write '{base}'");
+    }
     let known = index.entries.iter().filter(|entry| entry.resource.kind == *kind);
     let names = known.map(|entry| entry.resource.name.as_str());
     format!("there is no {kind} '{name}'{}", crate::foundation::suggest::hint(name, names))

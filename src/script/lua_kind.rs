@@ -1,6 +1,8 @@
-//! Scripts as a kind of resource: text that is checked for its syntax by the VM that loads it, with
+//! Scripts as a kind of resource: text whose syntax is checked by the VM that loads it, or here if it ships, with
 //! the strings in it that may name resources. Knows nothing of their meaning.
 
+use super::syntax;
+use crate::foundation::Error;
 use crate::resource::kind::{Form, Kind};
 
 /// Scripts. They ship as text.
@@ -8,12 +10,18 @@ pub static LUA: Kind = Kind {
     name: "lua",
     words: "A script",
     extensions: &[("lua", Form::Own)],
-    version: 1,
+    version: 2,
     compile: |compiling| {
         if compiling.bytes.starts_with(b"\x1bL") {
             return Err(compiling.fault(1, "this is a compiled chunk: games are text"));
         }
         let text = compiling.text()?.to_string();
+        // While a game is made, a broken script is told when it is loaded, and the old one goes on.
+        if compiling.release
+            && let Some(words) = syntax::problem(&compiling.path, &text)
+        {
+            return Err(Error::new(words));
+        }
         for literal in string_literals(&text) {
             compiling.refer("", literal);
         }

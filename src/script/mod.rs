@@ -25,6 +25,7 @@ mod report;
 mod ret;
 pub mod row;
 mod stack;
+mod syntax;
 mod trial;
 mod twin;
 pub mod types;

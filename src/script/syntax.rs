@@ -1,0 +1,41 @@
+//! Whether a script can be compiled, found out without running anything: for what ships, and will
+//! have nobody to mend it.
+
+use mlua::ffi::*;
+use std::ffi::CString;
+
+/// The words of a syntax error, with path and line, if there is one.
+pub fn problem(path: &str, text: &str) -> Option<String> {
+    // A path with a zero byte names no file.
+    let name = CString::new(format!("@{path}")).ok()?;
+    // SAFETY: a state of its own, in which nothing is run; it is closed before the words leave.
+    unsafe {
+        let l = luaL_newstate();
+        if l.is_null() {
+            return Some(format!("{path}: there is no memory to check the script"));
+        }
+        let (start, length) = (text.as_ptr().cast(), text.len());
+        let status = luaL_loadbufferx(l, start, length, name.as_ptr(), c"t".as_ptr());
+        let words = (status != LUA_OK).then(|| {
+            let mut length = 0;
+            let start = lua_tolstring(l, -1, &mut length);
+            let bytes = std::slice::from_raw_parts(start.cast::<u8>(), length);
+            String::from_utf8_lossy(bytes).into_owned()
+        });
+        lua_close(l);
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::problem;
+
+    #[test]
+    fn a_broken_script_is_told_with_its_line_and_a_right_one_is_not_run() {
+        assert_eq!(problem("a.lua", "error('it ran')"), None);
+        let words = problem("parts/a.lua", "local a = 1\nfunction x(\n").unwrap();
+        assert!(words.starts_with("parts/a.lua:"), "{words}");
+        assert!(words.contains("expected near '<eof>'"), "{words}");
+    }
+}
