@@ -97,7 +97,9 @@ const CALLS: &[(&str, &str, Limit)] = &[
     ("noise", "Math.noise(x, y)", Limit::Stated),
     ("noise_at", "Math.noise_at(vector)", Limit::Stated),
     ("random_in_box", "Math.random_in_box(vector, vector), a vector out", Limit::Stated),
-    ("world_update", "World.update(world, dt)", Limit::Cold),
+    // Its row and a function of the prelude's around it, which updates scripts' components.
+    ("world_update", "World.update(world, dt) of an empty world", Limit::Stated),
+    ("num_nodes", "Unit.num_nodes(unit)", Limit::Cold),
     ("next_random", "Math.next_random(seed, 1, 6), two results", Limit::Cold),
     ("next_random_real", "Math.next_random(seed), two results", Limit::Cold),
 ];

@@ -2,7 +2,7 @@
 -- end. The loop around it, devices and time are native.
 local core = ...
 
-local type, rawget, error = type, rawget, error
+local type, rawget, error, ipairs = type, rawget, error, ipairs
 local World, Application = core.module("World"), core.module("Application")
 local resume = coroutine.resume
 local globals = core.globals
@@ -18,7 +18,26 @@ local function has_callback(name)
   return fn ~= nil
 end
 
+-- The callbacks of a game, and what people who come from elsewhere call them.
+local CALLBACKS = { "init", "update", "render", "shutdown", "on_close", "on_reload", "on_activate" }
+local ELSEWHERE = { draw = "render", load = "init", quit = "shutdown" }
+
+-- A function of the game's that is nearly called like a callback would never be called, and
+-- nothing would say so.
+local function check_callbacks()
+  for _, name in ipairs(core.names(globals)) do
+    local fn = rawget(globals, name)
+    local meant = ELSEWHERE[name] or core.suggest(name, CALLBACKS)
+    if type(fn) == "function" and meant and meant ~= name and rawget(globals, meant) == nil
+      and core.debug.getinfo(fn, "S").source:sub(1, 1) == "@" then
+      core.log("warning", "the global function '" .. name .. "' is never called by the engine: did "
+        .. "you mean '" .. meant .. "'?")
+    end
+  end
+end
+
 function core.init()
+  check_callbacks()
   if has_callback("init") then
     globals.init()
   end

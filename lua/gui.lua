@@ -15,6 +15,7 @@ local V2, V3, C, M = core.ctypes.Vector2, core.ctypes.Vector3, core.ctypes.Color
 local refusal, find_source = core.gui_refusal, core.gui_source
 
 local Gui, World = core.module("Gui"), core.module("World")
+local Material = core.module("Material")
 
 local cx, natives = core.gui_natives()
 cx = ffi.cast("void *", cx)
@@ -103,6 +104,17 @@ function core.forget_sources()
   for key in pairs(sources) do
     sources[key] = nil
   end
+end
+
+---Ends a material. What still shows it draws as if it had none.
+---@param material Material a material that `Material.new` made
+function Material.destroy(material)
+  no_reload("Material.destroy")
+  if type(material) ~= "number" then
+    bad_argument("Material.destroy", 1, "material", "Material", material)
+  end
+  core.destroy(material)
+  sources[material] = nil
 end
 
 -- A position as x, y and layer.

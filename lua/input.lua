@@ -214,12 +214,20 @@ local function parse_list(where, part, texts)
     texts = { texts }
   elseif type(texts) ~= "table" then
     raise(format("%s: bindings must be a list of strings, got %s", where, describe(texts)))
-  elseif #texts > BINDINGS_MAX then
+  end
+  local count = 0
+  for _ in next, texts do
+    count = count + 1
+  end
+  if count > BINDINGS_MAX then
     raise(format("%s: at most %d bindings", where, BINDINGS_MAX))
   end
   local parsed, copy = {}, {}
-  for i = 1, #texts do
+  for i = 1, count do
     local text = texts[i]
+    if text == nil then
+      raise(format("%s: bindings must be a list without holes, and there is no #%d", where, i))
+    end
     if type(text) ~= "string" then
       raise(format("%s: binding #%d must be string, got %s", where, i, describe(text)))
     end
@@ -240,9 +248,11 @@ local function make(where, given)
     raise(format("%s: must be a list of bindings or a table of directions, got %s", where,
       describe(given)))
   end
-  local kind = "button"
+  local kind, listed = "button", false
   for key in next, given do
-    if type(key) == "string" then
+    if type(key) ~= "string" then
+      listed = true
+    else
       local known = KIND_OF_PART[key]
       if not known or known == "button" then
         local near = core.suggest(key, core.names(KIND_OF_PART))
@@ -254,6 +264,10 @@ local function make(where, given)
       end
       kind = known
     end
+  end
+  if listed and kind ~= "button" then
+    raise(format("%s: has directions and, beside them, a list of bindings: it must be one of the "
+      .. "two", where))
   end
   local action = { kind = kind, parts = {}, parsed = {}, defaults = {}, down = false,
     pressed = false, released = false, value = kind == "stick" and zero or 0 }
@@ -499,7 +513,8 @@ function Input.any_pressed(...)
   end
   for _, event in next, Input.events() do
     local prefix = match(event.device, "^%a+")
-    if event.type == "button" and event.value >= HALF and not event.repeated then
+    if event.type == "button" and event.value >= HALF and not event.repeated
+      and devices[event.device].pressed(event.button) then
       return prefix == "keyboard" and event.button or prefix .. ":" .. event.button
     elseif event.type == "axis" and prefix == "pad" then
       local x, y = event.x, event.y

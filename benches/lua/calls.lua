@@ -104,6 +104,14 @@ local cases = {
     end
     return World.time(world)
   end,
+  num_nodes = function(count)
+    local unit = World.spawn_unit(world, "core/units/empty")
+    local sum = 0
+    for _ = 1, count do
+      sum = sum + Unit.num_nodes(unit)
+    end
+    return sum
+  end,
   next_random = function(count)
     local seed, value = 1, 0
     for _ = 1, count do

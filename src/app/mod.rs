@@ -274,6 +274,13 @@ fn window_opening(
     project: &Project,
 ) -> Result<crate::system::window::Opening, Error> {
     let names = [settings.text("window.title"), settings.text("name")];
+    for (key, text) in ["window.title", "name"].into_iter().zip(names) {
+        if text.contains('\0') {
+            return Err(crate::error!(
+                "settings.sjson: '{key}' has a zero byte, which no title of a window can have"
+            ));
+        }
+    }
     let folder = project.folder_name();
     let title = names.into_iter().find(|text| !text.is_empty()).unwrap_or(&folder);
     let word = |key: &str| settings.text(key);

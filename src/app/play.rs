@@ -205,7 +205,9 @@ impl Run {
         }
         let mut last = Instant::now();
         let mut played = 0;
-        while self.app.quit().is_none() && platform::asked_to_end().is_none() {
+        while self.app.quit().is_none()
+            && (platform::asked_to_end().is_none() || self.screen.wants_last_picture())
+        {
             if self.options.frames.is_some_and(|frames| played >= frames) {
                 break;
             }
@@ -256,7 +258,6 @@ impl Run {
         crash::tell(self.app.vm(), &report);
         eprintln!("engine: save a file to try again; Escape, or closing the window, ends");
         self.app.vm().engine().show_error(&report.to_string());
-        self.app.vm().engine().show_error(&report.to_string());
         self.broken = Some(Broken { report, started });
         Ok(())
     }
@@ -266,7 +267,10 @@ impl Run {
     fn wait_for_a_file(&mut self, given: Given) -> Result<(), Box<Report>> {
         let Some(broken) = &self.broken else { return Ok(()) };
         let ends = given.asks_to_end();
-        self.app.vm().engine().window.begin_frame(&given.changes);
+        let engine = self.app.vm().engine();
+        engine.window.begin_frame(&given.changes);
+        // What is let go of meanwhile must not be down when the game goes on.
+        engine.input.begin_frame(given.events);
         if ends {
             return Err(broken.report.clone());
         }
@@ -280,11 +284,11 @@ impl Run {
             Ok(true) => {
                 self.broken = None;
                 self.app.vm().engine().hide_error();
-                self.app.vm().engine().hide_error();
                 eprintln!("engine: a file was saved: going on");
             }
             Ok(false) => {
-                self.screen.show_again(self.app.vm().engine());
+                let is_last = platform::asked_to_end().is_some();
+                self.screen.show(self.app.vm().engine(), is_last);
                 std::thread::sleep(BROKEN_SLEEP);
             }
             Err(report) => self.stumble(report, started)?,

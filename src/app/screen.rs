@@ -142,9 +142,9 @@ impl Screen {
         engine.picture.is_shown = self.renderer.is_some();
         if self.has_window() {
             engine.window.listen();
-            if self.pads.is_none() {
-                self.pads = Some(Pads::new(mappings(engine)));
-            }
+            // Anew, also where a game begins again: its engine knows of no pad that is there.
+            self.pads = None;
+            self.pads = Some(Pads::new(mappings(engine)));
             if !engine.deterministic {
                 engine.window.clipboard = Clipboard::Desktop;
             }
@@ -249,9 +249,11 @@ impl Screen {
         }
     }
 
-    /// The picture that a stopped game leaves, once more.
-    pub fn show_again(&mut self, engine: &mut Engine) {
-        self.show(engine, false);
+    /// Whether a picture of the last frame is still to be made: one more is played for it where
+    /// the process is asked to end.
+    pub fn wants_last_picture(&self) -> bool {
+        let last = self.show.screenshot.as_ref().is_some_and(|wanted| wanted.frame.is_none());
+        last && self.screenshot == Wanted::Waiting && self.renderer.is_some()
     }
 
     /// Where there is no display, the last picture is left beside whoever started the run, if there

@@ -208,6 +208,10 @@ impl Engine {
         if is_there || self.store.has(&ResourceName::new("texture", name)) {
             return Err(error!("there is a texture '{name}' already: use another name"));
         }
+        if let Some(ended) = self.picture.targets.remove(name) {
+            // Its Gui ended in this very frame.
+            self.textures.unload(ended.texture);
+        }
         let texture = self.textures.add_target(size.0, size.1)?;
         let entry = *self.textures.entry(texture);
         let making = Making {
@@ -303,8 +307,8 @@ impl Engine {
             Some(viewport) => *self.viewports.get(viewport.0).expect("it was checked"),
             None => Viewport::DEFAULT,
         };
-        let size = self.viewport_size(&viewport);
-        let camera = self.camera(camera).frame(size.x / size.y.max(1.0));
+        let size = self.viewport_size(&viewport).max(Vec2::ONE);
+        let camera = self.camera(camera).frame(size.x / size.y);
         let first = self.picture.views.iter().all(|view| view.target != viewport.target);
         let whole = viewport.rectangle == [0.0, 0.0, 1.0, 1.0];
         let background = viewport.background.filter(|_| first || !whole);

@@ -1,5 +1,5 @@
-//! Scripts as a kind of resource: text whose syntax is checked by the VM that loads it, or here if it ships, with
-//! the strings in it that may name resources. Knows nothing of their meaning.
+//! Scripts as a kind of resource: text whose syntax is checked by the VM that loads it, or here if
+//! it ships, with the strings in it that may name resources. Knows nothing of their meaning.
 
 use super::syntax;
 use crate::foundation::Error;

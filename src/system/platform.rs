@@ -9,9 +9,9 @@ use std::time::Instant;
 /// The platform's name, as settings and resource variants spell it.
 pub const NAME: &str = std::env::consts::OS;
 
-/// Has the kernel give memory in small pages. The allocator asks for huge ones, which are cleared as
-/// a whole when their first byte is touched: measured on the template, twice the time to the first
-/// frame and twice the memory. Call it before anything large is allocated.
+/// Has the kernel give memory in small pages. The allocator asks for huge ones, which are cleared
+/// as a whole when their first byte is touched: measured on the template, twice the time to the
+/// first frame and twice the memory. Call it before anything large is allocated.
 pub fn use_small_pages() {
     #[cfg(target_os = "linux")]
     // SAFETY: a flag of the process; where the kernel does not know it, nothing changes.

@@ -12,8 +12,8 @@ const FRAMES_WITHOUT_DISPLAY: u64 = 300;
 /// Play a game
 #[derive(clap::Args)]
 pub struct Args {
-    /// The game's folder, or a bundle; the folder that you are in if none is given
-    #[arg(value_name = "FOLDER|BUNDLE", default_value = ".", hide_default_value = true)]
+    /// The game's folder, or a bundle
+    #[arg(value_name = "FOLDER|BUNDLE")]
     game: PathBuf,
     /// Play without a window, as fast as it goes, until stopped
     #[arg(long)]

@@ -85,6 +85,22 @@ fn settings_are_refused_with_line_and_remedy() {
 }
 
 #[test]
+fn a_callback_with_a_slip_in_its_name_is_warned_of() {
+    let main = "function udpate(dt) end function draw() end function spawn() end \
+                local function init_all() end init_all()";
+    let warned = |name: &str, meant: &str| {
+        format!(
+            "warning: the global function '{name}' is never called by the engine: did you mean \
+             '{meant}'?\n"
+        )
+    };
+    let ended = Game::new("callbacks", main).play(&[]);
+    assert_eq!(ended.err, warned("draw", "render") + &warned("udpate", "update"));
+    let right = "function update(dt) end function render() end function updates() end";
+    assert_eq!(Game::new("callbacks_right", right).play(&[]).err, "");
+}
+
+#[test]
 fn a_module_that_cannot_be_loaded_says_why() {
     let game = Game::new("modules", "require(arg_ or Application.argv())")
         .with("scripts/enemy.lua", "")

@@ -83,6 +83,12 @@ describe("Gui", function()
       show()
       World.create_texture_gui(world, "tests/map", 16, 16)
       assert.equals(Vector2(16, 16), Gui.texture_size(now, "tests/map"))
+      local before = Texture.statistics().slots
+      for _ = 1, 3 do
+        World.destroy_gui(world, World.create_texture_gui(world, "tests/short", 8, 8))
+      end
+      show()
+      assert.equals(before, Texture.statistics().slots)
       assert.matches("1 to %d+ texels a side",
         words_of(World.create_texture_gui, world, "tests/none", 0, 8))
     end)
@@ -138,6 +144,9 @@ describe("Gui", function()
       show()
       assert.equals(-1, test.draws()[1].layer)
       assert.equals(0, test.draws()[2].layer)
+      Gui.rect(now, Vector3(0, 0, -1e30), S, RED)
+      show()
+      assert.equals(-2 ^ 31, test.draws()[1].layer)
     end)
 
     it("keeps no objects", function()

@@ -3,7 +3,7 @@
 use super::game::{Game, frames, number, offline, peak, play, text, tone, with};
 use engine::system::sound::mixer::Mixer;
 use engine::system::sound::parameters::PARAMETERS_MAX;
-use engine::system::sound::voices::{Trigger, VOICES_MAX};
+use engine::system::sound::voices::{EVENTS_MAX, Trigger, VOICES_MAX};
 use std::path::Path;
 use std::process::Command;
 
@@ -271,4 +271,79 @@ fn damaged_files_of_every_format_are_refused_or_played_and_take_nothing_along() 
             }
         }
     }
+}
+
+/// A FLAC of silence at 8,000 Hz: its head says `said` samples, and it has `blocks` of 65,535.
+fn silent_flac(said: u32, blocks: u32) -> Vec<u8> {
+    let mut bytes = b"fLaC\x80\0\0\x22\xff\xff\xff\xff\0\0\0\0\0\0".to_vec();
+    // 20 bits of rate, 3 of channels - 1, 5 of bits - 1, 36 of samples; a sum of zeros.
+    let head = 8000u64 << 44 | 15 << 36 | u64::from(said);
+    bytes.extend(head.to_be_bytes());
+    bytes.extend([0; 16]);
+    for block in 0..blocks {
+        let mut frame = vec![0xff, 0xf8, 0x70, 0x08];
+        match char::from_u32(block) {
+            Some(number) => frame.extend(number.to_string().bytes()),
+            None => unreachable!("there are not so many"),
+        }
+        frame.extend([0xff, 0xfe]);
+        let sum = frame.iter().fold(0u8, |sum, byte| {
+            (0..8).fold(sum ^ byte, |sum, _| sum << 1 ^ if sum & 0x80 != 0 { 7 } else { 0 })
+        });
+        // One value that holds for the whole block.
+        frame.extend([sum, 0, 0, 0]);
+        let sum = frame.iter().fold(0u16, |sum, byte| {
+            let sum = sum ^ u16::from(*byte) << 8;
+            (0..8).fold(sum, |sum, _| sum << 1 ^ if sum & 0x8000 != 0 { 0x8005 } else { 0 })
+        });
+        frame.extend(sum.to_be_bytes());
+        bytes.extend(frame);
+    }
+    bytes
+}
+
+#[test]
+fn a_small_file_that_holds_hours_is_refused_before_it_is_decoded() {
+    use engine::system::sound::wave::check;
+    let honest = check(silent_flac(3 * 65_535, 3)).unwrap();
+    assert_eq!((honest.sample_rate, honest.frames), (8000, 3 * 65_535));
+    let words = "it is longer than it says, and than the 3600 seconds that can be played \
+                 (WAVE_SECONDS_MAX): cut it in pieces";
+    for said in [0, 1000] {
+        let file = silent_flac(said, 20_000);
+        assert!(file.len() < 400_000, "{}", file.len());
+        let start = std::time::Instant::now();
+        assert_eq!(check(file).unwrap_err(), words);
+        assert!(start.elapsed().as_secs() < 2);
+    }
+    assert_eq!(
+        check(silent_flac(1000, 3)).unwrap_err(),
+        "it says that it has 1000 samples, and has 196605: export it again"
+    );
+}
+
+#[test]
+fn a_loop_that_begins_after_its_recording_is_refused_when_it_is_loaded() {
+    let files: &[(&str, &[u8])] = &[
+        ("s.sound", b"play = { random = [\"t\"] } loop = { start_seconds = 5 }"),
+        ("t.wav", &tone(440.0, 0.1)),
+    ];
+    let mut game = Game::new("loop", files);
+    let (mut sounds, world) = with(Mixer::standard(), 8, None);
+    assert_eq!(
+        sounds.trigger(&mut game.store, &Trigger::new("s", world)).unwrap_err().message,
+        "sound 's': 'loop' starts at 5 seconds, and the recording 't' is 0.100 seconds long"
+    );
+}
+
+#[test]
+fn events_that_do_not_fit_in_a_frame_are_counted() {
+    let files: &[(&str, &[u8])] = &[("t.wav", &tone(440.0, 0.1))];
+    let mut game = Game::new("events", files);
+    let (mut sounds, world) = with(Mixer::standard(), 8, None);
+    for _ in 0..VOICES_MAX + EVENTS_MAX + 10 {
+        play(&mut game, &mut sounds, world, "t");
+    }
+    sounds.step(super::game::FRAME, 1);
+    assert_eq!((sounds.voices.told.len(), sounds.voices.lost_events), (EVENTS_MAX, 10));
 }

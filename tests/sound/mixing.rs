@@ -252,3 +252,79 @@ fn music_makes_room_while_a_voice_is_heard() {
     let heard = frames(&mut sounds, 60);
     assert!((peak(&heard[40 * FRAME_SAMPLES..]) - 0.5).abs() < 0.02);
 }
+
+#[test]
+fn what_is_paused_or_waits_takes_no_place_from_what_plays() {
+    let mut game = endless("places");
+    let (mut sounds, world) = offline(Mixer::standard(), 64);
+    let other = sounds.world(Handle::from_number((1u64 << 40) as f64 + 4_194_305.0).unwrap()).0;
+    for _ in 0..70 {
+        play(&mut game, &mut sounds, world, "t");
+    }
+    frames(&mut sounds, 3);
+    sounds.voices.worlds.get_mut(world).unwrap().paused = true;
+    for _ in 0..70 {
+        let later = Trigger { delay_seconds: 100.0, ..Trigger::new("t", other) };
+        sounds.trigger(&mut game.store, &later).unwrap();
+    }
+    frames(&mut sounds, 10);
+    let voice = play(&mut game, &mut sounds, other, "t");
+    let heard = frames(&mut sounds, 10);
+    assert!(peak(&heard) > 0.4, "it has a place");
+    sounds.voices.stop(voice, Some(0.0));
+    assert!(peak(&frames(&mut sounds, 10)[5 * FRAME_SAMPLES..]) < 1e-6, "the others are silent");
+    sounds.voices.worlds.get_mut(world).unwrap().paused = false;
+    assert!(peak(&frames(&mut sounds, 10)) > 0.4, "and come back");
+}
+
+#[test]
+fn a_sound_with_more_layers_than_places_leaves_the_places_to_others() {
+    let layer = "{ play = \"tone\" loop = true } ";
+    let layers = format!("priority = 90 layers = [{}]", layer.repeat(4));
+    let files: &[(&str, &[u8])] = &[
+        ("big.sound", layers.as_bytes()),
+        ("t.sound", b"play = \"tone\" loop = true"),
+        ("tone.wav", &tone(440.0, 1.0)),
+    ];
+    let mut game = Game::new("layers-places", files);
+    let (mut sounds, world) = offline(Mixer::standard(), 2);
+    play(&mut game, &mut sounds, world, "big");
+    play(&mut game, &mut sounds, world, "t");
+    assert!((peak(&frames(&mut sounds, 10)) - 0.5).abs() < 0.02);
+}
+
+#[test]
+fn a_rise_begins_when_its_sound_does() {
+    let mut game = endless("rise");
+    let (mut sounds, world) = offline(Mixer::standard(), 8);
+    let trigger =
+        Trigger { fade_in_seconds: Some(0.5), delay_seconds: 0.5, ..Trigger::new("t", world) };
+    sounds.trigger(&mut game.store, &trigger).unwrap();
+    let heard = frames(&mut sounds, 65);
+    assert!(peak(&heard[..30 * FRAME_SAMPLES - 100]) < 1e-6);
+    let first = peak(&heard[30 * FRAME_SAMPLES..36 * FRAME_SAMPLES]);
+    assert!(first < 0.13, "it rises from silence: {first}");
+    let half = peak(&heard[44 * FRAME_SAMPLES..46 * FRAME_SAMPLES]);
+    assert!((half - 0.25).abs() < 0.03, "{half}");
+    assert!(peak(&heard[62 * FRAME_SAMPLES..]) > 0.48);
+}
+
+#[test]
+fn a_voice_that_has_not_begun_makes_nobody_quiet() {
+    let text = "buses = { voice = {} music = { duck = { by = \"voice\", volume_db = -20,
+                attack_seconds = 0.1, release_seconds = 0.1 } } }";
+    let files: &[(&str, &[u8])] = &[
+        ("music.sound", b"play = \"tone\" loop = true bus = \"music\""),
+        ("tone.wav", &tone(440.0, 1.0)),
+        ("talk.sound", b"play = \"silence\" bus = \"voice\""),
+        ("silence.wav", &wav((0..48_000).map(|_| 0.0))),
+    ];
+    let mut game = Game::new("duck-later", files);
+    let (mut sounds, world) = offline(mixer(text), 32);
+    play(&mut game, &mut sounds, world, "music");
+    let talk = Trigger { delay_seconds: 0.5, ..Trigger::new("talk", world) };
+    sounds.trigger(&mut game.store, &talk).unwrap();
+    let heard = frames(&mut sounds, 60);
+    assert!(peak(&heard[20 * FRAME_SAMPLES..29 * FRAME_SAMPLES]) > 0.48, "nobody talks yet");
+    assert!((peak(&heard[50 * FRAME_SAMPLES..]) - 0.05).abs() < 0.01);
+}

@@ -89,3 +89,39 @@ fn another_mixer_takes_over_without_a_gap() {
     assert!((peak(&heard[5 * FRAME_SAMPLES..]) - 0.05).abs() < 0.01);
     assert!(sounds.voices.voice(voice).is_some());
 }
+
+#[test]
+fn a_loop_that_is_taken_out_ends_and_one_whose_region_changes_goes_on_in_the_new_one() {
+    let files: &[(&str, &[u8])] =
+        &[("s.sound", b"play = \"t\" loop = true"), ("t.wav", &tone(440.0, 0.2))];
+    let mut game = Game::new("unloop", files);
+    let (mut sounds, world) = offline(Mixer::standard(), 32);
+    let voice = play(&mut game, &mut sounds, world, "s");
+    frames(&mut sounds, 30);
+    game.save("s.sound", b"play = \"t\" loop = { end_seconds = 0.1 }");
+    game.reload(&mut sounds);
+    assert!(peak(&frames(&mut sounds, 30)[20 * FRAME_SAMPLES..]) > 0.4, "it goes on");
+    assert!(sounds.voices.seconds(voice).unwrap() <= 0.1, "in the shorter loop");
+    game.save("s.sound", b"play = \"t\"");
+    game.reload(&mut sounds);
+    let heard = frames(&mut sounds, 40);
+    assert!(sounds.voices.voice(voice).is_none(), "it has ended");
+    assert!(peak(&heard[20 * FRAME_SAMPLES..]) < 1e-6, "and so has what is heard of it");
+}
+
+#[test]
+fn pan_and_priority_of_a_saved_file_reach_what_plays() {
+    let rules = |pan: i32, priority: i32| {
+        format!("play = \"t\" loop = true pan = {pan} priority = {priority}").into_bytes()
+    };
+    let files: &[(&str, &[u8])] = &[("s.sound", &rules(-1, 10)), ("t.wav", &tone(440.0, 0.2))];
+    let mut game = Game::new("pan", files);
+    let (mut sounds, world) = offline(Mixer::standard(), 32);
+    let voice = play(&mut game, &mut sounds, world, "s");
+    assert!(peak(&frames(&mut sounds, 5)) > 0.4);
+    game.save("s.sound", &rules(1, 90));
+    game.reload(&mut sounds);
+    let left = frames(&mut sounds, 20);
+    assert!(peak(&left[10 * FRAME_SAMPLES..]) < 0.001, "it is on the right now");
+    assert_eq!(sounds.voices.voice(voice).unwrap().priority, 90.0);
+}

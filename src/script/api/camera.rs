@@ -1,7 +1,7 @@
 //! `Camera`: from where and how a world is seen.
 
 use crate::engine::Engine;
-use crate::foundation::{Error, Handle, Mat4, Quat, Vec3};
+use crate::foundation::{Error, Handle, Mat4, Quat, Vec2, Vec3};
 use crate::script::arg::{AnyNumber, Text};
 use crate::script::row::{Module, func, hot, module};
 use crate::world::camera::{CameraId, Projection};
@@ -236,9 +236,14 @@ fn set_projection_type(
     Ok(())
 }
 
+/// The screen's width and height, at least 1: a window can have no size at all.
+fn screen_size(engine: &Engine) -> Vec2 {
+    engine.window.logical().max(Vec2::ONE)
+}
+
 fn aspect(engine: &Engine) -> f32 {
-    let size = engine.window.logical();
-    size.x / size.y.max(1.0)
+    let size = screen_size(engine);
+    size.x / size.y
 }
 
 fn projection(engine: &mut Engine, camera: CameraId, wanted: Option<f64>) -> Result<Mat4, Error> {
@@ -354,7 +359,7 @@ fn set_frustum_half_angles(
 }
 
 fn world_to_screen(engine: &mut Engine, camera: CameraId, position: Vec3) -> (Vec3, f64) {
-    let size = engine.window.logical();
+    let size = screen_size(engine);
     let (place, depth) = engine.camera(camera).world_to_screen(position, size);
     (place.extend(0.0), depth.into())
 }
@@ -365,7 +370,7 @@ fn screen_to_world(
     position: Vec3,
     depth: Option<f64>,
 ) -> Vec3 {
-    let size = engine.window.logical();
+    let size = screen_size(engine);
     let depth = depth.unwrap_or(0.0) as f32;
     engine.camera(camera).screen_to_world(position.truncate(), depth, size)
 }

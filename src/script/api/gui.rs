@@ -176,8 +176,8 @@ Gui.pop(gui)"#,
     ],
 );
 
-/// What the prelude's functions of the same names stand on, in its table `core`; they carry the names
-/// by which games know them for the words of errors.
+/// What the prelude's functions of the same names stand on, in its table `core`; they carry the
+/// names by which games know them for the words of errors.
 pub static WORLD_CORE: Module = module(
     "World",
     "Guis, for the prelude.",

@@ -144,7 +144,7 @@ natives! {
 fn layer(z: f32) -> i32 {
     // `floor` is a call into the C library on plain x86-64. The conversion stops at the ends.
     let whole = z as i32;
-    if whole as f32 > z { whole - 1 } else { whole }
+    if whole as f32 > z { whole.saturating_sub(1) } else { whole }
 }
 
 #[inline(always)]

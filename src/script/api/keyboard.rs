@@ -31,7 +31,8 @@ assert(not run)"#,
             &[],
             "The text that is being composed by an input method and is not typed yet, \"\" where \
              there is none; then the first and the last character of it that is marked, where \
-             something is.",
+             the input method says so (the last is one before the first where only the cursor \
+             is there).",
         )
         .pure(),
     ),
@@ -77,12 +78,27 @@ fn composition(engine: &mut Engine) -> Many {
     let composing = engine.input.composing();
     let mut results = vec![Value::Text(composing.text.clone())];
     if let Some((first, last)) = composing.cursor {
-        // Bytes to characters; an input method that points into one gets its beginning.
-        let character = |byte: u32| {
-            let before = composing.text.char_indices().filter(|(at, _)| *at < byte as usize);
-            Value::Number((before.count() + 1) as f64)
-        };
-        results.extend([character(first), character(last)]);
+        let characters = marked(&composing.text, first, last);
+        results.extend(characters.map(|character| Value::Number(character as f64)));
     }
     Many(results)
+}
+
+/// The first and the last character that is marked, of bytes: the last byte is the first one that
+/// is not marked.
+fn marked(text: &str, first: u32, last: u32) -> [usize; 2] {
+    let before = |byte: u32| text.char_indices().filter(|(at, _)| *at < byte as usize).count();
+    [before(first) + 1, before(last)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::marked;
+
+    #[test]
+    fn the_marked_characters_of_a_composition_are_counted_from_one_to_the_last_itself() {
+        assert_eq!(marked("かな字", 0, 9), [1, 3]);
+        assert_eq!(marked("かな字", 3, 6), [2, 2]);
+        assert_eq!(marked("かな字", 9, 9), [4, 3], "the cursor behind all");
+    }
 }

@@ -34,12 +34,6 @@ end"#,
             "Whether the handle leads to a material that is there. Never raises for a stale one.",
         )
         .pure(),
-        func(
-            "destroy",
-            destroy,
-            &[("material", "a material that `Material.new` made")],
-            "Ends a material. What still draws with it draws as if it had none.",
-        ),
         func("name", name, &[MATERIAL_ARG], "The name of the material's resource.").pure(),
         hot(
             "set_scalar",
@@ -95,6 +89,14 @@ fn new(engine: &mut Engine, name: Text) -> Result<MaterialId, Error> {
     let made = engine.new_material(name.as_str());
     made.map_err(|fault| crate::error!("argument #1 'name': {}", fault.message))
 }
+
+/// For the prelude, which forgets the number that Guis draw with it by.
+pub static CORE: Module = module(
+    "Material",
+    "Materials, for the prelude.",
+    "assert(core == nil)",
+    &[func("destroy", destroy, &[("material", "")], "Ends a material.")],
+);
 
 fn alive(engine: &mut Engine, material: AnyNumber) -> bool {
     let handle = Handle::from_number(material.0);

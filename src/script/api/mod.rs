@@ -73,6 +73,7 @@ pub const CORE_MODULES: &[&Module] = &[
     &core::CORE,
     &gui::CORE,
     &gui::WORLD_CORE,
+    &material::CORE,
     &texture::CORE,
     &unit::UNIT_CORE,
     &unit::WORLD_CORE,

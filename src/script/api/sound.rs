@@ -221,7 +221,10 @@ fn trigger(
     let world = world.sound(engine);
     let options = options.unwrap_or_default();
     let owner = match options.unit {
-        Some(unit) => Some(owner_of(engine, unit, options.node, "option 'node'")?),
+        Some(unit) => {
+            same_world(engine, unit, world.0, "option 'unit'")?;
+            Some(owner_of(engine, unit, options.node, "option 'node'")?)
+        }
         None => None,
     };
     let position = match owner {
@@ -245,6 +248,16 @@ fn trigger(
         ..Trigger::new(sound.as_str(), world.0)
     };
     engine.sounds.trigger(&mut engine.store, &trigger).map(Started)
+}
+
+/// Refuses a unit of another world than that of a sound.
+fn same_world(engine: &Engine, unit: UnitId, sound: Handle, what: &str) -> Result<(), Error> {
+    let world = engine.sounds.voices.worlds.get(sound).map(|sound| sound.world);
+    let of_unit = engine.units.slots.get(unit.0).map(|unit| unit.world.0);
+    match world == of_unit {
+        true => Ok(()),
+        false => Err(crate::error!("{what}: the unit is in another world than the sound")),
+    }
 }
 
 /// What a voice is linked to.
@@ -380,6 +393,9 @@ fn set_occlusion(engine: &mut Engine, voice: Voice, occlusion: f64) -> Result<bo
 }
 
 fn link(engine: &mut Engine, voice: Voice, unit: UnitId, node: Option<f64>) -> Result<bool, Error> {
+    if let Some(world) = engine.sounds.voices.voice(voice.0).map(|voice| voice.world) {
+        same_world(engine, unit, world, "argument #2 'unit'")?;
+    }
     let owner = owner_of(engine, unit, node, "argument #3 'node'")?;
     if let Some(position) = engine.sound_owner_position(owner) {
         engine.sounds.voices.set_position(voice.0, position);

@@ -314,8 +314,12 @@ fn title(engine: &mut Engine) -> String {
     engine.window.title.clone()
 }
 
-fn set_title(engine: &mut Engine, title: Text) {
+fn set_title(engine: &mut Engine, title: Text) -> Result<(), Error> {
+    if title.as_str().contains('\0') {
+        return Err(crate::error!("argument #1 'title' has a zero byte, which no title can have"));
+    }
     engine.window.wish(Wish::Title(title.as_str().to_string()));
+    Ok(())
 }
 
 fn fullscreen(engine: &mut Engine) -> String {

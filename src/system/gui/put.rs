@@ -321,7 +321,10 @@ impl Guis {
         }
         let kept = before.map_or(0, |(_, object)| object.transform);
         let transform = match thing.pose {
-            None => 0,
+            None => {
+                gui.transforms_free.extend((kept > 0).then_some(kept));
+                0
+            }
             Some(_) if kept > 0 => kept,
             Some(pose) => match gui.transforms_free.pop() {
                 Some(free) => free,

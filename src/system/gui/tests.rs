@@ -150,8 +150,11 @@ fn objects_with_a_pose_take_a_transform_and_give_it_back() {
     assert_eq!((shown.transforms, shown.instances[0].paint >> 16), (vec![pose], 1));
     assert!(frame(&mut guis, gui).transforms.is_empty());
     guis.destroy_object(gui, What::Rect, object, (1, "")).unwrap();
-    rect(&mut guis, posed, PLAIN, 0.0).unwrap();
+    let object = rect(&mut guis, posed, PLAIN, 0.0).unwrap();
     assert_eq!(frame(&mut guis, gui).transforms.len(), 1, "the free one is used again");
+    rect(&mut guis, Thing { object, ..thing(gui, 0) }, PLAIN, 0.0).unwrap();
+    rect(&mut guis, posed, PLAIN, 0.0).unwrap();
+    assert_eq!(frame(&mut guis, gui).transforms.len(), 1, "an object without a pose has none");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! containers remember is handed in.
 
 use super::definition::{Definition, Edge, Node};
+use crate::foundation::hash::IdString32;
 use crate::foundation::random::Random;
 
 /// What was chosen.
@@ -82,8 +83,35 @@ fn switched(definition: &Definition, at: u32, values: Values) -> Result<u32, NoC
     found.map(|edge| edge.node).or(default).ok_or(NoCase(at))
 }
 
-/// The words for a switch without a case. `value` is the text that its parameter has.
-pub fn no_case_words(definition: &Definition, no_case: NoCase, value: Option<&str>) -> String {
+/// Where the value of a switch's parameter comes from.
+pub enum Given<'a> {
+    Nothing,
+    /// The voice's own.
+    Text(&'a str),
+    /// The default of the parameter in the sound's file.
+    Default(&'a str),
+    /// A bus or the game: the words say which.
+    Elsewhere(String),
+}
+
+/// A switch on a parameter, where none of those that read it takes this value.
+pub fn untaken(definition: &Definition, key: IdString32, value: IdString32) -> Option<NoCase> {
+    let mut first = None;
+    for (i, node) in definition.nodes.iter().enumerate() {
+        let Node::Switch { parameter, first: at, count, default } = *node else { continue };
+        if definition.parameters[parameter as usize].key != key {
+            continue;
+        }
+        if default.is_some() || edges(definition, at, count).iter().any(|edge| edge.case == value) {
+            return None;
+        }
+        first = first.or(Some(NoCase(i as u32)));
+    }
+    first
+}
+
+/// The words for a switch without a case.
+pub fn no_case_words(definition: &Definition, no_case: NoCase, value: Given) -> String {
     let Node::Switch { parameter, first, count, .. } = definition.nodes[no_case.0 as usize] else {
         unreachable!("only switches lack a case")
     };
@@ -92,8 +120,18 @@ pub fn no_case_words(definition: &Definition, no_case: NoCase, value: Option<&st
     let cases: Vec<String> = edges.iter().map(case_words).collect();
     let cases = cases.join(", ");
     match value {
-        None => format!("the switch on {name} needs a value, and has no default (values: {cases})"),
-        Some(value) => {
+        Given::Nothing => {
+            format!("the switch on {name} needs a value, and has no default (values: {cases})")
+        }
+        Given::Elsewhere(place) => format!(
+            "the switch on {name} has no case for the value {place}, and no default (values: \
+             {cases})"
+        ),
+        Given::Default(value) => format!(
+            "the switch on {name} has no value '{value}', which is the parameter's default, and \
+             no default of its own (values: {cases})"
+        ),
+        Given::Text(value) => {
             let names = edges.iter().map(|edge| edge.case_name.as_str());
             let hint = crate::foundation::suggest::hint(value, names);
             format!(
@@ -147,7 +185,6 @@ pub fn leads_to(definition: &Definition, at: u32, values: Values, file: Option<u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::foundation::hash::IdString32;
     use crate::foundation::sjson;
     use crate::system::sound::source;
 
@@ -162,7 +199,9 @@ mod tests {
         let root = definition.layers[0].root;
         let one = |_| match choose(definition, root, &|_| bits, &mut memory, &mut random) {
             Ok(chosen) => definition.files[chosen.file.unwrap() as usize].clone(),
-            Err(no_case) => no_case_words(definition, no_case, value),
+            Err(no_case) => {
+                no_case_words(definition, no_case, value.map_or(Given::Nothing, Given::Text))
+            }
         };
         (0..times).map(one).collect()
     }

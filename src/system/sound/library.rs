@@ -2,7 +2,7 @@
 //! changes. Plays nothing.
 
 use super::choose::FRESH;
-use super::definition::{Definition, Streaming};
+use super::definition::{Definition, Node, Streaming};
 use super::kinds::read_sound;
 use super::wave::{STREAM_SECONDS_MIN, WaveFile};
 use crate::error;
@@ -65,12 +65,43 @@ impl Library {
         if own.is_none() && plays_own(&definition) {
             return Err(error!("sound '{name}' plays a recording of its own, and there is none"));
         }
+        self.check_loops(name, &definition, &recordings, own)?;
         let memory = vec![FRESH; definition.nodes.len()];
         let name_kept = name.to_string();
         self.sounds.push(Sound { name: name_kept, definition, recordings, own, memory, voices: 0 });
         let index = self.sounds.len() as u32 - 1;
         self.by_name.insert(name.to_string(), index);
         Ok(index)
+    }
+
+    /// Whether every loop begins inside of the recordings that it repeats.
+    fn check_loops(
+        &self,
+        name: &str,
+        definition: &Definition,
+        recordings: &[u32],
+        own: Option<u32>,
+    ) -> Result<(), Error> {
+        for layer in &definition.layers {
+            let Some(repeat) = layer.repeat else { continue };
+            for file in files_of(definition, layer.root) {
+                let recording = match file {
+                    Some(file) => Some(recordings[file as usize]),
+                    None => own,
+                };
+                let Some(recording) = recording else { continue };
+                let recording = &self.recordings[recording as usize];
+                let seconds = recording.file.seconds();
+                if f64::from(repeat.start_seconds) >= seconds {
+                    return Err(error!(
+                        "sound '{name}': 'loop' starts at {} seconds, and the recording '{}' is \
+                         {seconds:.3} seconds long",
+                        repeat.start_seconds, recording.name
+                    ));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The recordings that a sound's rules name.
@@ -158,6 +189,7 @@ impl Library {
             return Err(error!("it plays a recording of its own, and there is none"));
         }
         let own = wave.map(|wave| self.keep_recording(name, wave));
+        self.check_loops(name, &definition, &recordings, own)?;
         let sound = &mut self.sounds[index as usize];
         // Where the containers stayed as they were, they go on with what they played.
         if sound.definition.nodes != definition.nodes || sound.definition.edges != definition.edges
@@ -176,6 +208,27 @@ fn read(store: &mut Store, name: &str) -> Result<(Definition, Option<WaveFile>),
 
 /// Whether rules want the recording beside them.
 fn plays_own(definition: &Definition) -> bool {
-    use super::definition::Node;
     definition.nodes.iter().any(|node| matches!(node, Node::File { file: None, .. }))
+}
+
+/// The files that a node can lead to.
+fn files_of(definition: &Definition, root: u32) -> Vec<Option<u32>> {
+    let (mut files, mut open) = (Vec::new(), vec![root]);
+    let mut seen = vec![false; definition.nodes.len()];
+    while let Some(at) = open.pop() {
+        if std::mem::replace(&mut seen[at as usize], true) {
+            continue;
+        }
+        let (first, count, default) = match definition.nodes[at as usize] {
+            Node::File { file, .. } => {
+                files.push(file);
+                continue;
+            }
+            Node::Random { first, count } | Node::Sequence { first, count } => (first, count, None),
+            Node::Switch { first, count, default, .. } => (first, count, default),
+        };
+        let edges = &definition.edges[first as usize..][..count as usize];
+        open.extend(edges.iter().map(|edge| edge.node).chain(default));
+    }
+    files
 }

@@ -19,6 +19,7 @@ pub mod mixer;
 pub mod output;
 pub mod parameters;
 mod player;
+mod shared;
 mod source;
 pub mod space;
 pub mod step;

@@ -5,7 +5,7 @@ use super::device::{Device, Health, SAMPLE_RATE, Setup, Shared};
 use super::library::Library;
 use super::mixer::{self, Effect, Mixer};
 use super::player::{Control, Playing, Source, Whole};
-use super::voices::{Command, Mix, Start};
+use super::voices::{CUT_SECONDS, Command, Mix, Start};
 use super::wave::{self, Wave, WaveFile};
 use super::waves::{DECODED_BYTES_MAX, WaveKey, Waves};
 use crate::foundation::log;
@@ -30,6 +30,8 @@ const LATE_SECONDS: f64 = 0.25;
 struct Slot {
     control: Arc<Control>,
     stream: Option<StreamingSoundHandle<FromFileError>>,
+    /// It never ends by itself.
+    repeats: bool,
 }
 
 /// A start that waits for its recording.
@@ -144,7 +146,12 @@ impl Output {
                 Command::Stop { part, seconds } => self.stop(*part, *seconds),
                 Command::Forget { part } => {
                     self.waiting.retain(|waiting| waiting.start.part != *part);
-                    self.take_slot(*part);
+                    // The rest of what ends by itself is heard; nothing else would end a loop.
+                    if let Some(slot) = self.take_slot(*part)
+                        && slot.repeats
+                    {
+                        slot.control.stop(CUT_SECONDS);
+                    }
                 }
                 Command::Bus { bus, gain } => {
                     let decibels = Decibels(20.0 * gain.max(1e-6).log10());
@@ -270,7 +277,7 @@ impl Output {
         if self.slots.len() <= index {
             self.slots.resize_with(index + 1, || None);
         }
-        self.slots[index] = Some(Slot { control, stream });
+        self.slots[index] = Some(Slot { control, stream, repeats: start.repeat.is_some() });
     }
 
     fn slot(&mut self, part: u32) -> Option<&mut Slot> {

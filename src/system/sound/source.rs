@@ -93,6 +93,12 @@ impl Reading<'_> {
             options.voices = voices as u32;
         }
         if let Some(policy) = sound.choice("policy", Policy::ALL.into_iter())? {
+            if options.voices == 0 {
+                let at = sound.get("policy").expect("it was read");
+                let words = "'policy' says what happens where there are 'voices' already: say \
+                             voices = 4, for example";
+                return Err(sound.fault(at, words));
+            }
             options.policy = policy;
         }
         if let Some(value) = sound.get("distance") {
@@ -286,7 +292,10 @@ impl Reading<'_> {
     /// What a block plays.
     fn play(&mut self, block: &Block) -> Result<u32, Error> {
         match block.get("play") {
-            Some(value) => self.node(value, DEPTH_MAX),
+            Some(value) => {
+                self.no_weight(value)?;
+                self.node(value, DEPTH_MAX)
+            }
             None if self.has_recording => {
                 self.add(block.value, Node::File { file: None, volume_db: 0.0, pitch: 1.0 })
             }
@@ -349,6 +358,18 @@ impl Reading<'_> {
         }
     }
 
+    /// Only chance weighs.
+    fn no_weight(&self, value: Value) -> Result<(), Error> {
+        match value.get("weight") {
+            None => Ok(()),
+            Some(weight) => {
+                let words = "'weight' says how often 'random' chooses it, and stands in 'random' \
+                             only";
+                Err(block::fault(self.path, weight, words))
+            }
+        }
+    }
+
     fn file_node(&mut self, value: Value) -> Result<u32, Error> {
         let known = &["file", "volume_db", "pitch", "weight"];
         let block = Block::open(self.path, value, "a file", known)?;
@@ -375,6 +396,9 @@ impl Reading<'_> {
         }
         let mut edges = Vec::new();
         for item in items {
+            if key != "random" {
+                self.no_weight(item)?;
+            }
             let node = self.node(item, depth - 1)?;
             let weight = match item.get("weight") {
                 Some(weight) => block::number(self.path, weight, "weight", (0.001, 1000.0))?,
@@ -409,11 +433,15 @@ impl Reading<'_> {
                 );
                 return Err(block.fault(entry.value, &words));
             }
+            self.no_weight(entry.value)?;
             let node = self.node(entry.value, depth - 1)?;
             edges.push(Edge { node, weight: 1.0, case, case_name: entry.key.to_string() });
         }
         let default = match block.get("default") {
-            Some(value) => Some(self.node(value, depth - 1)?),
+            Some(value) => {
+                self.no_weight(value)?;
+                Some(self.node(value, depth - 1)?)
+            }
             None => None,
         };
         let (first, count) = self.append(edges);
@@ -496,6 +524,23 @@ mod tests {
             "play = \"a\" loop = { start_seconds = 2, end_seconds = 1 }",
             "a.sound:1: 'loop' must end after its start",
         );
+        check(
+            "play = \"a\" policy = \"refuse\"",
+            "a.sound:1: 'policy' says what happens where there are 'voices' already: say voices = \
+             4, for example",
+        );
+        for play in [
+            "{ file = \"a\", weight = 2 }",
+            "{ sequence = [{ file = \"a\", weight = 2 }] }",
+            "{ switch = \"m\", cases = { a = { file = \"a\", weight = 2 } } }",
+            "{ switch = \"m\", cases = { a = \"a\" }, default = { file = \"a\", weight = 2 } }",
+        ] {
+            check(
+                &format!("play = {play}"),
+                "a.sound:1: 'weight' says how often 'random' chooses it, and stands in 'random' \
+                 only",
+            );
+        }
     }
 
     #[test]

@@ -8,10 +8,11 @@ use super::definition::{Curve, Definition, LAYERS_MAX, Loop, Options};
 use super::parameters::{List, Parameters};
 use super::space;
 use super::voices::{
-    CUT_SECONDS, Command, Event, EventKind, HISTORY_MAX, Mix, Part, PartState, Played, Start,
-    Voice, Voices,
+    CUT_SECONDS, Command, EVENTS_MAX, Event, EventKind, HISTORY_MAX, Mix, Part, PartState, Played,
+    Start, Voice, Voices,
 };
 use crate::foundation::hash::StateHash;
+use crate::foundation::log;
 
 /// A low-pass filter at this frequency, or above, takes nothing that can be heard.
 pub const OPEN_HZ: f32 = 20_000.0;
@@ -70,13 +71,20 @@ impl Voices {
         self.evaluate();
         self.place(delta as f32);
         self.choose_again();
-        self.choose_heard();
+        self.choose_heard(delta);
         self.send(delta);
         self.advance(delta);
         self.tell_bars(delta);
         self.time += delta;
         self.told.clear();
         self.told.extend(self.events.drain(..));
+        let lost = self.lost_events - std::mem::replace(&mut self.lost_told, self.lost_events);
+        if lost > 0 {
+            log::warning(&format!(
+                "{lost} events of sounds were lost in one frame: there can be {EVENTS_MAX} \
+                 (EVENTS_MAX)"
+            ));
+        }
     }
 
     /// Parameters, through curves, to levels.
@@ -91,7 +99,7 @@ impl Voices {
                 db: definition.options.volume_db + voice.random_db,
                 pitch: definition.options.pitch * voice.pitch * voice.random_pitch,
                 cutoff_hz: 24_000.0,
-                pan: voice.pan,
+                pan: (voice.pan + definition.options.pan).clamp(-1.0, 1.0),
             };
             let curves = &definition.curves[..definition.sound_curves as usize];
             sources.add(definition, curves, &mut sum);
@@ -150,11 +158,18 @@ impl Voices {
             }
             level.audible = level.gain * self.buses.states[voice.bus].total;
             let paused = voice.paused || self.worlds.get(voice.world).is_none_or(|w| w.paused);
-            let loudest = &mut self.buses.states[voice.bus].loudest;
             if !paused {
-                *loudest = loudest.max(level.gain);
+                // A voice that has not begun makes nobody quiet, and its rise waits for it.
+                let parts = &self.parts[index * LAYERS_MAX..][..LAYERS_MAX];
+                let there = parts.iter().filter(|part| part.state != PartState::Empty);
+                let start = there.map(|part| part.start_at).fold(f64::MAX, f64::min);
+                let begun = ((self.time - start) as f32 + delta).clamp(0.0, delta);
+                if begun > 0.0 {
+                    let loudest = &mut self.buses.states[voice.bus].loudest;
+                    *loudest = loudest.max(level.gain);
+                }
                 voice.volume.passed += delta;
-                voice.envelope.passed += delta;
+                voice.envelope.passed += if voice.ending { delta } else { begun };
             }
         }
         let commands = &mut self.commands;
@@ -178,6 +193,16 @@ impl Voices {
             for layer in 0..sound.definition.layers.len() {
                 let rules = &sound.definition.layers[layer];
                 let part = &mut self.parts[index * LAYERS_MAX + layer];
+                if part.sent && part.state == PartState::Playing {
+                    // Another loop than the device has: it goes on with that, from where it is.
+                    let recordings = &self.library.recordings;
+                    let length = recordings[part.recording as usize].file.seconds();
+                    if rules.repeat.map(|repeat| region(repeat, length)) != part.repeat {
+                        part.sent = false;
+                        let part = (index * LAYERS_MAX + layer) as u32;
+                        self.commands.push(Command::Stop { part, seconds: CUT_SECONDS });
+                    }
+                }
                 let values = |index: u32| sources.bits(&sound.definition, index);
                 let goes_on = part.state != PartState::Playing
                     || rules.repeat.is_none()
@@ -217,14 +242,15 @@ impl Voices {
     }
 
     /// Which voices are mixed: all that can be heard, or the most important and loudest of them.
-    fn choose_heard(&mut self) {
+    /// Those that are paused, or do not begin soon, take no place from others.
+    fn choose_heard(&mut self, delta: f64) {
+        let soon = self.time + delta + AHEAD_SECONDS;
         let mut wanted = 0;
         for index in self.active.iter().map(|index| *index as usize) {
             let level = &mut self.levels[index];
             level.heard = level.audible >= HEARD_MIN;
             if level.heard {
-                let parts = &self.parts[index * LAYERS_MAX..][..LAYERS_MAX];
-                wanted += parts.iter().filter(|part| part.state == PartState::Playing).count();
+                wanted += self.places(index, soon);
             }
         }
         if wanted <= self.mixed_max {
@@ -235,19 +261,33 @@ impl Voices {
         order.extend(self.active.iter().filter(|i| self.levels[**i as usize].heard));
         // A stable sort: of equals the older one stays.
         order.sort_by(|a, b| {
+            let paused = |i: &u32| {
+                let voice = self.get(*i);
+                voice.paused || self.worlds.get(voice.world).is_none_or(|world| world.paused)
+            };
             let priority = |i: &u32| self.get(*i).priority;
             let audible = |i: &u32| self.levels[*i as usize].audible;
             let (by_priority, by_level) =
                 (priority(b).total_cmp(&priority(a)), audible(b).total_cmp(&audible(a)));
-            by_priority.then(by_level)
+            paused(a).cmp(&paused(b)).then(by_priority).then(by_level)
         });
         let mut mixed = 0;
         for index in order.iter().map(|index| *index as usize) {
-            let parts = &self.parts[index * LAYERS_MAX..][..LAYERS_MAX];
-            mixed += parts.iter().filter(|part| part.state == PartState::Playing).count();
-            self.levels[index].heard = mixed <= self.mixed_max;
+            let places = self.places(index, soon);
+            // One that does not fit leaves its places to those that do.
+            let fits = mixed + places <= self.mixed_max;
+            mixed += if fits { places } else { 0 };
+            self.levels[index].heard = fits;
         }
         self.order = order;
+    }
+
+    /// How many recordings of a voice the device has, or would get now.
+    fn places(&self, index: usize, soon: f64) -> usize {
+        let parts = &self.parts[index * LAYERS_MAX..][..LAYERS_MAX];
+        let there =
+            |part: &&Part| part.state == PartState::Playing && (part.sent || part.start_at < soon);
+        parts.iter().filter(there).count()
     }
 
     /// What the device has to be told.
@@ -290,12 +330,13 @@ impl Voices {
                 } else if level.heard && !paused && part.start_at < soon {
                     let repeat = sound.definition.layers[layer].repeat;
                     let length = self.library.recordings[part.recording as usize].file.seconds();
+                    part.repeat = repeat.map(|repeat| region(repeat, length));
                     self.commands.push(Command::Start(Start {
                         part: number,
                         sound: voice.sound,
                         recording: part.recording,
                         seconds: part.seconds,
-                        repeat: repeat.map(|repeat| region(repeat, length)),
+                        repeat: part.repeat,
                         bus: voice.bus as u32,
                         at: (part.start_at > self.time).then_some(part.start_at),
                         mix,

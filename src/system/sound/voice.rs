@@ -41,6 +41,8 @@ pub struct Part {
     pub mix: Mix,
     /// Whether the device has it.
     pub sent: bool,
+    /// The loop that the device has.
+    pub repeat: Option<(f64, f64)>,
     /// Whether the device was told to pause it.
     pub held: bool,
 }
@@ -65,6 +67,7 @@ impl Part {
         pan: 0.0,
         mix: Mix::SILENT,
         sent: false,
+        repeat: None,
         held: false,
     };
 }
@@ -110,10 +113,13 @@ pub struct Voice {
     /// Ends when its envelope has come down.
     pub ending: bool,
     pub pitch: f32,
+    /// Added to its sound's.
     pub pan: f32,
     pub random_db: f32,
     pub random_pitch: f32,
     pub priority: f32,
+    /// Whether its trigger said the priority, and not its sound.
+    pub own_priority: bool,
     pub paused: bool,
     pub occlusion: f32,
     /// Where it is, if it is anywhere.

@@ -3,13 +3,13 @@
 //! over it are in step.rs.
 
 use super::bus::Buses;
-use super::choose::{self, Chosen};
+use super::choose::{self, Chosen, Given};
 use super::clock::{CLOCKS_MAX, Clock};
 use super::definition::{LAYERS_MAX, Policy};
 use super::library::Library;
 use super::parameters::{List, PARAMETERS_MAX, Parameters, Setting, Tag};
 pub use super::voice::*;
-use super::words;
+use super::{shared, words};
 use crate::error;
 use crate::foundation::hash::IdString32;
 use crate::foundation::random::Random;
@@ -50,7 +50,10 @@ pub struct Voices {
     pub events: VecDeque<Event>,
     /// Of the last step: what games read.
     pub told: Vec<Event>,
+    /// All so far.
     pub lost_events: u64,
+    /// How many of them were warned of.
+    pub(super) lost_told: u64,
     pub history: VecDeque<Played>,
     pub random: Random,
     /// Whether types and names are checked wherever they come in.
@@ -84,6 +87,7 @@ impl Voices {
             events: VecDeque::new(),
             told: Vec::new(),
             lost_events: 0,
+            lost_told: 0,
             history: VecDeque::new(),
             random: Random::seed(seed ^ 0x736f_756e_6421),
             checked,
@@ -195,6 +199,12 @@ impl Voices {
             let parameter = &definition.parameters[index as usize];
             buses.lookup(parameters, *list, bus, global, parameter.key).or(parameter.default)
         };
+        if self.checked {
+            for index in 0..definition.parameters.len() as u32 {
+                shared::check(parameters, buses, global, bus, definition, index, *list)
+                    .map_err(at)?;
+            }
+        }
         let lacking = |parameter: &u32| value(*parameter).is_none();
         let numbers = definition.curves.iter().map(|curve| curve.parameter);
         if let Some(index) = numbers.into_iter().find(lacking) {
@@ -213,10 +223,10 @@ impl Voices {
                 let key = definition.parameters[index as usize].key;
                 let given =
                     trigger.parameters.iter().find(|(name, _)| IdString32::new(name) == key);
-                let given = given.and_then(|(_, value)| match value {
-                    ParameterValue::Text(text) => Some(text.as_str()),
-                    ParameterValue::Number(_) => None,
-                });
+                let given = match given.map(|(_, value)| value) {
+                    Some(ParameterValue::Text(text)) => Given::Text(text),
+                    _ => shared::given(parameters, buses, global, bus, definition, index),
+                };
                 at(choose::no_case_words(definition, no_case, given))
             })?);
         }
@@ -298,10 +308,11 @@ impl Voices {
             envelope,
             ending: false,
             pitch: trigger.pitch,
-            pan: (trigger.pan + options.pan).clamp(-1.0, 1.0),
+            pan: trigger.pan,
             random_db,
             random_pitch,
             priority: trigger.priority.unwrap_or(options.priority),
+            own_priority: trigger.priority.is_some(),
             paused: false,
             occlusion: trigger.occlusion,
             position: trigger.position,
@@ -396,6 +407,13 @@ impl Voices {
                 let words = words.expect_err("it does not fit");
                 return Err(error!("sound '{}': {words}", sound.name));
             }
+            if let Setting::Text(text) = setting
+                && let Some(no_case) = choose::untaken(&sound.definition, key, text)
+            {
+                let ParameterValue::Text(text) = name().1 else { unreachable!("it is a text") };
+                let words = choose::no_case_words(&sound.definition, no_case, Given::Text(&text));
+                return Err(error!("sound '{}': {words}", sound.name));
+            }
         }
         let set = self.parameters.set(&mut self.lists[index as usize], key, setting);
         set.map_err(|refused| Error::new(self.parameters.words(refused)))?;
@@ -459,7 +477,8 @@ impl Voices {
 
     /// What took new rules: its loops choose anew, layers that are gone end, new ones start.
     pub(super) fn refresh(&mut self, sound: u32) {
-        let layers = self.library.sounds[sound as usize].definition.layers.len();
+        let definition = &self.library.sounds[sound as usize].definition;
+        let (layers, priority) = (definition.layers.len(), definition.options.priority);
         for at in 0..self.active.len() {
             let index = self.active[at] as usize;
             let voice = self.voices[index].as_mut().expect("active voices are there");
@@ -467,6 +486,9 @@ impl Voices {
                 continue;
             }
             voice.stale_choice = true;
+            if !voice.own_priority {
+                voice.priority = priority;
+            }
             for layer in layers..LAYERS_MAX {
                 let part = &mut self.parts[index * LAYERS_MAX + layer];
                 if std::mem::replace(part, Part::EMPTY).sent {
