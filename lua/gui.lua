@@ -99,13 +99,6 @@ local function source_of(name, index, material)
 end
 draw.source_of = source_of
 
--- Textures or materials may have been renamed: names are looked up anew.
-function core.forget_sources()
-  for key in pairs(sources) do
-    sources[key] = nil
-  end
-end
-
 ---Ends a material. What still shows it draws as if it had none.
 ---@param material Material a material that `Material.new` made
 function Material.destroy(material)

@@ -1,5 +1,5 @@
-//! The devices under a game, each with a null form, so that everything runs headless. So far: the
-//! operating system itself.
+//! The devices and arrays under a game. Every device has a null form, so that everything runs
+//! headless. Systems do not use each other; the engine brings them together.
 
 pub mod gui;
 pub mod input;
