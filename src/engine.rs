@@ -1,11 +1,13 @@
 //! The engine: every system and world as a field. The only thing that scripts' functions see.
 
+mod captures;
 mod debug;
 mod materials;
 mod overlay;
 mod picture;
+mod seen;
+mod state;
 
-use crate::foundation::hash::StateHash;
 use crate::foundation::random::Random;
 use crate::foundation::tasks::Pool;
 use crate::foundation::{Error, Handle, Kind, Slots, Vec3};
@@ -29,7 +31,11 @@ use crate::world::camera::{CAMERAS_MAX, Camera, VIEWPORTS_MAX, Viewport};
 use crate::world::lines::Lines;
 use crate::world::unit::{UnitId, Units};
 use crate::world::{WORLDS_MAX, World, WorldId};
+pub use captures::CAPTURES_MAX;
+use captures::Captures;
 pub use picture::{Picture, VIEWS_MAX};
+pub use seen::Kept;
+pub use state::{Hashed, ObjectState, SYSTEMS, State};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -100,10 +106,6 @@ pub struct Start {
     pub save_folder: Option<PathBuf>,
 }
 
-/// What a state hash tells apart, in the order of the hashes.
-pub const SYSTEMS: [&str; 6] =
-    ["time", "random numbers", "worlds", "sound", "input", "what the game hashed"];
-
 /// Every system of the engine.
 pub struct Engine {
     pub project: Project,
@@ -135,12 +137,14 @@ pub struct Engine {
     pub cameras: Slots<Camera>,
     pub viewports: Slots<Viewport>,
     pub picture: Picture,
+    /// Pictures of frames that somebody asked for.
+    pub captures: Captures,
     /// Lines and words for whoever makes the game.
     pub lines: Lines,
     /// The world that is there without being asked for, once it was asked for.
     pub main_world: Option<WorldId>,
     /// What the game had hashed in this frame.
-    pub game_hash: StateHash,
+    pub game_hash: Hashed,
     /// The exit code, once the game has asked to end.
     pub quit: Option<i32>,
 }
@@ -177,9 +181,10 @@ impl Engine {
             cameras: Slots::new(Kind::Camera, CAMERAS_MAX),
             viewports: Slots::new(Kind::Viewport, VIEWPORTS_MAX),
             picture: Picture::default(),
+            captures: Captures::default(),
             lines: Lines::default(),
             main_world: None,
-            game_hash: StateHash::new(0),
+            game_hash: Hashed::default(),
             quit: None,
         }
     }
@@ -191,36 +196,6 @@ impl Engine {
         }
         // A clock that stands before 1970 is as good as 1970.
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
-    }
-
-    /// A hash of the state of each of [`SYSTEMS`] at the end of a frame. What the game hashed
-    /// begins anew.
-    pub fn take_state_hashes(&mut self) -> [u64; SYSTEMS.len()] {
-        let mut time = StateHash::new(0);
-        time.write_u64(self.frame.index);
-        time.write_f64(self.frame.total);
-        let mut random = StateHash::new(0);
-        for word in self.random.state() {
-            random.write_u64(word);
-        }
-        let mut worlds = StateHash::new(0);
-        for (handle, world) in self.worlds.iter() {
-            worlds.write_f64(handle.to_number());
-            worlds.write_f64(world.time);
-            worlds.write_f64(world.delta);
-        }
-        for (handle, _) in self.units.slots.iter() {
-            worlds.write_f64(handle.to_number());
-            for float in self.units.scene.floats(handle.index() as u32) {
-                worlds.write_f32(float);
-            }
-        }
-        let game = std::mem::replace(&mut self.game_hash, StateHash::new(0));
-        let sound = self.sounds.voices.hash();
-        let mut input = StateHash::new(0);
-        self.input.write_state(&mut input);
-        self.window.write_state(&mut input);
-        [time.finish(), random.finish(), worlds.finish(), sound, input.finish(), game.finish()]
     }
 
     /// As if a file of the game's folder were not there, until [`Engine::end_pretending`].

@@ -3,6 +3,7 @@
 
 #![cfg(target_os = "linux")]
 
+use engine::resource::image::{Decoded, Pixels, decode};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -277,6 +278,42 @@ fn what_was_recorded_in_a_window_replays_without_one() {
     for line in ["init\ttrue\t400\t300", "w", "typed\td", "size\t320\t240", "shutdown"] {
         assert!(out.lines().any(|said| said == line), "'{line}' is not in:\n{out}");
     }
+}
+
+#[test]
+fn what_is_seen_can_be_kept_as_a_picture_and_the_wait_for_it_is_known() {
+    let Some(display) = Display::start() else { return };
+    let folder = scratch("seen");
+    let main = r#"
+function on_activate(active) print("active", active) end
+function render()
+  Gui.rect(Application.main_gui(), Vector3(0, 0, 1), Vector2(200, 300), Color(255, 0, 0))
+  Application.render_world(Application.main_world())
+  if Keyboard.pressed("w") then print("shot", Application.screenshot("yard")) end
+  if Window.latency() > 0 then print("latency", Window.latency()) end
+end
+"#;
+    let mut game = Playing::start(&display, &folder, main, &[]);
+    game.focus(&display);
+    display.tool(&["key", "w"]);
+    let shot = game.hears("shot\t");
+    if shot.contains("nothing is drawn in this run") {
+        return skip("there is no adapter to draw with");
+    }
+    let said = shot.trim_start_matches("shot\t").to_string();
+    let latency = game.hears("latency\t");
+    game.interrupt();
+    assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
+    // How long it is depends on the machine, and is in docs/performance.md; that it is known does not.
+    let frames = latency.split('\t').nth(1).and_then(|number| number.parse::<f64>().ok());
+    assert!(frames.is_some_and(|frames| frames > 0.0), "{latency}");
+    assert!(said.ends_with("screenshots/yard.png"), "{said}");
+    let png = std::fs::read(&said).expect("the picture was written");
+    let Ok(Decoded::Image(picture)) = decode(&png, "png") else { panic!("{said} is no picture") };
+    let Pixels::Bytes(bytes) = picture.pixels else { panic!("{said} has other pixels") };
+    let at = |x: usize, y: usize| &bytes[(y * 400 + x) * 4..][..3];
+    assert_eq!((picture.width, picture.height, at(100, 150)), (400, 300, &[255, 0, 0][..]));
+    assert_ne!(at(300, 150), [255, 0, 0]);
 }
 
 #[test]

@@ -1,20 +1,27 @@
 //! Recordings: the log of a run that lets it be played again, with a hash of each system's state
-//! after each frame. A recording holds no absolute path and no clock, so it replays equal from
-//! another folder, in another process, at another pace.
+//! after each frame, and of each object that changed in it. A recording holds no absolute path and
+//! no clock, so it replays equal from another folder, in another process, at another pace.
 
 use super::given::Given;
-use crate::engine::{Engine, SYSTEMS};
+use crate::engine::{Engine, SYSTEMS, State};
 use crate::error;
 use crate::foundation::Error;
 use crate::foundation::blob::{Reader, Writer, unframe};
 use crate::foundation::files::write_safely;
+use std::collections::HashMap;
 use std::path::Path;
 
 const MAGIC: [u8; 4] = *b"EREC";
 /// Of the file's format, and of what is hashed: another engine's hashes would differ.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// The most frames of a recording: more than nine hours at 60 frames a second.
 pub const FRAMES_MAX: usize = 2_000_000;
+/// The most changes of objects that a recording notes, 52 MB of it: a thousand things that move all
+/// the time are enough for it after more than a minute, ten after more than two hours. Frames beyond
+/// have the hashes of systems alone.
+pub const NOTES_MAX: usize = 4_000_000;
+/// How many objects of a system are named where a replay differs.
+const NAMED_MAX: usize = 8;
 
 /// What has to be the same for a run to be the same.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +41,16 @@ pub struct Origin {
     pub arguments: Vec<String>,
 }
 
+/// An object whose state is another one than in the frame before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Note {
+    /// Its place in [`SYSTEMS`].
+    pub system: u8,
+    pub object: u64,
+    /// Half of the hash of its state, never 0; 0 where the object is gone.
+    pub hash: u32,
+}
+
 /// One frame: what went in, and what came out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
@@ -43,6 +60,8 @@ pub struct Frame {
     pub given: Given,
     /// A hash for each of [`SYSTEMS`].
     pub hashes: [u64; SYSTEMS.len()],
+    /// The objects that changed, of the first [`Recording::noted`] frames.
+    pub notes: Vec<Note>,
 }
 
 /// A run.
@@ -50,39 +69,170 @@ pub struct Frame {
 pub struct Recording {
     pub origin: Origin,
     pub frames: Vec<Frame>,
+    /// Of how many frames the objects are known.
+    pub noted: usize,
 }
 
-impl Recording {
-    pub fn new(origin: Origin) -> Recording {
-        Recording { origin, frames: Vec::new() }
+/// The newest state of every object, by its system and number: the hash, and the frame that it was
+/// seen in last.
+#[derive(Default)]
+struct Known(HashMap<(u8, u64), (u32, usize)>);
+
+impl Known {
+    /// Takes a frame's state in: what is another than before.
+    fn update(&mut self, state: &State, frame: usize) -> Vec<Note> {
+        let mut notes = Vec::new();
+        for one in &state.objects {
+            let hash = half(one.hash);
+            let known = self.0.insert((one.system, one.object), (hash, frame));
+            if known.is_none_or(|(old, _)| old != hash) {
+                notes.push(Note { system: one.system, object: one.object, hash });
+            }
+        }
+        if self.0.len() > state.objects.len() {
+            let first_gone = notes.len();
+            self.0.retain(|(system, object), (_, seen)| {
+                let lives = *seen == frame;
+                if !lives {
+                    notes.push(Note { system: *system, object: *object, hash: 0 });
+                }
+                lives
+            });
+            notes[first_gone..].sort_by_key(|note| (note.system, note.object));
+        }
+        notes
+    }
+
+    /// Takes in what was noted of a frame.
+    fn apply(&mut self, notes: &[Note], frame: usize) {
+        for note in notes {
+            match note.hash {
+                0 => _ = self.0.remove(&(note.system, note.object)),
+                hash => _ = self.0.insert((note.system, note.object), (hash, frame)),
+            }
+        }
+    }
+
+    /// The objects of a system that are not in this state as they are known, in words.
+    fn differences(&self, system: usize, state: &State, engine: &Engine) -> Vec<String> {
+        let own = |one: &&crate::engine::ObjectState| usize::from(one.system) == system;
+        let mut words = Vec::new();
+        for one in state.objects.iter().filter(own) {
+            let name = || engine.state_name(system, one.object);
+            match self.0.get(&(one.system, one.object)) {
+                None => words.push(format!("{}, which the recording has not", name())),
+                Some((hash, _)) if *hash != half(one.hash) => words.push(name()),
+                Some(_) => {}
+            }
+        }
+        let there = |object| state.objects.iter().filter(own).any(|one| one.object == object);
+        let known = self.0.keys().filter(|(of, _)| usize::from(*of) == system);
+        let mut gone: Vec<u64> = known.map(|(_, object)| *object).collect();
+        gone.retain(|object| !there(*object));
+        gone.sort_unstable();
+        let gone = gone.into_iter().map(|object| engine.state_name(system, object));
+        words.extend(gone.map(|name| format!("{name}, which is not there now")));
+        words
+    }
+}
+
+/// Half of a hash, never 0.
+fn half(hash: u64) -> u32 {
+    (hash as u32).max(1)
+}
+
+/// A run that is being recorded.
+pub struct Recorder {
+    pub recording: Recording,
+    known: Known,
+    notes: usize,
+}
+
+impl Recorder {
+    pub fn new(origin: Origin) -> Recorder {
+        let recording = Recording { origin, frames: Vec::new(), noted: 0 };
+        Recorder { recording, known: Known::default(), notes: 0 }
     }
 
     /// Notes the frame that was just played.
     pub fn add(&mut self, measured: f64, given: Given, engine: &mut Engine) -> Result<(), Error> {
-        if self.frames.len() == FRAMES_MAX {
+        let Recording { frames, noted, .. } = &mut self.recording;
+        if frames.len() == FRAMES_MAX {
             return Err(error!("a recording has at most {FRAMES_MAX} frames (FRAMES_MAX)"));
         }
-        self.frames.push(Frame { measured, given, hashes: engine.take_state_hashes() });
+        let state = engine.take_state();
+        let mut notes = Vec::new();
+        if *noted == frames.len() {
+            notes = self.known.update(&state, *noted);
+            self.notes += notes.len();
+            match self.notes > NOTES_MAX {
+                true => notes.clear(),
+                false => *noted += 1,
+            }
+        }
+        frames.push(Frame { measured, given, hashes: state.hashes, notes });
         Ok(())
+    }
+}
+
+/// A recording that is played again.
+pub struct Replay {
+    pub recording: Recording,
+    next: usize,
+    known: Known,
+}
+
+impl Replay {
+    pub fn new(recording: Recording) -> Replay {
+        Replay { recording, next: 0, known: Known::default() }
+    }
+
+    /// How many frames were compared.
+    pub fn played(&self) -> usize {
+        self.next
+    }
+
+    /// What goes into the next frame; `None` where the recording has ended.
+    pub fn frame(&self) -> Option<&Frame> {
+        self.recording.frames.get(self.next)
     }
 
     /// Whether the frame that was just played came out as the recorded one; the words say where
     /// not.
-    pub fn check(&self, index: usize, engine: &mut Engine) -> Result<(), String> {
-        let (wanted, found) = (self.frames[index].hashes, engine.take_state_hashes());
-        let differ = SYSTEMS.iter().zip(wanted.iter().zip(&found));
-        let differ = differ.filter(|(_, (wanted, found))| wanted != found);
-        let names: Vec<&str> = differ.map(|(name, _)| *name).collect();
-        match names.is_empty() {
-            true => Ok(()),
-            false => Err(format!(
-                "the replay differs from the recording in frame {}: {}",
-                index + 1,
-                names.join(", ")
-            )),
+    pub fn check(&mut self, engine: &mut Engine) -> Result<(), String> {
+        let at = self.next;
+        let frame = &self.recording.frames[at];
+        self.next += 1;
+        self.known.apply(&frame.notes, at);
+        let state = engine.take_state();
+        let differs = |system: &usize| frame.hashes[*system] != state.hashes[*system];
+        let systems: Vec<usize> = (0..SYSTEMS.len()).filter(differs).collect();
+        if systems.is_empty() {
+            return Ok(());
         }
+        let names: Vec<&str> = systems.iter().map(|system| SYSTEMS[*system]).collect();
+        let (number, names) = (at + 1, names.join(", "));
+        let mut words = format!("the replay differs from the recording in frame {number}: {names}");
+        let noted = self.recording.noted;
+        if at >= noted {
+            words += &format!("\n  which objects is known of the first {noted} frames alone");
+            return Err(words);
+        }
+        for system in systems {
+            let differences = self.known.differences(system, &state, engine);
+            let more = differences.len().saturating_sub(NAMED_MAX);
+            for difference in differences.iter().take(NAMED_MAX) {
+                words += &format!("\n  {}: {difference}", SYSTEMS[system]);
+            }
+            if more > 0 {
+                words += &format!("\n  {}: and {more} more", SYSTEMS[system]);
+            }
+        }
+        Err(words)
     }
+}
 
+impl Recording {
     fn to_bytes(&self) -> Vec<u8> {
         let mut writer = Writer::default();
         let origin = &self.origin;
@@ -100,7 +250,13 @@ impl Recording {
             for hash in frame.hashes {
                 writer.u64(hash);
             }
+            writer.list(&frame.notes, |writer, note| {
+                writer.u8(note.system);
+                writer.u64(note.object);
+                writer.u32(note.hash);
+            });
         });
+        writer.u64(self.noted as u64);
         writer.framed(MAGIC, VERSION)
     }
 
@@ -120,11 +276,16 @@ impl Recording {
             for hash in &mut hashes {
                 *hash = reader.u64()?;
             }
+            let notes = reader.list(|reader| {
+                let (system, object, hash) = (reader.u8()?, reader.u64()?, reader.u32()?);
+                Ok(Note { system, object, hash })
+            })?;
             match measured.is_finite() && measured >= 0.0 {
-                true => Ok(Frame { measured, given, hashes }),
+                true => Ok(Frame { measured, given, hashes, notes }),
                 false => Err(error!("it is damaged: a frame took {measured} seconds")),
             }
         })?;
+        let noted = reader.u64()? as usize;
         let origin = Origin {
             game,
             game_version,
@@ -136,7 +297,7 @@ impl Recording {
             given,
             arguments,
         };
-        Ok(Recording { origin, frames })
+        Ok(Recording { origin, frames, noted })
     }
 
     /// Writes the recording to a file.
@@ -181,6 +342,7 @@ impl Recording {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::ObjectState;
     use crate::system::input::{Event, KEYBOARD, What};
     use crate::system::window::Change;
 
@@ -198,8 +360,9 @@ mod tests {
         };
         let event = Event { device: KEYBOARD, age: 0.0, what: What::Text("a".into()) };
         let given = Given { events: vec![event], changes: vec![Change::Focus(true)] };
-        let frame = Frame { measured: 0.016, given, hashes: [1; SYSTEMS.len()] };
-        Recording { origin, frames: vec![frame; 3] }
+        let notes = vec![Note { system: 2, object: 7, hash: 9 }];
+        let frame = Frame { measured: 0.016, given, hashes: [1; SYSTEMS.len()], notes };
+        Recording { origin, frames: vec![frame; 3], noted: 2 }
     }
 
     #[test]
@@ -214,6 +377,34 @@ mod tests {
             damaged[at] ^= 0x10;
             assert!(Recording::from_bytes(&damaged).is_err(), "{at}");
         }
+    }
+
+    #[test]
+    fn objects_are_noted_when_they_come_change_and_go_and_at_no_other_time() {
+        let state = |objects: &[(u64, u64)]| State {
+            objects: objects
+                .iter()
+                .map(|(object, hash)| ObjectState { system: 2, object: *object, hash: *hash })
+                .collect(),
+            ..State::default()
+        };
+        let (mut written, mut read) = (Known::default(), Known::default());
+        let frames: [&[(u64, u64)]; 4] =
+            [&[(1, 10), (2, 20)], &[(1, 10), (2, 20)], &[(1, 11), (3, 30)], &[]];
+        let mut counts = Vec::new();
+        for (at, objects) in frames.iter().enumerate() {
+            let notes = written.update(&state(objects), at);
+            counts.push(notes.len());
+            read.apply(&notes, at);
+            let hashes = |known: &Known| {
+                let mut all: Vec<_> =
+                    known.0.iter().map(|(key, (hash, _))| (*key, *hash)).collect();
+                all.sort_unstable();
+                all
+            };
+            assert_eq!(hashes(&written), hashes(&read));
+        }
+        assert_eq!(counts, [2, 0, 3, 2]);
     }
 
     #[test]

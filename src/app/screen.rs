@@ -204,11 +204,11 @@ impl Screen {
         self.packet = renderer.submit(packet);
         let figures = renderer.statistics();
         engine.window.latency = (figures.latency_frames, figures.latency_seconds);
-        self.hear();
+        self.hear(engine);
     }
 
     /// Hears what the renderer has to say.
-    fn hear(&mut self) {
+    fn hear(&mut self, engine: &mut Engine) {
         let Some(renderer) = &mut self.renderer else { return };
         for event in renderer.events() {
             match event {
@@ -227,7 +227,10 @@ impl Screen {
                 Event::ShaderFailed { words, .. } | Event::Fault { words } => log::error(&words),
                 Event::DeviceRecovered { words } => log::warning(&words),
                 Event::Failed { words } => log::error(&format!("nothing is drawn: {words}")),
-                Event::Captured { .. } | Event::CaptureFailed { .. } => {}
+                Event::Captured { number, picture, .. } => {
+                    engine.captures.made(number, Ok(picture));
+                }
+                Event::CaptureFailed { number, words } => engine.captures.made(number, Err(words)),
             }
         }
     }
@@ -278,7 +281,8 @@ impl Screen {
         if let Some(renderer) = &mut self.renderer {
             renderer.finish();
         }
-        self.hear();
+        self.hear(engine);
+        engine.captures.finish();
         match (&self.screenshot, &self.show.screenshot) {
             (Wanted::Waiting, Some(Screenshot { frame, .. })) => {
                 let wanted = frame.map_or(String::new(), |frame| format!(" before frame {frame}"));

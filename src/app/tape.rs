@@ -1,7 +1,7 @@
 //! What a run does with a recording: nothing, writing one, or playing one again.
 
 use super::given::Given;
-use super::record::{Origin, Recording};
+use super::record::{Origin, Recorder, Recording, Replay};
 use super::{App, Options, game_id};
 use crate::engine::Engine;
 use crate::foundation::{Error, log};
@@ -10,9 +10,9 @@ use std::path::Path;
 /// The recording of a run.
 pub enum Tape {
     None,
-    Record(Recording),
-    /// The recording, the frame that is next, and what went wrong with it.
-    Replay(Recording, usize, Option<String>),
+    Record(Box<Recorder>),
+    /// The recording, and what went wrong with it.
+    Replay(Box<Replay>, Option<String>),
 }
 
 impl Tape {
@@ -24,7 +24,7 @@ impl Tape {
         options.seed = recording.origin.seed;
         options.boot = Some(recording.origin.boot.clone());
         options.arguments = recording.origin.arguments.clone();
-        Ok(Tape::Replay(recording, 0, None))
+        Ok(Tape::Replay(Box::new(Replay::new(recording)), None))
     }
 
     /// Begins, once the game is open.
@@ -34,16 +34,17 @@ impl Tape {
         let game = game_id(&engine.settings, &engine.project);
         let game_version = engine.settings.text("version").to_string();
         match self {
-            Tape::Replay(recording, ..) => {
-                if recording.origin.display {
+            Tape::Replay(replay, _) => {
+                if replay.recording.origin.display {
                     engine.window.listen();
                 }
-                recording.fits(&game, &game_version)
+                engine.game_hash.want_places();
+                replay.recording.fits(&game, &game_version)
             }
             Tape::Record(_) => Ok(()),
             Tape::None => {
                 if options.record.is_some() {
-                    *self = Tape::Record(Recording::new(Origin {
+                    *self = Tape::Record(Box::new(Recorder::new(Origin {
                         game,
                         game_version,
                         engine_version: env!("CARGO_PKG_VERSION").to_string(),
@@ -53,7 +54,7 @@ impl Tape {
                         display: engine.window.is_listening(),
                         given: Given::default(),
                         arguments: options.arguments.clone(),
-                    }));
+                    })));
                 }
                 Ok(())
             }
@@ -64,11 +65,11 @@ impl Tape {
     pub fn first(&mut self, given: Given) -> Given {
         match self {
             Tape::None => given,
-            Tape::Record(recording) => {
-                recording.origin.given = given.clone();
+            Tape::Record(recorder) => {
+                recorder.recording.origin.given = given.clone();
                 given
             }
-            Tape::Replay(recording, ..) => recording.origin.given.clone(),
+            Tape::Replay(replay, _) => replay.recording.origin.given.clone(),
         }
     }
 
@@ -76,8 +77,8 @@ impl Tape {
     /// recording has ended.
     pub fn measured(&self, measured: f64, given: Given) -> Option<(f64, Given)> {
         match self {
-            Tape::Replay(recording, next, _) => {
-                recording.frames.get(*next).map(|frame| (frame.measured, frame.given.clone()))
+            Tape::Replay(replay, _) => {
+                replay.frame().map(|frame| (frame.measured, frame.given.clone()))
             }
             _ => Some((measured, given)),
         }
@@ -87,18 +88,16 @@ impl Tape {
     pub fn frame(&mut self, measured: f64, given: Given, engine: &mut Engine) -> bool {
         match self {
             Tape::None => true,
-            Tape::Record(recording) => match recording.add(measured, given, engine) {
+            Tape::Record(recorder) => match recorder.add(measured, given, engine) {
                 Ok(()) => true,
                 Err(error) => {
                     log::error(&error.message);
                     false
                 }
             },
-            Tape::Replay(recording, next, problem) => {
-                let checked = recording.check(*next, engine);
-                *next += 1;
-                *problem = checked.err().map(|words| {
-                    match engine.store.content_hash() == recording.origin.content {
+            Tape::Replay(replay, problem) => {
+                *problem = replay.check(engine).err().map(|words| {
+                    match engine.store.content_hash() == replay.recording.origin.content {
                         true => words,
                         false => format!("{words} (the game's files changed since the recording)"),
                     }
@@ -111,8 +110,10 @@ impl Tape {
     /// Writes or judges the recording; whether that went well.
     pub fn end(&self, options: &Options) -> bool {
         match (self, &options.record) {
-            (Tape::Record(recording), Some(path)) => write(recording, path),
-            (Tape::Replay(recording, next, problem), _) => judge(recording, *next, problem),
+            (Tape::Record(recorder), Some(path)) => write(&recorder.recording, path),
+            (Tape::Replay(replay, problem), _) => {
+                judge(&replay.recording, replay.played(), problem)
+            }
             _ => true,
         }
     }

@@ -125,6 +125,8 @@ mod tests {
             rectangle: [0.5, 0.0, 0.5, 1.0],
             clear: None,
             camera: Camera::DEFAULT.frame(1.0),
+            scene: None,
+            layers: u32::MAX,
             guis: Vec::new(),
         };
         Projector::of(&view, Vec2::new(200.0, 100.0))

@@ -211,6 +211,8 @@ fn over(gui: Handle, clear: Option<[f32; 4]>) -> View {
         rectangle: [0.0, 0.0, 1.0, 1.0],
         clear,
         camera: Camera::DEFAULT.frame(1.0),
+        scene: None,
+        layers: u32::MAX,
         guis: vec![gui.to_number() as u64],
     }
 }

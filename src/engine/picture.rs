@@ -1,7 +1,9 @@
 //! What a frame shows: where worlds, cameras, Guis, textures and texts come together in the packet
 //! that the renderer gets. The systems themselves know nothing of each other.
 
+use super::captures::NOTHING_DRAWN;
 use super::overlay::LastPicture;
+use super::seen::Kept;
 use super::{Build, Engine};
 use crate::error;
 use crate::foundation::{Error, Handle, Mat4, Vec2, log};
@@ -51,6 +53,10 @@ pub struct Picture {
     pub is_shown: bool,
     recorder: Recorder,
     unseen: Packet,
+    /// What is kept of frames that nobody shows, since which frame, and what was kept.
+    pub(super) kept: Kept,
+    pub(super) first_kept: u64,
+    pub(super) packets: Vec<Packet>,
     version: u64,
     /// The sources that materials are for Guis, and of which state of them and their textures.
     pub(super) materials: Vec<(MaterialId, SourceNumber)>,
@@ -260,8 +266,19 @@ impl Engine {
         let packet = std::mem::take(&mut self.picture.unseen);
         let mut packet = self.take_packet(packet);
         self.picture.recorder.apply(&packet);
+        for capture in &packet.captures {
+            self.captures.made(capture.number, Err(NOTHING_DRAWN.to_string()));
+        }
+        self.keep_frame(&mut packet);
         packet.clear();
         self.picture.unseen = packet;
+    }
+
+    /// The name of the texture that a Gui is drawn into.
+    pub(super) fn target_name(&self, gui: u64) -> Option<&str> {
+        let own = |drawn: &Drawn| drawn.gui.0.to_number() as u64 == gui;
+        let mut targets = self.picture.targets.iter();
+        targets.find_map(|(name, drawn)| own(drawn).then_some(name.as_str()))
     }
 
     /// The draw calls of the newest frame, where nobody shows it.
@@ -320,6 +337,8 @@ impl Engine {
                 [color.red, color.green, color.blue, color.alpha].map(|part| part / 255.0)
             }),
             camera,
+            scene: None,
+            layers: u32::MAX,
             guis: self.guis.of_world(world.0),
         });
         Ok(())
@@ -334,6 +353,7 @@ impl Engine {
     /// Fills a packet with what the frame shows, and ends the frame's drawing.
     pub(super) fn fill_packet(&mut self, packet: &mut Packet) {
         self.keep_last_picture(packet);
+        self.captures.fill(packet);
         self.guis.recycle(&mut packet.spare_guis);
         self.end_targets();
         self.refresh_sources();
@@ -346,6 +366,8 @@ impl Engine {
                 rectangle: [0.0, 0.0, 1.0, 1.0],
                 clear: Some([0.0; 4]),
                 camera: Camera::DEFAULT.frame(1.0),
+                scene: None,
+                layers: u32::MAX,
                 guis: vec![gui],
             });
         }

@@ -3,18 +3,23 @@
 //! frame is made. Knows no graphics interface, no systems and no scripts; and nothing is drawn
 //! here.
 //!
-//! A packet is applied in this order: textures and materials, ended Guis, Guis, views, captures.
-//! What it leaves unsaid stays as it was: textures, materials and retained Gui objects live in the
-//! renderer until a packet ends them.
+//! A packet is applied in this order: textures, materials, meshes and surfaces, ended Guis and
+//! scenes, Guis, scenes, views, captures. What it leaves unsaid stays as it was: textures,
+//! materials, meshes, surfaces, retained Gui objects and the draws, lights and skies of scenes live
+//! in the renderer until a packet ends them.
 
 pub mod gui;
 pub mod material;
+pub mod mesh;
+pub mod scene;
 pub mod text;
 pub mod texture;
 
 use crate::foundation::{Mat4, Vec3};
 use gui::GuiFrame;
 use material::MaterialChange;
+use mesh::{MeshChange, SurfaceChange};
+use scene::SceneFrame;
 use texture::{TextureChange, TextureSlot};
 
 /// One frame, for the renderer.
@@ -31,19 +36,27 @@ pub struct Packet {
     pub scale: f32,
     pub textures: Vec<TextureChange>,
     pub materials: Vec<MaterialChange>,
+    pub meshes: Vec<MeshChange>,
+    pub surfaces: Vec<SurfaceChange>,
     /// Guis that are gone. Their numbers are never used again.
     pub ended_guis: Vec<u64>,
     /// Every Gui that has something new to say or is drawn by a view.
     pub guis: Vec<GuiFrame>,
+    /// Scenes that are gone. Their numbers are never used again.
+    pub ended_scenes: Vec<u64>,
+    /// Every scene that has something new to say.
+    pub scenes: Vec<SceneFrame>,
     /// In the order in which they are drawn.
     pub views: Vec<View>,
     pub captures: Vec<Capture>,
     /// Guis of an earlier frame, whose arrays are used again.
     pub spare_guis: Vec<GuiFrame>,
+    /// Scenes of an earlier frame, emptied, whose arrays are used again.
+    pub spare_scenes: Vec<SceneFrame>,
 }
 
 impl Packet {
-    /// Empties the packet and keeps its room; the Guis become spare.
+    /// Empties the packet and keeps its room; Guis and scenes become spare.
     pub fn clear(&mut self) {
         self.frame = 0;
         self.input_seconds = 0.0;
@@ -51,8 +64,13 @@ impl Packet {
         self.scale = 1.0;
         self.textures.clear();
         self.materials.clear();
+        self.meshes.clear();
+        self.surfaces.clear();
         self.ended_guis.clear();
         self.spare_guis.append(&mut self.guis);
+        self.ended_scenes.clear();
+        self.scenes.iter_mut().for_each(SceneFrame::clear);
+        self.spare_scenes.append(&mut self.scenes);
         self.views.clear();
         self.captures.clear();
     }
@@ -89,6 +107,10 @@ pub struct View {
     /// over what is there.
     pub clear: Option<[f32; 4]>,
     pub camera: CameraFrame,
+    /// Which scene is drawn, under the Guis.
+    pub scene: Option<u64>,
+    /// Draws of the scene are drawn that are in one of these groups.
+    pub layers: u32,
     /// Which of the packet's Guis are drawn, in this order: those of the world first.
     pub guis: Vec<u64>,
 }

@@ -3,6 +3,7 @@
 
 use super::cx::Cx;
 use super::describe::{self, describe};
+use super::layout;
 use super::row::Func;
 use super::types::{Floats, Shape, Type};
 use super::value::{Reader, Value, read_value};
@@ -40,12 +41,13 @@ pub trait Arg: Sized {
     /// `l` is the state of the running call, and `i` a position in it.
     unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Self, Wrong>;
 
-    /// The same, where Lua's type of the argument is known: asking for it takes time.
+    /// The same of an argument of the running call, read in place where that is possible: the
+    /// usual ones come without a call into the C interface.
     ///
     /// # Safety
-    /// As for `read`; `kind` is the type of argument `i`.
+    /// As for `read`; `i` counts from 1.
     #[inline(always)]
-    unsafe fn read_as(l: *mut lua_State, i: c_int, _kind: c_int, cx: &Cx) -> Result<Self, Wrong> {
+    unsafe fn take(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Self, Wrong> {
         // SAFETY: as the caller promised.
         unsafe { Self::read(l, i, cx) }
     }
@@ -93,22 +95,31 @@ pub unsafe fn mismatch(
 }
 
 /// The number at `i`, if there is one. Strings are not numbers here.
-#[inline(always)]
-unsafe fn number(l: *mut lua_State, i: c_int, kind: c_int) -> Result<f64, Wrong> {
-    match kind {
-        // SAFETY: as for `Arg::read`; the call does not raise.
+unsafe fn number(l: *mut lua_State, i: c_int) -> Result<f64, Wrong> {
+    // SAFETY: as for `Arg::read`; the calls do not raise.
+    match unsafe { lua_type(l, i) } {
+        // SAFETY: as above.
         LUA_TNUMBER => Ok(unsafe { lua_tonumber(l, i) }),
         _ => Err(Wrong::Type),
     }
 }
 
-/// `read` by `read_as`.
-macro_rules! read_by_type {
-    () => {
-        #[inline(always)]
+/// `read` and `take` of what is made of a number and the context.
+macro_rules! of_number {
+    ($of:expr) => {
         unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Self, Wrong> {
             // SAFETY: as the caller promised.
-            unsafe { Self::read_as(l, i, lua_type(l, i), cx) }
+            $of(unsafe { number(l, i) }?, cx)
+        }
+
+        #[inline(always)]
+        unsafe fn take(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Self, Wrong> {
+            // SAFETY: as the caller promised.
+            match unsafe { layout::double(l, i) } {
+                Some(number) => $of(number, cx),
+                // SAFETY: as the caller promised.
+                None => unsafe { Self::read(l, i, cx) },
+            }
         }
     };
 }
@@ -126,12 +137,7 @@ fn not_finite(number: f64) -> Wrong {
 
 impl Arg for f64 {
     const TYPE: Type = Type::new("number", Shape::Number);
-    read_by_type!();
-    #[inline(always)]
-    unsafe fn read_as(l: *mut lua_State, i: c_int, kind: c_int, _: &Cx) -> Result<f64, Wrong> {
-        // SAFETY: as the caller promised.
-        finite(unsafe { number(l, i, kind) }?)
-    }
+    of_number!(|number, _| finite(number));
 }
 
 impl Plain for f64 {
@@ -151,6 +157,12 @@ impl Arg for bool {
                 _ => Err(Wrong::Type),
             }
         }
+    }
+
+    #[inline(always)]
+    unsafe fn take(l: *mut lua_State, i: c_int, _: &Cx) -> Result<bool, Wrong> {
+        // SAFETY: as the caller promised.
+        unsafe { layout::boolean(l, i) }.ok_or(Wrong::Type)
     }
 }
 
@@ -188,13 +200,7 @@ impl Integer {
 
 impl Arg for Integer {
     const TYPE: Type = Type::new("integer", Shape::Number);
-    read_by_type!();
-    #[inline(always)]
-    unsafe fn read_as(l: *mut lua_State, i: c_int, kind: c_int, _: &Cx) -> Result<Integer, Wrong> {
-        // SAFETY: as the caller promised.
-        let number = unsafe { number(l, i, kind) }?;
-        Integer::of(number).ok_or_else(|| Integer::why_not(number))
-    }
+    of_number!(|number, _| Integer::of(number).ok_or_else(|| Integer::why_not(number)));
 }
 
 impl Plain for Integer {
@@ -217,8 +223,12 @@ impl Text {
 
     unsafe fn of(start: *const c_char, length: usize) -> Result<Text, Wrong> {
         // SAFETY: the pointer and length of a string of Lua's.
-        let bytes = unsafe { std::slice::from_raw_parts(start as *const u8, length) };
-        match std::str::from_utf8(bytes) {
+        unsafe { Text::of_bytes(std::ptr::slice_from_raw_parts(start.cast(), length)) }
+    }
+
+    unsafe fn of_bytes(bytes: *const [u8]) -> Result<Text, Wrong> {
+        // SAFETY: those of a string of Lua's.
+        match std::str::from_utf8(unsafe { &*bytes }) {
             Ok(text) => Ok(Text(text)),
             Err(error) => Err(Wrong::Words(format!(
                 "must be valid UTF-8, byte {} is not",
@@ -241,6 +251,12 @@ impl Arg for Text {
             Text::of(start, length)
         }
     }
+
+    #[inline(always)]
+    unsafe fn take(l: *mut lua_State, i: c_int, _: &Cx) -> Result<Text, Wrong> {
+        // SAFETY: as the caller promised.
+        unsafe { layout::string(l, i).ok_or(Wrong::Type).and_then(|bytes| Text::of_bytes(bytes)) }
+    }
 }
 
 impl Plain for Text {
@@ -253,13 +269,23 @@ impl Plain for Text {
 
 impl<T: Arg> Arg for Option<T> {
     const TYPE: Type = T::TYPE.or_nil();
-    #[inline(always)]
     unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Option<T>, Wrong> {
         // SAFETY: as the caller promised.
         unsafe {
             match lua_type(l, i) {
                 LUA_TNONE | LUA_TNIL => Ok(None),
-                kind => T::read_as(l, i, kind, cx).map(Some),
+                _ => T::read(l, i, cx).map(Some),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn take(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Option<T>, Wrong> {
+        // SAFETY: as the caller promised.
+        unsafe {
+            match layout::is_absent(l, i) {
+                true => Ok(None),
+                false => T::take(l, i, cx).map(Some),
             }
         }
     }
@@ -300,6 +326,18 @@ macro_rules! floats {
                 // SAFETY: a value of the type that boot noted holds that many floats at its start.
                 let floats = unsafe {
                     let data = cx.ctypes.read(l, i, Floats::$kind).ok_or(Wrong::Type)?;
+                    *(data as *const [f32; $count])
+                };
+                match floats.iter().all(|float| float.is_finite()) {
+                    true => Ok($of(floats)),
+                    false => Err(not_finite_floats(Floats::$kind, &floats)),
+                }
+            }
+
+            unsafe fn take(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<$t, Wrong> {
+                // SAFETY: as for `read`.
+                let floats = unsafe {
+                    let data = cx.ctypes.take(l, i, Floats::$kind).ok_or(Wrong::Type)?;
                     *(data as *const [f32; $count])
                 };
                 match floats.iter().all(|float| float.is_finite()) {
@@ -379,18 +417,7 @@ macro_rules! handle {
 
         impl Arg for $id {
             const TYPE: Type = Type::new($kind.name(), Shape::Handle($kind));
-            read_by_type!();
-            #[inline(always)]
-            unsafe fn read_as(
-                l: *mut lua_State,
-                i: c_int,
-                kind: c_int,
-                cx: &Cx,
-            ) -> Result<$id, Wrong> {
-                // SAFETY: as the caller promised.
-                let number = unsafe { number(l, i, kind) }?;
-                $id::alive(number, cx).ok_or_else(|| $id::why_not(number, cx))
-            }
+            of_number!(|number, cx| $id::alive(number, cx).ok_or_else(|| $id::why_not(number, cx)));
         }
 
         impl Plain for $id {
@@ -420,12 +447,7 @@ pub struct AnyNumber(pub f64);
 
 impl Arg for AnyNumber {
     const TYPE: Type = Type::new("number", Shape::Number);
-    read_by_type!();
-    #[inline(always)]
-    unsafe fn read_as(l: *mut lua_State, i: c_int, kind: c_int, _: &Cx) -> Result<Self, Wrong> {
-        // SAFETY: as the caller promised.
-        unsafe { number(l, i, kind) }.map(AnyNumber)
-    }
+    of_number!(|number, _| Ok(AnyNumber(number)));
 }
 
 impl Plain for AnyNumber {
@@ -481,5 +503,11 @@ impl Arg for Bytes {
             let start = lua_tolstring(l, i, &mut length);
             Ok(Bytes(std::ptr::slice_from_raw_parts(start as *const u8, length)))
         }
+    }
+
+    #[inline(always)]
+    unsafe fn take(l: *mut lua_State, i: c_int, _: &Cx) -> Result<Bytes, Wrong> {
+        // SAFETY: as the caller promised.
+        unsafe { layout::string(l, i) }.map(Bytes).ok_or(Wrong::Type)
     }
 }

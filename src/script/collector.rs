@@ -6,18 +6,34 @@
 //! that is measured with it grows a little more with every cycle. Above the ceiling the budget
 //! grows with the excess, up to [`PRESSURE_MAX`] times, so that memory stays bounded whatever a
 //! game allocates.
+//!
+//! Two things cannot be divided: the end of the marking, and the marking of one large table. What
+//! they take does not come on top of a frame's budget: where a good part of it is used, they wait
+//! for the next frame.
 
 use super::cx::Cx;
+use super::layout::{self, Next, SWEPT};
 use crate::engine::Collection;
 use mlua::ffi::*;
-use std::time::{Duration, Instant};
+use std::ffi::c_int;
+use std::time::Instant;
 
 /// The most that pressure can multiply the budget by.
 pub const PRESSURE_MAX: f64 = 8.0;
 /// A heap below this many bytes is not worth a cycle.
 const SMALL_HEAP: usize = 8 << 20;
-/// Collector steps that stand for one millisecond where time must not matter.
-const STEPS_PER_MILLISECOND: f64 = 400.0;
+/// Work that stands for one millisecond where time must not matter, about 12 ns each: an object
+/// swept or a place of a large table marked is one, and so are the strings of one hash.
+const WORK_PER_MILLISECOND: f64 = 80_000.0;
+/// The work of marking an object.
+const MARKED: u64 = 10;
+/// Work after which the clock is looked at: about 2.5 us.
+const WORK_PER_LOOK: u64 = 200;
+/// The part of a budget after which nothing is begun that cannot be divided.
+const LATE: f64 = 0.25;
+/// LuaJIT's measure of one step: the least, which is one object, and its own.
+const STEP_LEAST: c_int = 1;
+const STEP_USUAL: c_int = 200;
 
 /// The state of the pacing.
 pub struct Collector {
@@ -60,26 +76,50 @@ impl Collector {
             (self.cycling, self.made) = (true, 0);
         }
         let pressure = (used as f64 / self.ceiling(budget)).powi(2).clamp(1.0, PRESSURE_MAX);
-        let milliseconds = budget.milliseconds * pressure;
-        let deadline = Instant::now() + Duration::from_secs_f64(milliseconds / 1e3);
-        let mut steps = (milliseconds * STEPS_PER_MILLISECOND) as u64;
         // SAFETY: as the caller promised.
         unsafe {
-            while steps > 0 {
-                if lua_gc(l, LUA_GCSTEP, 0) != 0 {
-                    self.cycling = false;
-                    self.alive = Cx::of(l).memory.used().saturating_sub(self.made);
-                    break;
-                }
-                match self.deterministic {
-                    true => steps -= 1,
-                    false if Instant::now() >= deadline => break,
-                    false => continue,
-                }
-            }
+            lua_gc(l, LUA_GCSETSTEPMUL, STEP_LEAST);
+            self.slice(l, budget.milliseconds * pressure);
+            lua_gc(l, LUA_GCSETSTEPMUL, STEP_USUAL);
             // A step sets a threshold of its own, at which the collector would start by itself.
             lua_gc(l, LUA_GCSTOP, 0);
             self.left = Cx::of(l).memory.used();
+        }
+    }
+
+    /// Goes on with the cycle, one object at a time.
+    unsafe fn slice(&mut self, l: *mut lua_State, milliseconds: f64) {
+        let begun = Instant::now();
+        let (mut work, mut looked, mut used) = (0, 0, 0.0);
+        while used < 1.0 {
+            // SAFETY: as for `frame`.
+            let next = unsafe { layout::next_step(l) };
+            let whole = matches!(next, Next::MarkLarge(_) | Next::EndMarking);
+            if whole || work - looked >= WORK_PER_LOOK {
+                looked = work;
+                used = match self.deterministic {
+                    true => work as f64 / (milliseconds * WORK_PER_MILLISECOND),
+                    false => begun.elapsed().as_secs_f64() * 1e3 / milliseconds,
+                };
+                if used >= if whole { LATE } else { 1.0 } {
+                    break;
+                }
+            }
+            // SAFETY: as for `frame`.
+            if unsafe { lua_gc(l, LUA_GCSTEP, 0) } != 0 {
+                self.cycling = false;
+                // SAFETY: as for `frame`.
+                self.alive = unsafe { Cx::of(l) }.memory.used().saturating_sub(self.made);
+                break;
+            }
+            work += match next {
+                Next::Mark => MARKED,
+                Next::MarkLarge(places) => MARKED + places as u64,
+                // What that was cannot be seen: it had its frame.
+                Next::EndMarking => break,
+                Next::SweepStrings => 1,
+                Next::Other => SWEPT,
+            };
         }
     }
 

@@ -1,6 +1,7 @@
 //! The value types that the prelude makes with the FFI, as native code tells them apart and reads
 //! them.
 
+use super::layout;
 use super::types::Floats;
 use mlua::ffi::*;
 use std::ffi::c_int;
@@ -56,6 +57,17 @@ impl Ctypes {
             let is_one = self.number(l, i)? == self.numbers[kind as usize];
             is_one.then(|| lua_topointer(l, i) as *const f32)
         }
+    }
+
+    /// The same of an argument of the running call, in place.
+    ///
+    /// # Safety
+    /// As for `read`; `i` counts from 1.
+    #[inline]
+    pub unsafe fn take(&self, l: *mut lua_State, i: c_int, kind: Floats) -> Option<*const f32> {
+        // SAFETY: as the caller promised.
+        let (number, content) = unsafe { layout::cdata(l, i) }?;
+        (number == self.numbers[kind as usize]).then_some(content as *const f32)
     }
 
     /// The type number of the FFI value at `i`.

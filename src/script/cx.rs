@@ -5,6 +5,7 @@ use super::ctypes::Ctypes;
 use super::describe;
 use super::heap::Marks;
 use super::interrupt::Interrupt;
+use super::layout;
 use super::lines::LineHits;
 use super::memory::Memory;
 use super::report::Report;
@@ -243,34 +244,50 @@ impl Cx {
     }
 
     /// Serves one call: the number of results, or [`FAILED`].
-    #[inline]
+    #[inline(always)]
     unsafe fn serve(&mut self, l: *mut lua_State, func: &'static Func) -> c_int {
-        if self.panic.is_some() {
-            let words = self.panic.take().unwrap_or_default();
-            return self.failed_itself(words);
-        }
-        if self.reloading && !func.pure {
-            return self.failed(REFUSED_WHILE_RELOADING.to_string());
-        }
         // SAFETY: `l` is the state of the running call.
         unsafe {
-            let given = lua_gettop(l) as usize;
-            let takes = func.params.len();
-            if given > takes && !func.types.last().is_some_and(|last| last.rest) {
-                let extra = (takes + 1..=given).any(|i| lua_type(l, i as c_int) != LUA_TNIL);
-                if extra {
-                    let plural = if takes == 1 { "" } else { "s" };
-                    return self.failed(format!("takes {takes} argument{plural}, got {given}"));
-                }
-            }
-            if func.boxed && lua_checkstack(l, 32) == 0 {
-                return self.failed("the Lua stack is full".into());
+            let usual = !self.reloading && self.panic.is_none() && !func.boxed;
+            if (!usual || layout::given(l) > func.params.len()) && !self.prepare(l, func) {
+                return FAILED;
             }
             match catch_unwind(AssertUnwindSafe(|| (func.call)(l, self, func))) {
                 Ok(count) => count,
                 Err(_) => self.failed_itself(crate::foundation::fault::take_panic()),
             }
         }
+    }
+
+    /// Whether a call can be served that is not one of a few plain values at a usual time; its
+    /// error is left where it cannot.
+    #[inline(never)]
+    unsafe fn prepare(&mut self, l: *mut lua_State, func: &'static Func) -> bool {
+        if let Some(words) = self.panic.take() {
+            self.failed_itself(words);
+            return false;
+        }
+        if self.reloading && !func.pure {
+            self.failed(REFUSED_WHILE_RELOADING.to_string());
+            return false;
+        }
+        // SAFETY: `l` is the state of the running call.
+        unsafe {
+            let (given, takes) = (layout::given(l), func.params.len());
+            if given > takes && !func.types.last().is_some_and(|last| last.rest) {
+                let extra = (takes + 1..=given).any(|i| lua_type(l, i as c_int) != LUA_TNIL);
+                if extra {
+                    let plural = if takes == 1 { "" } else { "s" };
+                    self.failed(format!("takes {takes} argument{plural}, got {given}"));
+                    return false;
+                }
+            }
+            if func.boxed && lua_checkstack(l, 32) == 0 {
+                self.failed("the Lua stack is full".into());
+                return false;
+            }
+        }
+        true
     }
 
     /// Pushes the words of the error that a call of this function ended in, with place and name.
@@ -297,13 +314,13 @@ pub const FAILED: c_int = -1;
 /// Called from C, which raises the error that is on the stack when this returns -1.
 ///
 /// # Safety
-/// Called by Lua only, through `script_entry`, whose first upvalue is a number: which function.
+/// Called by Lua only, through `script_entry`, whose first upvalue is the address of a row.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn script_call(l: *mut lua_State) -> c_int {
     // SAFETY: the closure was made by vm.rs; its state belongs to a VM of ours.
     unsafe {
         // The upvalue is the address of the row, which leads to the context, too.
-        let row = lua_touserdata(l, lua_upvalueindex(1)) as *mut Registered;
+        let row = layout::upvalue(l) as *mut Registered;
         let cx = &mut *(*row).cx;
         let outer = cx.caller;
         cx.caller = l;

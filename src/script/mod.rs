@@ -12,6 +12,7 @@ pub mod emit;
 mod heap;
 mod hint;
 mod interrupt;
+mod layout;
 mod lines;
 pub mod lua_kind;
 mod memory;

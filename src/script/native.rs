@@ -151,14 +151,15 @@ unsafe extern "C-unwind" fn make_wrapped(l: *mut lua_State) -> c_int {
     unsafe { make(l, script_wrapped, 4) }
 }
 
-/// A function of raise.c with its upvalues: the least address that it may work at, and arguments.
+/// A function of raise.c with its upvalues: the least address that it may work at, as a number of
+/// those bits, and arguments.
 unsafe fn make(l: *mut lua_State, function: lua_CFunction, arguments: c_int) -> c_int {
-    // SAFETY: as many arguments are given; addresses of this kind are exact as numbers.
+    // SAFETY: as many arguments are given.
     unsafe {
         let cx = Cx::of(l);
         cx.memory.be_lenient();
         lua_settop(l, arguments);
-        lua_pushnumber(l, cx.stack_floor as f64);
+        lua_pushnumber(l, f64::from_bits(cx.stack_floor as u64));
         lua_insert(l, 1);
         lua_pushcclosure(l, function, arguments + 1);
         cx.memory.be_strict();

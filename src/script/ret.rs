@@ -1,6 +1,7 @@
 //! What engine functions can return: one `Ret` per Rust type.
 
 use super::cx::Cx;
+use super::layout;
 use super::types::{Floats, Shape, Type};
 use super::value::{Value, push_value};
 use crate::foundation::{Color, Error, Kind, Mat4, Quat, Vec2, Vec3, Vec4};
@@ -55,7 +56,7 @@ impl Ret for bool {
     #[inline]
     unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
-        unsafe { lua_pushboolean(l, self as c_int) };
+        unsafe { layout::push_boolean(l, self) };
         Ok(1)
     }
 }
@@ -72,7 +73,7 @@ impl Ret for f64 {
     #[inline]
     unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
-        unsafe { lua_pushnumber(l, self) };
+        unsafe { layout::push_number(l, self) };
         Ok(1)
     }
 }
@@ -89,7 +90,7 @@ impl Ret for u64 {
     #[inline]
     unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
-        unsafe { lua_pushnumber(l, self as f64) };
+        unsafe { layout::push_number(l, self as f64) };
         Ok(1)
     }
 }
@@ -117,7 +118,7 @@ macro_rules! handle {
             #[inline]
             unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
                 // SAFETY: as the caller promised.
-                unsafe { lua_pushnumber(l, self.0.to_number()) };
+                unsafe { layout::push_number(l, self.0.to_number()) };
                 Ok(1)
             }
         }
@@ -153,7 +154,7 @@ macro_rules! floats {
             unsafe fn push(self, l: *mut lua_State, _: &mut Cx) -> Result<c_int, String> {
                 for number in $floats(self) {
                     // SAFETY: as the caller promised; there is room for 20.
-                    unsafe { lua_pushnumber(l, number.into()) };
+                    unsafe { layout::push_number(l, number.into()) };
                 }
                 Ok(Floats::$kind.count() as c_int)
             }

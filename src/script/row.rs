@@ -139,7 +139,7 @@ fn revive<F: Copy>() -> F {
 #[inline(always)]
 unsafe fn read<T: Arg>(l: *mut lua_State, i: c_int, cx: &Cx, f: &Func) -> Result<T, String> {
     // SAFETY: the state is the one that called, and `i` an argument's position.
-    unsafe { T::read(l, i, cx).map_err(|wrong| mismatch(l, i, cx, f, &T::TYPE, wrong)) }
+    unsafe { T::take(l, i, cx).map_err(|wrong| mismatch(l, i, cx, f, &T::TYPE, wrong)) }
 }
 
 macro_rules! arity {

@@ -5,6 +5,7 @@ use super::collector::Collector;
 use super::ctypes::Ctypes;
 use super::cx::{Cx, LoadedTexts, Registered, Running};
 use super::interrupt::{Interrupt, memory_words};
+use super::layout;
 use super::memory::{self, Memory};
 use super::native::NATIVES;
 use super::report::{Report, handler};
@@ -116,7 +117,11 @@ impl Vm {
         let l = unsafe { lua_newstate(memory::allocate, user) };
         assert!(!l.is_null(), "there is no memory for a Lua state");
         // SAFETY: just made, and nothing runs yet.
-        unsafe { (*cx).main = l };
+        unsafe {
+            (*cx).main = l;
+            let known = layout::holds(l);
+            assert!(known, "this LuaJIT lays out its data in another way: see layout.rs, raise.c");
+        }
         let collector = Collector::new(config.deterministic);
         let mut vm = Vm { l, cx, collector, config };
         if let Err(error) = interrupt.watch(l) {
@@ -215,7 +220,8 @@ impl Vm {
                 let is_core = into_core;
                 registered.push(Registered { cx, module, func, is_core, calls: 0, errors: 0 });
                 let last = registered.len() - 1;
-                lua_pushlightuserdata(l, registered.as_mut_ptr().add(last).cast());
+                let row = registered.as_ptr().add(last);
+                lua_pushnumber(l, layout::address(row.cast()));
                 lua_pushcclosure(l, script_entry, 1);
                 let name = CString::new(func.name).expect("names have no zero bytes");
                 lua_setfield(l, -2, name.as_ptr());

@@ -78,6 +78,8 @@ pub fn view(guis: &[u64]) -> View {
         rectangle: [0.0, 0.0, 1.0, 1.0],
         clear: Some([0.1, 0.12, 0.15, 1.0]),
         camera: camera(),
+        scene: None,
+        layers: u32::MAX,
         guis: guis.to_vec(),
     }
 }

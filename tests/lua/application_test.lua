@@ -235,3 +235,19 @@ describe("Application's data", function()
     assert.equals("Application.has_data: give at least one key", words_of(Application.has_data))
   end)
 end)
+
+describe("Application.screenshot", function()
+  it("says that nothing is drawn where nothing is", function()
+    local file, words = Application.screenshot("here")
+    assert.is_nil(file)
+    assert.matches("^nothing is drawn in this run", words)
+    assert.is_nil(Application.screenshot())
+  end)
+
+  it("refuses names that are no plain ones", function()
+    assert.equals("Application.screenshot: '../here' cannot be a screenshot's name: use letters, "
+      .. "digits, '_' and '-', at most 64", words_of(Application.screenshot, "../here"))
+    assert.equals("Application.screenshot: argument #1 'name' must be string, got number 1",
+      words_of(Application.screenshot, 1))
+  end)
+end)

@@ -3,7 +3,7 @@
 use super::file::{Plan, Tell, of_file};
 use super::result::{Failure, Outcome, Status, TestResult};
 use super::{Options, Stop};
-use crate::app::record::Recording;
+use crate::app::record::{Recording, Replay};
 use crate::app::{App, Game, Opening, game_id};
 use crate::engine::Build;
 use crate::foundation::{Error, fault, log};
@@ -68,8 +68,8 @@ fn is_selected(options: &Options, name: &str) -> bool {
 
 /// Plays the run again: the engine that it was played in, and what differs.
 fn replay(plan: &Plan, path: &str) -> Result<(App, Option<String>), Error> {
-    let recording = Recording::read(&plan.root.join(path))?;
-    let origin = &recording.origin;
+    let mut replay = Replay::new(Recording::read(&plan.root.join(path))?);
+    let origin = replay.recording.origin.clone();
     let mut app = App::open(Opening {
         game: Game::Folder(plan.root.to_path_buf()),
         // As it was recorded: by `engine run`.
@@ -90,7 +90,8 @@ fn replay(plan: &Plan, path: &str) -> Result<(App, Option<String>), Error> {
     let engine = app.vm().engine();
     let game = game_id(&engine.settings, &engine.project);
     let version = engine.settings.text("version").to_string();
-    recording.fits(&game, &version)?;
+    replay.recording.fits(&game, &version)?;
+    engine.game_hash.want_places();
     if origin.display {
         engine.window.listen();
     }
@@ -98,27 +99,29 @@ fn replay(plan: &Plan, path: &str) -> Result<(App, Option<String>), Error> {
     let engine = app.vm().engine();
     let content = engine.store.content_hash();
     let problem =
-        play(plan, &mut app, &recording).err().map(|words| match content == origin.content {
+        play(plan, &mut app, &mut replay).err().map(|words| match content == origin.content {
             true => words,
             false => format!("{words} (the game's files changed since the recording)"),
         });
     Ok((app, problem))
 }
 
-fn play(plan: &Plan, app: &mut App, recording: &Recording) -> Result<(), String> {
+fn play(plan: &Plan, app: &mut App, replay: &mut Replay) -> Result<(), String> {
     let watched = plan.watched;
     watched.call(|| app.start()).map_err(|report| report.to_string())?;
-    for (index, frame) in recording.frames.iter().enumerate() {
+    while let Some(frame) = replay.frame() {
+        let played = replay.played();
         if app.quit().is_some() {
             return Err(format!(
-                "the game quit after {index} frames, and the recording has {}",
-                recording.frames.len()
+                "the game quit after {played} frames, and the recording has {}",
+                replay.recording.frames.len()
             ));
         }
         app.give(frame.given.clone());
-        let played = watched.call(|| app.frame(frame.measured));
-        played.map_err(|report| format!("in frame {}: {report}", index + 1))?;
-        recording.check(index, app.vm().engine())?;
+        let measured = frame.measured;
+        let ran = watched.call(|| app.frame(measured));
+        ran.map_err(|report| format!("in frame {}: {report}", played + 1))?;
+        replay.check(app.vm().engine())?;
     }
     Ok(())
 }

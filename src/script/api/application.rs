@@ -10,7 +10,7 @@ use crate::resource::name::ResourceName;
 use crate::resource::package::PackageId;
 use crate::resource::variant::Preferences;
 use crate::script::arg::{Integer, Rest, Text};
-use crate::script::ret::{Data, Many};
+use crate::script::ret::{Data, Expected, Many};
 use crate::script::row::{Module, func, hot, module};
 use crate::script::value::Value;
 use crate::system::platform;
@@ -130,6 +130,17 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
              a replay compares it: hash what must come out the same.",
         )
         .pure(),
+        func(
+            "screenshot",
+            screenshot,
+            &[(
+                "name",
+                "the file's name without `.png`; `frame_` and the frame's number if left out",
+            )],
+            "Has a picture of what this frame shows written as a PNG file into `screenshots` of the \
+             game's save folder, beside the game: returns the file's path; the file is there some \
+             frames later. Where nothing is drawn, returns nil and words.",
+        ),
         func("settings", settings, &[], "What settings.sjson says, with the defaults, as a table.")
             .pure(),
         func("new_world", new_world, &[], "Makes an empty world."),
@@ -297,9 +308,9 @@ fn release_resource_package(engine: &mut Engine, package: PackageId) {
 }
 
 fn hash(engine: &mut Engine, values: Rest) {
-    for value in &values.0 {
-        hash_value(&mut engine.game_hash, value);
-    }
+    let mut hash = StateHash::new(0);
+    values.0.iter().for_each(|value| hash_value(&mut hash, value));
+    engine.game_hash.note(hash.finish(), crate::script::place);
 }
 
 /// Every value begins with a number for its kind, so that no two write the same.
@@ -327,6 +338,11 @@ fn hash_value(hash: &mut StateHash, value: &Value) {
             }
         }
     }
+}
+
+fn screenshot(engine: &mut Engine, name: Option<Text>) -> Result<Expected<String>, Error> {
+    let file = engine.screenshot(name.as_ref().map(Text::as_str))?;
+    Ok(Expected(file.map(|file| file.display().to_string())))
 }
 
 fn settings(engine: &mut Engine) -> Value {

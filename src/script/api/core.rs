@@ -1,7 +1,7 @@
 //! The native functions of the prelude, in its `core` table. Games never see them, so they take
 //! what they get; their words are for the prelude's authors.
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Kept};
 use crate::foundation::{Error, hash, log, sjson, suggest};
 use crate::resource::project::NoScript;
 use crate::script::arg::{Bytes, Integer, Text};
@@ -56,6 +56,13 @@ pub static CORE: Module = module(
         func("warn", warn, &[("text", "")], "Warns, once for each place.").pure(),
         func("holds_errors", holds_errors, &[], "Whether errors were logged while a test ran.")
             .pure(),
+        func(
+            "keep_frames",
+            keep_frames,
+            &[("packets", "")],
+            "Keeps what frames show for tests; their packets, too.",
+        )
+        .pure(),
         func("take_errors", take_errors, &[], "The errors that were logged while a test ran.")
             .pure(),
         func(
@@ -195,6 +202,10 @@ fn write_log(_: &mut Engine, level: Text, words: Bytes) {
 
 fn holds_errors(_: &mut Engine) -> bool {
     log::holds_errors()
+}
+
+fn keep_frames(engine: &mut Engine, packets: bool) {
+    engine.keep_frames(if packets { Kept::Packets } else { Kept::Words });
 }
 
 fn take_errors(_: &mut Engine) -> Value {

@@ -7,7 +7,6 @@ pub mod names;
 pub mod pads;
 
 use crate::foundation::Vec3;
-use crate::foundation::hash::StateHash;
 use names::Class;
 
 pub use device::{DeadZone, Device, PRESSED_AT};
@@ -236,16 +235,6 @@ impl Input {
     /// What the game wants of the pads since this was last asked.
     pub fn take_rumbles(&mut self) -> Vec<Rumble> {
         std::mem::take(&mut self.rumbles)
-    }
-
-    pub fn write_state(&self, hash: &mut StateHash) {
-        for device in &self.devices {
-            device.state().for_each(|number| hash.write_f64(number));
-        }
-        for finger in self.fingers.iter().flatten() {
-            finger.at.to_array().iter().for_each(|number| hash.write_f64(f64::from(*number)));
-        }
-        hash.write_bytes(self.composing.text.as_bytes());
     }
 }
 

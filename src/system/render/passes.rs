@@ -258,6 +258,8 @@ mod tests {
                 near: 0.1,
                 far: 1.0,
             },
+            scene: None,
+            layers: u32::MAX,
             guis: Vec::new(),
         };
         let check = |clip, pose: Vec3, scale: f32, wanted: Rectangle| {

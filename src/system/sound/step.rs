@@ -12,7 +12,7 @@ use super::voices::{
     Start, Voice, Voices,
 };
 use crate::foundation::hash::StateHash;
-use crate::foundation::log;
+use crate::foundation::{Handle, log};
 
 /// A low-pass filter at this frequency, or above, takes nothing that can be heard.
 pub const OPEN_HZ: f32 = 20_000.0;
@@ -411,16 +411,18 @@ impl Voices {
         bars.into_iter().for_each(|kind| self.note(Event { kind, world: None }));
     }
 
-    /// A hash of what decides how it goes on: voices, their places in time, their parameters.
-    pub fn hash(&self) -> u64 {
+    /// Tells a hash of each thing that decides how it goes on: first, as 0, time and random choices,
+    /// then, by its handle, each voice with its place in time and its parameters.
+    pub fn each_hash(&self, mut each: impl FnMut(u64, u64)) {
         let mut hash = StateHash::new(0);
         hash.write_f64(self.time);
         for word in self.random.state() {
             hash.write_u64(word);
         }
+        each(0, hash.finish());
         for index in self.active.iter().map(|index| *index as usize) {
             let voice = self.voices[index].as_ref().expect("active voices are there");
-            hash.write_f64(voice.handle.to_number());
+            let mut hash = StateHash::new(0);
             hash.write_f32(voice.volume.value());
             hash.write_u64(u64::from(voice.paused) + 2 * u64::from(voice.ending));
             for value in voice.position.map_or([f32::NAN; 3], |position| position.to_array()) {
@@ -435,8 +437,26 @@ impl Voices {
                     hash.write_f64(part.seconds);
                 }
             }
+            each(voice.handle.to_number() as u64, hash.finish());
         }
-        hash.finish()
+    }
+
+    /// All of them as one.
+    pub fn hash(&self) -> u64 {
+        let mut all = StateHash::new(0);
+        self.each_hash(|object, hash| {
+            all.write_u64(object);
+            all.write_u64(hash);
+        });
+        all.finish()
+    }
+
+    /// Which sound a living voice plays.
+    pub fn name_of(&self, voice: u64) -> Option<&str> {
+        let handle = Handle::from_number(voice as f64)?;
+        let index = *self.slots.get(handle)? as usize;
+        let sound = self.voices[index].as_ref()?.sound;
+        Some(&self.library.sounds[sound as usize].name)
     }
 }
 

@@ -1,0 +1,72 @@
+//! The clock of the profiler: ticks of the processor, which cost a few nanoseconds to read, and how
+//! many of them are a second. The system's clock would cost more than the rest of a scope.
+
+use std::sync::OnceLock;
+use std::time::Instant;
+
+/// Ticks since some moment; the same for all threads.
+#[inline(always)]
+pub fn ticks() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 processor has the counter; those of the last fifteen years count at one
+    // rate on all cores.
+    unsafe {
+        core::arch::x86_64::_rdtsc()
+    }
+    #[cfg(target_arch = "aarch64")]
+    {
+        let ticks: u64;
+        // SAFETY: reads a counter that programs may read, and nothing else.
+        unsafe { core::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack)) };
+        ticks
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        start().0.elapsed().as_nanos() as u64
+    }
+}
+
+fn start() -> &'static (Instant, u64) {
+    static START: OnceLock<(Instant, u64)> = OnceLock::new();
+    START.get_or_init(|| {
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        let at = ticks();
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        let at = 0;
+        (Instant::now(), at)
+    })
+}
+
+/// Begins to measure how fast ticks follow each other: the longer ago, the more exactly it is
+/// known.
+pub fn begin() {
+    start();
+}
+
+/// Seconds of one tick, as measured against the system's clock since [`begin`].
+pub fn seconds_per_tick() -> f64 {
+    let (began, at) = *start();
+    let (seconds, now) = (began.elapsed().as_secs_f64(), ticks());
+    match now.saturating_sub(at) {
+        // Nothing has passed: whatever is measured took no time.
+        0 => 0.0,
+        passed => seconds / passed as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn ticks_are_turned_into_seconds() {
+        begin();
+        std::thread::sleep(Duration::from_millis(5));
+        let (began, from) = (Instant::now(), ticks());
+        std::thread::sleep(Duration::from_millis(20));
+        let (passed, seconds) = (ticks() - from, began.elapsed().as_secs_f64());
+        let measured = passed as f64 * seconds_per_tick();
+        assert!((measured / seconds - 1.0).abs() < 0.02, "{measured} is not {seconds}");
+    }
+}

@@ -1,0 +1,291 @@
+//! LuaJIT's own data, as far as native code reads and writes it in place: the slots of the running
+//! call and what the collector does next. Lua's C interface takes several times as long for a
+//! number as this does, and does not tell the other at all. raise.c knows the same slots.
+//!
+//! LuaJIT's version is pinned by Cargo.lock, and [`holds`] compares what is read here with what
+//! the C interface says before anything of a new VM runs. Machines of 64 bits only.
+
+use mlua::ffi::*;
+use std::ffi::{c_int, c_void};
+
+/// The beginning of LuaJIT's `lua_State`.
+#[repr(C)]
+struct State {
+    header: [u64; 2],
+    global: *const Global,
+    gray: *const c_void,
+    base: *mut u64,
+    top: *mut u64,
+}
+
+/// The beginning of LuaJIT's `global_State`.
+#[repr(C)]
+struct Global {
+    allocator: [*const c_void; 2],
+    total: u64,
+    threshold: u64,
+    white: u8,
+    phase: u8,
+    unused: [u8; 2],
+    swept_strings: u32,
+    root: *const c_void,
+    sweep: *const c_void,
+    gray: *const Table,
+}
+
+/// The beginning of LuaJIT's `GCtab`, of which every collected object has the first two fields.
+#[repr(C)]
+struct Table {
+    next: u64,
+    marked: u8,
+    kind: u8,
+    unused: [u8; 6],
+    links: [u64; 4],
+    array: u32,
+    hash_mask: u32,
+}
+
+const _: () = {
+    assert!(std::mem::offset_of!(State, base) == 32);
+    assert!(std::mem::offset_of!(Global, phase) == 33);
+    assert!(std::mem::offset_of!(Global, gray) == 56);
+    assert!(std::mem::offset_of!(Table, array) == 48);
+};
+
+/// Slots below this are doubles. (Where LuaJIT keeps whole numbers as such, they are above it.)
+const DOUBLES_END: u64 = 0xfff9 << 48;
+/// What a double that is no number is stored as: other forms would be taken for other types.
+const NAN: u64 = 0xfff8 << 48;
+const NIL: u64 = u64::MAX;
+const FALSE: u64 = !(1 << 47);
+const TRUE: u64 = !(2 << 47);
+/// The upper 17 bits of a slot that holds a string, or a value of the FFI.
+const STRING: u64 = !4 & 0x1_ffff;
+const CDATA: u64 = !10 & 0x1_ffff;
+/// The bits of a slot that lead to an object.
+const POINTER: u64 = (1 << 47) - 1;
+/// Bytes from the start of a native function's object to its first upvalue.
+const UPVALUE: usize = 48;
+/// Bytes from the start of a string's object to its length, and to its text.
+const STRING_LENGTH: usize = 20;
+const STRING_TEXT: usize = 24;
+/// Bytes from the start of an FFI value's object to the number of its type, and to its content.
+const CDATA_TYPE: usize = 10;
+const CDATA_CONTENT: usize = 16;
+/// The kind of a table, and phases of the collector.
+const TABLE: u8 = 11;
+const PROPAGATE: u8 = 1;
+const ATOMIC: u8 = 2;
+const SWEEP_STRINGS: u8 = 3;
+
+/// How many arguments the running call was given.
+///
+/// # Safety
+/// `l` is the state of the running call, here and below.
+#[inline(always)]
+pub unsafe fn given(l: *mut lua_State) -> usize {
+    // SAFETY: the beginning of a state is as above.
+    unsafe { (*l.cast::<State>()).top.offset_from((*l.cast::<State>()).base) as usize }
+}
+
+/// Argument `i`, from 1.
+#[inline(always)]
+unsafe fn slot(l: *mut lua_State, i: c_int) -> Option<u64> {
+    // SAFETY: as above; slots up to the top are initialised.
+    unsafe {
+        let state = l.cast::<State>();
+        let at = (*state).base.offset(i as isize - 1);
+        (at < (*state).top).then(|| *at)
+    }
+}
+
+/// Argument `i`, where it is a double.
+#[inline(always)]
+pub unsafe fn double(l: *mut lua_State, i: c_int) -> Option<f64> {
+    // SAFETY: as the caller promised.
+    let slot = unsafe { slot(l, i) }?;
+    (slot < DOUBLES_END).then(|| f64::from_bits(slot))
+}
+
+/// Whether argument `i` is nil or was not given.
+#[inline(always)]
+pub unsafe fn is_absent(l: *mut lua_State, i: c_int) -> bool {
+    // SAFETY: as the caller promised.
+    unsafe { slot(l, i) }.is_none_or(|slot| slot == NIL)
+}
+
+/// Argument `i`, where it is a boolean.
+#[inline(always)]
+pub unsafe fn boolean(l: *mut lua_State, i: c_int) -> Option<bool> {
+    // SAFETY: as the caller promised.
+    match unsafe { slot(l, i) } {
+        Some(TRUE) => Some(true),
+        Some(FALSE) => Some(false),
+        _ => None,
+    }
+}
+
+/// The bytes of argument `i`, where it is a string; they hold as long as it is there.
+#[inline(always)]
+pub unsafe fn string(l: *mut lua_State, i: c_int) -> Option<*const [u8]> {
+    // SAFETY: as the caller promised; an object of that type is as above.
+    unsafe {
+        let slot = slot(l, i)?;
+        if slot >> 47 != STRING {
+            return None;
+        }
+        let object = (slot & POINTER) as *const u8;
+        let length = object.add(STRING_LENGTH).cast::<u32>().read();
+        Some(std::ptr::slice_from_raw_parts(object.add(STRING_TEXT), length as usize))
+    }
+}
+
+/// The number of the type of argument `i`, where it is a value of the FFI, and its content.
+#[inline(always)]
+pub unsafe fn cdata(l: *mut lua_State, i: c_int) -> Option<(u16, *const c_void)> {
+    // SAFETY: as the caller promised; an object of that type is as above.
+    unsafe {
+        let slot = slot(l, i)?;
+        if slot >> 47 != CDATA {
+            return None;
+        }
+        let object = (slot & POINTER) as *const u8;
+        let number = object.add(CDATA_TYPE).cast::<u16>().read();
+        Some((number, object.add(CDATA_CONTENT).cast()))
+    }
+}
+
+/// The bits of the first upvalue of the running native function.
+#[inline(always)]
+pub unsafe fn upvalue(l: *mut lua_State) -> u64 {
+    // SAFETY: as the caller promised; the function stands two slots below its arguments.
+    unsafe {
+        let function = *(*l.cast::<State>()).base.offset(-2) & POINTER;
+        (function as *const u8).add(UPVALUE).cast::<u64>().read()
+    }
+}
+
+/// A number that stands for an address, in which every bit is kept: a double next to zero.
+pub fn address(pointer: *const c_void) -> f64 {
+    f64::from_bits(pointer.expose_provenance() as u64)
+}
+
+/// Pushes a number. There must be room: every native function has it for 20 values.
+#[inline(always)]
+pub unsafe fn push_number(l: *mut lua_State, number: f64) {
+    // SAFETY: as the caller promised.
+    unsafe {
+        let state = l.cast::<State>();
+        *(*state).top = if number.is_nan() { NAN } else { number.to_bits() };
+        (*state).top = (*state).top.add(1);
+    }
+}
+
+/// The same of a boolean.
+#[inline(always)]
+pub unsafe fn push_boolean(l: *mut lua_State, on: bool) {
+    // SAFETY: as the caller promised.
+    unsafe {
+        let state = l.cast::<State>();
+        *(*state).top = if on { TRUE } else { FALSE };
+        (*state).top = (*state).top.add(1);
+    }
+}
+
+/// What the collector would do in its next step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Next {
+    /// Mark one object.
+    Mark,
+    /// Mark what is in a table of so many places, at once.
+    MarkLarge(usize),
+    /// End the marking, at once: everything that was written to since it was marked is marked
+    /// again.
+    EndMarking,
+    /// Sweep the strings of one hash.
+    SweepStrings,
+    /// Begin a cycle, sweep [`SWEPT`] objects, or finalise one.
+    Other,
+}
+
+/// How many objects one step sweeps.
+pub const SWEPT: u64 = 40;
+
+/// What the collector would do in its next step.
+///
+/// # Safety
+/// `l` is a live state.
+pub unsafe fn next_step(l: *mut lua_State) -> Next {
+    // SAFETY: as the caller promised; the list of gray objects holds living ones.
+    unsafe {
+        let global = &*(*l.cast::<State>()).global;
+        match (global.phase, global.gray.as_ref()) {
+            (PROPAGATE, None) | (ATOMIC, _) => Next::EndMarking,
+            (PROPAGATE, Some(table)) if table.kind == TABLE => {
+                match table.array as usize + table.hash_mask as usize {
+                    places if places >= LARGE => Next::MarkLarge(places),
+                    _ => Next::Mark,
+                }
+            }
+            (PROPAGATE, Some(_)) => Next::Mark,
+            (SWEEP_STRINGS, _) => Next::SweepStrings,
+            _ => Next::Other,
+        }
+    }
+}
+
+/// Places of a table that takes noticeably long to mark: about 0.1 ms.
+const LARGE: usize = 16 << 10;
+
+/// Whether a fresh state is laid out as this file says.
+///
+/// # Safety
+/// `l` is a live state in which nothing runs.
+pub unsafe fn holds(l: *mut lua_State) -> bool {
+    unsafe extern "C-unwind" fn compare(l: *mut lua_State) -> c_int {
+        // SAFETY: called below, with those arguments.
+        unsafe {
+            let text = string(l, 4).map(|text| &*text);
+            let mut right = given(l) == 4 && lua_gettop(l) == 4;
+            right &= upvalue(l) == address(KNOWN).to_bits();
+            right &= double(l, 1) == Some(1.5) && double(l, 2).is_none() && double(l, 5).is_none();
+            right &= is_absent(l, 3) && is_absent(l, 5) && !is_absent(l, 2);
+            right &= boolean(l, 2) == Some(true) && text == Some(b"known".as_slice());
+            lua_settop(l, 0);
+            push_number(l, -2.5);
+            push_number(l, f64::NAN);
+            push_boolean(l, false);
+            right &= lua_gettop(l) == 3 && lua_tonumber(l, 1) == -2.5;
+            right &= lua_type(l, 2) == LUA_TNUMBER && lua_tonumber(l, 2).is_nan();
+            right &= lua_type(l, 3) == LUA_TBOOLEAN && lua_toboolean(l, 3) == 0;
+            lua_pushboolean(l, right as c_int);
+            1
+        }
+    }
+    const KNOWN: *const c_void = std::ptr::without_provenance(0x1234_5678_9abc);
+    // SAFETY: as the caller promised. The distance of two addresses is looked at before either is
+    // followed, and the bytes that Lua holds before the list of gray objects is.
+    unsafe {
+        let state = &*l.cast::<State>();
+        let before = state.top.addr().wrapping_sub(state.base.addr());
+        if before != 8 * lua_gettop(l) as usize {
+            return false;
+        }
+        lua_gc(l, LUA_GCSTOP, 0);
+        let kibibytes = lua_gc(l, LUA_GCCOUNT, 0) as u64;
+        let global = &*state.global;
+        if global.total >> 10 != kibibytes || global.threshold <= global.total || global.phase != 0
+        {
+            return false;
+        }
+        lua_pushnumber(l, address(KNOWN));
+        lua_pushcclosure(l, compare, 1);
+        lua_pushnumber(l, 1.5);
+        lua_pushboolean(l, 1);
+        lua_pushnil(l);
+        lua_pushlstring(l, b"known".as_ptr().cast(), 5);
+        let right = lua_pcall(l, 4, 1, 0) == LUA_OK && lua_toboolean(l, -1) != 0;
+        lua_settop(l, -2);
+        right
+    }
+}

@@ -1,0 +1,263 @@
+//! Numbers out of a glTF file's buffers: every index, offset and count is checked, and how much a
+//! file can make the engine read is bounded. Knows no meaning of the numbers.
+
+use crate::error;
+use crate::foundation::Error;
+use gltf::json::accessor::{Accessor, ComponentType, Type};
+use gltf::json::validation::Checked;
+use gltf::json::{Index, Root, buffer};
+use std::cell::Cell;
+
+/// The most numbers that are read of one file's buffers, those that are read twice counted twice.
+pub const NUMBERS_MAX: usize = 1 << 27;
+
+/// A file's description and the bytes that it describes.
+pub struct Source<'a> {
+    pub root: &'a Root,
+    /// In the order of the file's buffers, each as long as the file says.
+    pub buffers: Vec<Vec<u8>>,
+    /// How many numbers may still be read.
+    pub left: Cell<usize>,
+}
+
+/// Where the elements of an accessor are.
+struct Elements<'a> {
+    bytes: &'a [u8],
+    stride: usize,
+}
+
+/// Bytes of one number.
+fn size_of_component(kind: ComponentType) -> usize {
+    match kind {
+        ComponentType::I8 | ComponentType::U8 => 1,
+        ComponentType::I16 | ComponentType::U16 => 2,
+        ComponentType::U32 | ComponentType::F32 => 4,
+    }
+}
+
+fn numbers_of(kind: Type) -> usize {
+    match kind {
+        Type::Scalar => 1,
+        Type::Vec2 => 2,
+        Type::Vec3 => 3,
+        Type::Vec4 | Type::Mat2 => 4,
+        Type::Mat3 => 9,
+        Type::Mat4 => 16,
+    }
+}
+
+/// One number at the start of `bytes`, which has enough of them.
+fn number(kind: ComponentType, bytes: &[u8], normalized: bool) -> f32 {
+    let short = || [bytes[0], bytes[1]];
+    let long = || [bytes[0], bytes[1], bytes[2], bytes[3]];
+    let (value, most) = match kind {
+        ComponentType::I8 => (f32::from(bytes[0] as i8), 127.0),
+        ComponentType::U8 => (f32::from(bytes[0]), 255.0),
+        ComponentType::I16 => (f32::from(i16::from_le_bytes(short())), 32767.0),
+        ComponentType::U16 => (f32::from(u16::from_le_bytes(short())), 65535.0),
+        ComponentType::U32 => (u32::from_le_bytes(long()) as f32, u32::MAX as f32),
+        ComponentType::F32 => return f32::from_le_bytes(long()),
+    };
+    if normalized { (value / most).max(-1.0) } else { value }
+}
+
+fn whole(kind: ComponentType, bytes: &[u8]) -> u32 {
+    match kind {
+        ComponentType::U16 => u32::from(u16::from_le_bytes([bytes[0], bytes[1]])),
+        ComponentType::U32 => u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]),
+        _ => u32::from(bytes[0]),
+    }
+}
+
+impl<'a> Source<'a> {
+    /// The bytes of a buffer view.
+    pub fn view(&self, index: Index<buffer::View>) -> Result<&[u8], Error> {
+        let number = index.value();
+        let view = self.root.buffer_views.get(number);
+        let view = view.ok_or_else(|| missing("buffer view", number))?;
+        let buffer = view.buffer.value();
+        let bytes = self.buffers.get(buffer).ok_or_else(|| missing("buffer", buffer))?;
+        let start = view.byte_offset.map_or(0, |offset| offset.0);
+        let end = start.checked_add(view.byte_length.0);
+        let range = end.filter(|end| *end <= bytes.len() as u64);
+        let range = range.map(|end| start as usize..end as usize);
+        range.map(|range| &bytes[range]).ok_or_else(|| {
+            error!(
+                "buffer view {number} takes {} bytes from {start} on, and buffer {buffer} has {}",
+                view.byte_length.0,
+                bytes.len()
+            )
+        })
+    }
+
+    fn accessor(&self, index: usize) -> Result<&'a Accessor, Error> {
+        self.root.accessors.get(index).ok_or_else(|| missing("accessor", index))
+    }
+
+    /// How many elements an accessor has.
+    pub fn count(&self, index: usize) -> Result<usize, Error> {
+        Ok(self.accessor(index)?.count.0 as usize)
+    }
+
+    fn elements(
+        &self,
+        index: usize,
+        view: Index<buffer::View>,
+        offset: u64,
+        (count, size): (usize, usize),
+    ) -> Result<Elements<'_>, Error> {
+        let bytes = self.view(view)?;
+        let known = &self.root.buffer_views[view.value()];
+        let stride = known.byte_stride.map_or(size, |stride| stride.0);
+        if stride < size {
+            return Err(error!(
+                "buffer view {}: its stride of {stride} bytes is less than the {size} of an \
+                 element of accessor {index}",
+                view.value()
+            ));
+        }
+        let needed = (count as u64 - 1).checked_mul(stride as u64);
+        let needed = needed.and_then(|most| most.checked_add(size as u64)?.checked_add(offset));
+        match needed {
+            Some(needed) if needed <= bytes.len() as u64 => {
+                Ok(Elements { bytes: &bytes[offset as usize..], stride })
+            }
+            _ => Err(error!(
+                "accessor {index} has {count} elements of {size} bytes from {offset} on, and \
+                 buffer view {} has {} bytes",
+                view.value(),
+                bytes.len()
+            )),
+        }
+    }
+
+    /// Takes a file's right to read so many numbers more.
+    fn take(&self, index: usize, count: u64, width: usize) -> Result<usize, Error> {
+        let wanted = count.checked_mul(width as u64).unwrap_or(u64::MAX);
+        match self.left.get().checked_sub(usize::try_from(wanted).unwrap_or(usize::MAX)) {
+            Some(left) => {
+                self.left.set(left);
+                Ok(count as usize)
+            }
+            None => Err(error!(
+                "accessor {index} has {count} elements, and the model's numbers together may be \
+                 {NUMBERS_MAX} (NUMBERS_MAX): split the model"
+            )),
+        }
+    }
+
+    /// The component of an accessor, checked to be of a shape and one of some types.
+    fn component(
+        &self,
+        index: usize,
+        what: &str,
+        shape: Type,
+        allowed: &[ComponentType],
+    ) -> Result<(&'a Accessor, ComponentType), Error> {
+        let accessor = self.accessor(index)?;
+        let fits = matches!(accessor.type_, Checked::Valid(kind) if kind == shape);
+        match accessor.component_type {
+            Checked::Valid(component) if fits && allowed.contains(&component.0) => {
+                Ok((accessor, component.0))
+            }
+            _ => Err(error!("accessor {index} does not have the type that {what} must have")),
+        }
+    }
+
+    /// The elements of an accessor as floats, `N` each; whole numbers are taken as the file says:
+    /// normalized or as they are. All are finite.
+    pub fn floats<const N: usize>(
+        &self,
+        index: usize,
+        what: &str,
+        shape: Type,
+    ) -> Result<Vec<[f32; N]>, Error> {
+        use ComponentType::{F32, I8, I16, U8, U16};
+        debug_assert_eq!(numbers_of(shape), N);
+        let (accessor, kind) = self.component(index, what, shape, &[F32, I8, U8, I16, U16])?;
+        let count = self.take(index, accessor.count.0, N)?;
+        let mut out = vec![[0.0; N]; count];
+        let size = size_of_component(kind);
+        let read = |bytes: &[u8]| -> [f32; N] {
+            std::array::from_fn(|part| number(kind, &bytes[part * size..], accessor.normalized))
+        };
+        if let (Some(view), true) = (accessor.buffer_view, count > 0) {
+            let offset = accessor.byte_offset.map_or(0, |offset| offset.0);
+            let from = self.elements(index, view, offset, (count, size * N))?;
+            for (place, element) in out.iter_mut().enumerate() {
+                *element = read(&from.bytes[place * from.stride..]);
+            }
+        }
+        if let Some(sparse) = &accessor.sparse {
+            let changed = self.sparse_places(index, sparse, count)?;
+            let (view, offset) = (sparse.values.buffer_view, sparse.values.byte_offset.0);
+            if !changed.is_empty() {
+                let from = self.elements(index, view, offset, (changed.len(), size * N))?;
+                for (place, at) in changed.iter().enumerate() {
+                    out[*at] = read(&from.bytes[place * from.stride..]);
+                }
+            }
+        }
+        match out.iter().flatten().all(|number| number.is_finite()) {
+            true => Ok(out),
+            false => Err(error!("{what} (accessor {index}) holds a number that is not finite")),
+        }
+    }
+
+    fn sparse_places(
+        &self,
+        index: usize,
+        sparse: &gltf::json::accessor::sparse::Sparse,
+        most: usize,
+    ) -> Result<Vec<usize>, Error> {
+        let count = self.take(index, sparse.count.0, 1)?;
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let Checked::Valid(kind) = sparse.indices.component_type else {
+            return Err(error!("accessor {index}: its sparse indices have an unknown type"));
+        };
+        let size = size_of_component(kind.0);
+        let (view, offset) = (sparse.indices.buffer_view, sparse.indices.byte_offset.0);
+        let from = self.elements(index, view, offset, (count, size))?;
+        let place = |at: usize| whole(kind.0, &from.bytes[at * from.stride..]) as usize;
+        let places: Vec<usize> = (0..count).map(place).collect();
+        match places.iter().find(|place| **place >= most) {
+            None => Ok(places),
+            Some(wrong) => Err(error!(
+                "accessor {index} has {most} elements, and its sparse part changes element {wrong}"
+            )),
+        }
+    }
+
+    /// The elements of an accessor as whole numbers, `N` each: indices, joints.
+    pub fn wholes<const N: usize>(
+        &self,
+        index: usize,
+        what: &str,
+        shape: Type,
+    ) -> Result<Vec<[u32; N]>, Error> {
+        use ComponentType::{U8, U16, U32};
+        let (accessor, kind) = self.component(index, what, shape, &[U8, U16, U32])?;
+        let count = self.take(index, accessor.count.0, N)?;
+        let mut out = vec![[0; N]; count];
+        let size = size_of_component(kind);
+        if accessor.sparse.is_some() {
+            return Err(error!("{what} (accessor {index}) must not be sparse"));
+        }
+        if let (Some(view), true) = (accessor.buffer_view, count > 0) {
+            let offset = accessor.byte_offset.map_or(0, |offset| offset.0);
+            let from = self.elements(index, view, offset, (count, size * N))?;
+            for (place, element) in out.iter_mut().enumerate() {
+                let bytes = &from.bytes[place * from.stride..];
+                *element = std::array::from_fn(|part| whole(kind, &bytes[part * size..]));
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// The words for an index that leads nowhere.
+pub fn missing(what: &str, index: usize) -> Error {
+    error!("there is no {what} {index}, though the file names it: export it again")
+}

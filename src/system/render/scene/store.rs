@@ -1,0 +1,287 @@
+//! One scene as it was told by packets so far: arrays by the draws' slots, lights, the sky, and the
+//! particles of the newest frame. Culls nothing and draws nothing.
+
+use super::super::table::{Map, RangeList};
+use super::cull::Spheres;
+use super::library::{Changed, Item, Library};
+use crate::foundation::Vec3;
+use crate::packet::mesh::SLOTS_MAX;
+use crate::packet::scene::{
+    DrawChange, DrawSlot, LIGHTS_MAX, Light, PARTICLES_MAX, Particle, ParticleBatch, Pose, Put,
+    SceneFrame, Sky, flag,
+};
+use bytemuck::{Pod, Zeroable};
+
+/// A draw on the adapter, as scene.wgsl's `Draw` has it.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Debug, Pod, Zeroable)]
+pub struct DrawData {
+    pub pose: Pose,
+    pub tint: [u8; 4],
+    pub spare: [u32; 3],
+}
+
+/// What is needed to find a draw's batches again.
+#[derive(Clone, Copy)]
+struct Wanted {
+    mesh: u32,
+    /// The first surface; more of them in `Scene::surfaces`.
+    surface: u32,
+    mirrored: bool,
+    there: bool,
+}
+
+/// A scene.
+pub struct Scene {
+    pub spheres: Spheres,
+    /// In which groups each is seen, and in which it casts a shadow.
+    pub layers: Vec<u32>,
+    pub shadow_layers: Vec<u32>,
+    /// From which distance on and up to which it is drawn, in metres.
+    pub ranges: Vec<[f32; 2]>,
+    /// The first item of each.
+    pub items: Vec<Item>,
+    /// Further items, of meshes with several parts.
+    pub more: Map<u32, Box<[Item]>>,
+    pub data: Vec<DrawData>,
+    /// Which of `data` have changed since they were copied.
+    pub changed: RangeList,
+    wanted: Vec<Wanted>,
+    /// The surfaces of draws that have not just one.
+    surfaces: Map<u32, Box<[u32]>>,
+    pub live: u32,
+    pub lights: Vec<Light>,
+    pub sky: Sky,
+    pub particle_batches: Vec<ParticleBatch>,
+    pub particles: Vec<Particle>,
+    scratch: Vec<Item>,
+}
+
+/// A point and a length in the world: what a pose makes of a mesh's sphere.
+fn sphere_of(pose: &Pose, center: Vec3, radius: f32) -> (Vec3, f32) {
+    let Pose([x, y, z]) = pose;
+    let along = |row: &[f32; 4]| row[0] * center.x + row[1] * center.y + row[2] * center.z + row[3];
+    let square = |i: usize| x[i] * x[i] + y[i] * y[i] + z[i] * z[i];
+    let scale = square(0).max(square(1)).max(square(2)).sqrt();
+    (Vec3::new(along(x), along(y), along(z)), radius * scale)
+}
+
+/// Whether a pose turns a mesh inside out: its determinant is below 0.
+fn mirrors(pose: &Pose) -> bool {
+    let Pose([x, y, z]) = pose;
+    let axis = |i: usize| Vec3::new(x[i], y[i], z[i]);
+    axis(0).cross(axis(1)).dot(axis(2)) < 0.0
+}
+
+impl Scene {
+    pub fn new() -> Scene {
+        Scene {
+            spheres: Spheres::default(),
+            layers: Vec::new(),
+            shadow_layers: Vec::new(),
+            ranges: Vec::new(),
+            items: Vec::new(),
+            more: Map::default(),
+            data: Vec::new(),
+            changed: RangeList::default(),
+            wanted: Vec::new(),
+            surfaces: Map::default(),
+            live: 0,
+            lights: Vec::new(),
+            sky: Sky::DEFAULT,
+            particle_batches: Vec::new(),
+            particles: Vec::new(),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Takes over what a frame says.
+    pub fn apply(&mut self, library: &mut Library, frame: &SceneFrame) {
+        for change in &frame.changes {
+            match change {
+                DrawChange::Put(put) => {
+                    let (first, count) = (put.surfaces.0 as usize, put.surfaces.1 as usize);
+                    self.put(library, put, frame.surfaces[first..first + count].iter().map(|it| it.0));
+                }
+                DrawChange::End(slot) => self.end(library, *slot),
+                DrawChange::Reset => self.reset(library),
+            }
+        }
+        assert_eq!(frame.moved.len(), frame.poses.len(), "a pose for each draw that moved");
+        for (slot, pose) in frame.moved.iter().zip(&frame.poses) {
+            self.move_to(library, *slot, pose);
+        }
+        if frame.lights_changed {
+            assert!(frame.lights.len() <= LIGHTS_MAX, "{} lights (LIGHTS_MAX)", frame.lights.len());
+            self.lights.clone_from(&frame.lights);
+        }
+        if let Some(sky) = frame.sky {
+            self.sky = sky;
+        }
+        let count = frame.particles.len();
+        assert!(count <= PARTICLES_MAX, "{count} particles (PARTICLES_MAX)");
+        self.particle_batches.clone_from(&frame.particle_batches);
+        self.particles.clone_from(&frame.particles);
+    }
+
+    fn make_room(&mut self, slot: u32) {
+        assert!(slot < SLOTS_MAX, "draw slot {slot} (SLOTS_MAX)");
+        let count = slot as usize + 1;
+        if self.items.len() < count {
+            self.spheres.resize(count);
+            self.layers.resize(count, 0);
+            self.shadow_layers.resize(count, 0);
+            self.ranges.resize(count, [0.0, f32::INFINITY]);
+            self.items.resize(count, Item::NONE);
+            let nothing = DrawData { pose: Pose::IDENTITY, tint: [255; 4], spare: [0; 3] };
+            self.data.resize(count, nothing);
+            let nothing = Wanted { mesh: 0, surface: 0, mirrored: false, there: false };
+            self.wanted.resize(count, nothing);
+        }
+    }
+
+    fn put(
+        &mut self,
+        library: &mut Library,
+        put: &Put,
+        surfaces: impl ExactSizeIterator<Item = u32> + Clone,
+    ) {
+        let slot = put.slot.0;
+        self.make_room(slot);
+        let index = slot as usize;
+        let surface = surfaces.clone().next().unwrap_or(0);
+        if surfaces.len() > 1 {
+            self.surfaces.insert(slot, surfaces.collect());
+        } else {
+            self.surfaces.remove(&slot);
+        }
+        let groups = |bit: u32| if put.flags & bit != 0 { put.layers } else { 0 };
+        self.layers[index] = groups(flag::VISIBLE);
+        self.shadow_layers[index] = groups(flag::CASTS_SHADOW);
+        self.ranges[index] = put.range;
+        self.live += u32::from(!self.wanted[index].there);
+        let mirrored = mirrors(&put.pose);
+        self.wanted[index] = Wanted { mesh: put.mesh.0, surface, mirrored, there: true };
+        self.data[index] = DrawData { pose: put.pose, tint: put.tint, spare: [0; 3] };
+        self.changed.add(slot..slot + 1);
+        self.find(library, slot);
+    }
+
+    fn end(&mut self, library: &mut Library, DrawSlot(slot): DrawSlot) {
+        let index = slot as usize;
+        if !self.wanted.get(index).is_some_and(|wanted| wanted.there) {
+            return;
+        }
+        self.wanted[index].there = false;
+        self.live -= 1;
+        self.surfaces.remove(&slot);
+        self.give_back(library, slot);
+        self.spheres.set(index, Vec3::ZERO, f32::NEG_INFINITY);
+    }
+
+    /// Ends every draw.
+    pub fn reset(&mut self, library: &mut Library) {
+        for slot in 0..self.items.len() as u32 {
+            self.end(library, DrawSlot(slot));
+        }
+    }
+
+    fn move_to(&mut self, library: &mut Library, DrawSlot(slot): DrawSlot, pose: &Pose) {
+        let index = slot as usize;
+        if !self.wanted.get(index).is_some_and(|wanted| wanted.there) {
+            return;
+        }
+        self.data[index].pose = *pose;
+        self.changed.add(slot..slot + 1);
+        let mirrored = mirrors(pose);
+        if mirrored == self.wanted[index].mirrored {
+            self.place(library, slot);
+        } else {
+            self.wanted[index].mirrored = mirrored;
+            self.find(library, slot);
+        }
+    }
+
+    /// Puts a draw's sphere where its pose says.
+    fn place(&mut self, library: &Library, slot: u32) {
+        let index = slot as usize;
+        let (center, radius) = match library.mesh(self.wanted[index].mesh) {
+            Some(mesh) => {
+                let bounds = &mesh.bounds;
+                sphere_of(&self.data[index].pose, bounds.center, bounds.radius)
+            }
+            None => (Vec3::ZERO, f32::NEG_INFINITY),
+        };
+        self.spheres.set(index, center, radius);
+    }
+
+    fn give_back(&mut self, library: &mut Library, slot: u32) {
+        let first = std::mem::replace(&mut self.items[slot as usize], Item::NONE);
+        library.give_back(first);
+        for item in self.more.remove(&slot).into_iter().flatten() {
+            library.give_back(item);
+        }
+    }
+
+    /// Finds the batches of a draw, anew where it has some.
+    fn find(&mut self, library: &mut Library, slot: u32) {
+        let index = slot as usize;
+        let Wanted { mesh, surface, mirrored, .. } = self.wanted[index];
+        let mut found = std::mem::take(&mut self.scratch);
+        found.clear();
+        let surfaces = self.surfaces.get(&slot);
+        let surfaces = surfaces.map_or(std::slice::from_ref(&surface), |it| &it[..]);
+        // The new ones are taken first: batches that both have stay.
+        library.take_items(mesh, surfaces, mirrored, &mut found);
+        self.give_back(library, slot);
+        if let Some((first, more)) = found.split_first() {
+            self.items[index] = *first;
+            if !more.is_empty() {
+                self.more.insert(slot, more.into());
+            }
+        }
+        self.scratch = found;
+        self.place(library, slot);
+    }
+
+    /// Finds the batches anew of draws whose mesh or surface is another now.
+    pub fn refresh(&mut self, library: &mut Library, changed: &Changed) {
+        let is = |list: &[bool], slot: u32| list.get(slot as usize).is_some_and(|it| *it);
+        for slot in 0..self.wanted.len() as u32 {
+            let Wanted { mesh, surface, there, .. } = self.wanted[slot as usize];
+            let stale = there
+                && (is(&changed.meshes, mesh)
+                    || is(&changed.surfaces, surface)
+                    || self.surfaces.get(&slot).is_some_and(|more| {
+                        more.iter().any(|surface| is(&changed.surfaces, *surface))
+                    }));
+            if stale {
+                self.find(library, slot);
+            }
+        }
+    }
+
+    /// What must be copied to another adapter: all of it.
+    pub fn all_changed(&mut self) {
+        self.changed.add(0..self.data.len() as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::foundation::Mat4;
+
+    #[test]
+    fn a_sphere_follows_its_pose_and_mirrors_are_known() {
+        let turned = Mat4::from_translation(Vec3::new(1.0, 0.0, 0.0))
+            * Mat4::from_rotation_z(std::f32::consts::FRAC_PI_2)
+            * Mat4::from_scale(Vec3::new(2.0, 1.0, 3.0));
+        let (center, radius) = sphere_of(&Pose::of(&turned), Vec3::X, 0.5);
+        assert!(center.distance(Vec3::new(1.0, 2.0, 0.0)) < 1e-5);
+        assert!((radius - 1.5).abs() < 1e-5);
+        assert!(!mirrors(&Pose::of(&turned)));
+        let mirrored = turned * Mat4::from_scale(Vec3::new(-1.0, 1.0, 1.0));
+        assert!(mirrors(&Pose::of(&mirrored)));
+    }
+}

@@ -1,0 +1,297 @@
+//! One connection: the request, then, where it becomes a WebSocket, a thread that reads messages
+//! and one that writes them. What the messages mean is told elsewhere; the game's thread only takes
+//! from one queue and puts into another.
+
+use super::queue::{Item, Queue};
+use super::request::{self, Answer, HEAD_BYTES_MAX, Own};
+use super::{Incoming, MESSAGE_BYTES_MAX, PENDING_MAX, Shared, What};
+use std::io::{self, IoSlice, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, Builder};
+use std::time::{Duration, Instant};
+use tungstenite::protocol::frame::FrameHeader;
+use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
+use tungstenite::protocol::{Role, WebSocketConfig};
+use tungstenite::{Bytes, Error, Message, WebSocket};
+
+/// How long a request may take to come.
+const HEAD_PATIENCE: Duration = Duration::from_secs(5);
+/// A client that takes nothing for this long, while something is to be sent, is disconnected.
+pub const WRITE_PATIENCE: Duration = Duration::from_secs(5);
+/// How long one is waited for that was told that it has to go.
+const CLOSE_PATIENCE: Duration = Duration::from_secs(1);
+/// What its threads need of stack: no message is deep.
+const STACK_BYTES: usize = 512 << 10;
+
+/// One client, as the game's thread knows it.
+pub struct Peer {
+    /// Counts from 1 in the order of coming.
+    pub number: u64,
+    stream: TcpStream,
+    queue: Queue,
+    /// Messages of its that the game has not taken yet.
+    pending: AtomicUsize,
+}
+
+impl Peer {
+    /// Sends what must arrive: an answer.
+    pub fn answer(&self, text: String) {
+        if !self.queue.push(Item::Text(Bytes::from(text))) {
+            self.cut();
+        }
+    }
+
+    /// Sends an answer in bytes.
+    pub fn answer_bytes(&self, bytes: Vec<u8>) {
+        if !self.queue.push(Item::Binary(Bytes::from(bytes))) {
+            self.cut();
+        }
+    }
+
+    /// Sends a message of a stream, which is dropped where the client does not keep up.
+    pub fn offer(&self, text: &Bytes) -> bool {
+        self.queue.offer(Item::Text(text.clone()))
+    }
+
+    /// The same, in bytes.
+    pub fn offer_bytes(&self, bytes: Bytes) -> bool {
+        self.queue.offer(Item::Binary(bytes))
+    }
+
+    /// How many messages of streams did not fit so far.
+    pub fn dropped(&self) -> u64 {
+        self.queue.dropped()
+    }
+
+    /// Ends it with a reason of WebSocket's, once what waits is sent.
+    pub(super) fn close(&self, reason: u16, words: &str) {
+        self.queue.push(Item::Close(reason, words.to_string()));
+        self.queue.end();
+    }
+
+    /// Ends it now.
+    pub(super) fn cut(&self) {
+        self.queue.end();
+        // It may be gone already.
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
+
+    /// One of its messages was taken.
+    pub(super) fn taken(&self) {
+        self.pending.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Serves one connection, to its end.
+pub fn serve(shared: &Arc<Shared>, mut stream: TcpStream) {
+    // Where one of these fails the connection is gone, and the first use says so.
+    let _ = stream.set_nodelay(true);
+    let _ = stream.set_write_timeout(Some(WRITE_PATIENCE));
+    let read = read_head(&mut stream);
+    let (head, rest) = match read {
+        Ok(Some(parts)) => parts,
+        Ok(None) => return refuse(stream, 431, "the request is too long"),
+        Err(reason) if reason.kind() == io::ErrorKind::TimedOut => {
+            return refuse(stream, 408, "the request did not come in time");
+        }
+        Err(_) => return,
+    };
+    let own = Own { port: shared.port, token: shared.token.clone() };
+    match request::answer(&own, &head) {
+        Answer::File(kind, bytes) => send(stream, 200, kind, bytes),
+        Answer::Refuse(status, words) => refuse(stream, status, &words),
+        Answer::Connect(key) => {
+            if stream.write_all(request::switching(&key).as_bytes()).is_ok() {
+                exchange(shared, stream, rest);
+            }
+        }
+    }
+}
+
+/// The request's lines, and what came after them; none where they are too long.
+fn read_head(stream: &mut TcpStream) -> io::Result<Option<(Vec<u8>, Vec<u8>)>> {
+    let end = Instant::now() + HEAD_PATIENCE;
+    let mut bytes = Vec::new();
+    let mut piece = [0; 2048];
+    loop {
+        if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+            let rest = bytes.split_off(at + 4);
+            return Ok(Some((bytes, rest)));
+        }
+        if bytes.len() > HEAD_BYTES_MAX {
+            return Ok(None);
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(&mut piece) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => bytes.extend_from_slice(&piece[..count]),
+            Err(reason) if reason.kind() == io::ErrorKind::WouldBlock => {}
+            Err(reason) if reason.kind() == io::ErrorKind::Interrupted => {}
+            Err(reason) => return Err(reason),
+        }
+    }
+}
+
+fn refuse(stream: TcpStream, status: u16, words: &str) {
+    send(stream, status, "text/plain; charset=utf-8", format!("{words}\n").as_bytes());
+}
+
+fn send(mut stream: TcpStream, status: u16, kind: &str, bytes: &[u8]) {
+    let lines = request::lines(status, kind, bytes.len());
+    let sent = stream.write_all(lines.as_bytes()).and_then(|()| stream.write_all(bytes));
+    // What the other side still sends is read away: a socket that is closed over unread bytes takes
+    // the answer back. One that sends without end is left.
+    let _ = sent.and_then(|()| stream.shutdown(Shutdown::Write));
+    let end = Instant::now() + CLOSE_PATIENCE;
+    let _ = stream.set_read_timeout(Some(CLOSE_PATIENCE));
+    let mut piece = [0; 4096];
+    while Instant::now() < end && matches!(stream.read(&mut piece), Ok(1..)) {}
+}
+
+/// What the reading side reads from, and writes its answers to pings and closes into: the queue,
+/// for only one thread writes to the socket.
+struct Half {
+    stream: TcpStream,
+    peer: Arc<Peer>,
+    written: Vec<u8>,
+}
+
+impl Read for Half {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.stream.read(into)
+    }
+}
+
+impl Write for Half {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.written.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if !self.written.is_empty() {
+            self.peer.queue.push(Item::Frames(std::mem::take(&mut self.written)));
+        }
+        Ok(())
+    }
+}
+
+/// Exchanges messages until one side has enough.
+fn exchange(shared: &Arc<Shared>, stream: TcpStream, rest: Vec<u8>) {
+    let clones = || Ok((stream.try_clone()?, stream.try_clone()?));
+    let Ok((reading, writing)) = clones() else { return shared.note_refused() };
+    let _ = stream.set_read_timeout(None);
+    let number = shared.next_number();
+    let (queue, pending) = (Queue::default(), AtomicUsize::new(0));
+    let peer = Arc::new(Peer { number, stream, queue, pending });
+    if !shared.admit(&peer) {
+        peer.close(1013, "there are too many clients already (CLIENTS_MAX)");
+        write_all(&peer, writing);
+        return;
+    }
+    let writer = {
+        let peer = peer.clone();
+        let thread = Builder::new().name("tools-write".into()).stack_size(STACK_BYTES);
+        thread.spawn(move || write_all(&peer, writing))
+    };
+    if let Ok(writer) = writer {
+        read_all(shared, &peer, reading, rest);
+        peer.queue.end();
+        // What waits is still sent, unless the client does not take it.
+        let _ = writer.join();
+    }
+    peer.cut();
+    shared.release(&peer);
+}
+
+/// Reads messages for the game, until the client goes.
+fn read_all(shared: &Shared, peer: &Arc<Peer>, stream: TcpStream, rest: Vec<u8>) {
+    let config = WebSocketConfig::default()
+        .read_buffer_size(16 << 10)
+        .max_message_size(Some(MESSAGE_BYTES_MAX))
+        .max_frame_size(Some(MESSAGE_BYTES_MAX));
+    let half = Half { stream, peer: peer.clone(), written: Vec::new() };
+    let mut socket = WebSocket::from_partially_read(half, rest, Role::Server, Some(config));
+    loop {
+        match socket.read() {
+            Ok(Message::Text(text)) => {
+                // One that sends faster than the game takes has to wait; it alone.
+                while peer.pending.load(Ordering::Acquire) >= PENDING_MAX {
+                    if peer.queue.has_ended() || shared.is_closing() {
+                        return;
+                    }
+                    thread::sleep(Duration::from_millis(2));
+                }
+                peer.pending.fetch_add(1, Ordering::AcqRel);
+                shared
+                    .tell(Incoming { peer: peer.clone(), what: What::Text(text.as_str().into()) });
+            }
+            Ok(Message::Binary(_)) => return peer.close(1003, "messages are text: JSON"),
+            Ok(_) => {}
+            Err(Error::Capacity(_)) => {
+                let words = format!("a message may have {MESSAGE_BYTES_MAX} bytes");
+                return peer.close(1009, &words);
+            }
+            Err(Error::Protocol(_) | Error::Utf8(_)) => {
+                return peer.close(1002, "this is no WebSocket");
+            }
+            Err(_) => return,
+        }
+    }
+}
+
+/// Writes what waits for a client, until there is an end of it.
+fn write_all(peer: &Peer, mut stream: TcpStream) {
+    while let Some(item) = peer.queue.next() {
+        let closes = matches!(item, Item::Close(..));
+        if write_item(&mut stream, item).is_err() {
+            return peer.cut();
+        }
+        if closes {
+            // Its answer is waited for a moment, so that it hears why; then it is cut.
+            let _ = stream.shutdown(Shutdown::Write);
+            let _ = stream.set_read_timeout(Some(CLOSE_PATIENCE));
+            let end = Instant::now() + CLOSE_PATIENCE;
+            let mut piece = [0; 4096];
+            while Instant::now() < end && matches!(stream.read(&mut piece), Ok(1..)) {}
+            return peer.cut();
+        }
+    }
+}
+
+fn write_item(stream: &mut TcpStream, item: Item) -> io::Result<()> {
+    let (opcode, bytes) = match item {
+        Item::Frames(frames) => return stream.write_all(&frames),
+        Item::Text(bytes) => (OpCode::Data(Data::Text), bytes),
+        Item::Binary(bytes) => (OpCode::Data(Data::Binary), bytes),
+        Item::Close(reason, words) => {
+            let bytes = [&reason.to_be_bytes()[..], words.as_bytes()].concat();
+            (OpCode::Control(Control::Close), Bytes::from(bytes))
+        }
+    };
+    let header = FrameHeader { opcode, ..FrameHeader::default() };
+    let mut head = Vec::with_capacity(16);
+    header.format(bytes.len() as u64, &mut head).expect("memory can be written to");
+    write_both(stream, &head, &bytes)
+}
+
+/// Both in as few calls as it takes: a short message is one packet.
+fn write_both(stream: &mut TcpStream, head: &[u8], body: &[u8]) -> io::Result<()> {
+    let written = loop {
+        match stream.write_vectored(&[IoSlice::new(head), IoSlice::new(body)]) {
+            Err(reason) if reason.kind() == io::ErrorKind::Interrupted => {}
+            other => break other?,
+        }
+    };
+    if let Some(rest) = head.get(written..) {
+        stream.write_all(rest)?;
+        return stream.write_all(body);
+    }
+    stream.write_all(&body[written - head.len()..])
+}
