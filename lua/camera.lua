@@ -1,69 +1,9 @@
--- `Camera` and `Viewport`: the data that games keep with them. The rest of both is native.
+-- `Camera` and `Viewport`: the data that games keep with them, and the ray below the mouse. The rest
+-- of both is native.
 local core = ...
 
-local type, select, next = type, select, next
-local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
-
--- Nested tables by handle. Handles are never used again, so what is left of one that ended is only
--- room, which is given back when others are added.
-local data, count, room = {}, 0, 64
-
-local function check(name, module, handle)
-  if type(handle) ~= "number" or not module.alive(handle) then
-    local kind = name:match("^%a+")
-    bad_argument(name, 1, kind:lower(), kind .. " that is there", handle)
-  end
-end
-
-local function alive(handle)
-  return core.module("Camera").alive(handle) or core.module("Viewport").alive(handle)
-end
-
-local function sweep()
-  count = 0
-  for handle in next, data do
-    if alive(handle) then count = count + 1 else data[handle] = nil end
-  end
-  room = 2 * count + 64
-end
-
-local function check_key(name, index, key)
-  if type(key) ~= "string" and type(key) ~= "number" then
-    bad_argument(name, index, "key", "string or number", key)
-  end
-end
-
-local function set(name, handle, ...)
-  local keys = select("#", ...) - 1
-  if keys < 1 then raise(name .. ": give at least one key and a value") end
-  local tree = data[handle]
-  if not tree then
-    if count >= room then sweep() end
-    tree = {}
-    data[handle], count = tree, count + 1
-  end
-  for i = 1, keys do
-    local key = (select(i, ...))
-    check_key(name, i + 1, key)
-    if i == keys then
-      tree[key] = (select(keys + 1, ...))
-    else
-      if type(tree[key]) ~= "table" then tree[key] = {} end
-      tree = tree[key]
-    end
-  end
-end
-
-local function get(name, handle, ...)
-  local tree = data[handle]
-  for i = 1, select("#", ...) do
-    local key = (select(i, ...))
-    check_key(name, i + 1, key)
-    if type(tree) ~= "table" then return nil end
-    tree = tree[key]
-  end
-  return tree
-end
+local no_reload = core.no_reload
+local check, set, get = core.kept.check, core.kept.set, core.kept.get
 
 local Camera = core.module("Camera")
 
@@ -92,6 +32,17 @@ end
 function Camera.has_data(camera, ...)
   check("Camera.has_data", Camera, camera)
   return get("Camera.has_data", camera, ...) ~= nil
+end
+
+---The line of sight below a place of the screen: for picking with the mouse.
+---@param camera Camera the camera
+---@param position Vector3 x and y in logical pixels of the screen, as Mouse.axis("cursor") has it
+---@return Vector3 from the point at the camera's near range
+---@return Vector3 direction of length 1
+function Camera.screen_to_ray(camera, position)
+  local from = Camera.screen_to_world(camera, position, Camera.near_range(camera))
+  local to = Camera.screen_to_world(camera, position, Camera.far_range(camera))
+  return from, core.module("Vector3").normalize(to - from)
 end
 
 local Viewport = core.module("Viewport")

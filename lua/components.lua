@@ -127,7 +127,14 @@ function core.components_spawned(world, unit, parts)
     for key, value in next, part.fields do
       if key ~= "component" then fields[key] = value end
     end
-    if data[part.name] == nil then data[part.name] = fields end
+    local known = data[part.name]
+    if known == nil then
+      data[part.name] = fields
+    elseif type(known) == "table" then
+      for key, value in next, fields do
+        if known[key] == nil then known[key] = value end
+      end
+    end
   end
   for _, part in ipairs(parts) do
     local kind = types[part.component]
@@ -206,6 +213,8 @@ World.update = function(...)
         updating = nil
         end_units()
       end
+    elseif order[i] == "physics" then
+      core.step_physics(world, delta)
     elseif order[i] == "scene_graph" then
       core.update_scene(world)
     end

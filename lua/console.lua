@@ -72,6 +72,7 @@ end
 -- Runs a line: as an expression whose values are shown, or as statements.
 local function run(text)
   log("info", "> " .. text)
+  if core.try_command(text) then return end
   local chunk, problem = core.load("return " .. text, "=console")
   if not chunk then
     chunk, problem = core.load(text, "=console")

@@ -5,6 +5,7 @@ local core = ...
 local type, rawget, error, ipairs = type, rawget, error, ipairs
 local World, Application = core.module("World"), core.module("Application")
 local resume = coroutine.resume
+local getinfo, sub, gmatch, concat = core.debug.getinfo, string.sub, string.gmatch, table.concat
 local globals = core.globals
 
 -- Whether the game has a function of that name. It is called as a field of the globals, so that
@@ -36,11 +37,47 @@ local function check_callbacks()
   end
 end
 
+local init_ran = false
+
 function core.init()
   check_callbacks()
   if has_callback("init") then
     globals.init()
   end
+  init_ran = true
+end
+
+-- The lines of the game's `init`, as they are written, and where they begin.
+local function init_text()
+  local fn = rawget(globals, "init")
+  local info = init_ran and type(fn) == "function" and getinfo(fn, "S")
+  local text = info and core.source(sub(info.source, 2))
+  if not text then
+    return nil
+  end
+  local lines, line = {}, 0
+  for content in gmatch(text, "([^\n]*)\n?") do
+    line = line + 1
+    if line > info.lastlinedefined then
+      break
+    elseif line >= info.linedefined then
+      lines[#lines + 1] = content
+    end
+  end
+  return concat(lines, "\n"), sub(info.source, 2) .. ":" .. info.linedefined
+end
+
+-- Reloads scripts. An `init` that is another one afterwards has run already, which is told: whoever
+-- edited it waits for something to happen.
+local function reload(files)
+  local before = init_text()
+  local reloaded = core.reload(files).ok
+  local after, place = init_text()
+  if reloaded and before and after and before ~= after then
+    core.log("warning", place .. ": `init` has run already, and is not called again by a reload: "
+      .. "what was changed in it acts at the next start (on_reload can do it now)")
+  end
+  return reloaded
 end
 
 -- Where the game has no `update`, the world that is there by itself is moved on.
@@ -48,6 +85,7 @@ function core.update(dt)
   core.update_console()
   core.update_actions()
   core.tell_changes()
+  core.tell_alarms()
   core.begin_components()
   core.advance_timers(dt)
   core.advance_tweens(dt)
@@ -59,11 +97,13 @@ function core.update(dt)
 end
 
 -- Swaps in scripts that changed (`files` has their chunk names and texts) and tells the game the
--- names of all resources that are new. Scripts that cannot be reloaded are not new: they wait.
+-- names of all resources that are new. Scripts that cannot be reloaded are not new: they wait. Gives
+-- whether any does.
 local waiting = {}
 
 function core.swap(files, names)
   core.forget_units()
+  core.forget_physics()
   core.components_reloaded()
   core.forget_texts()
   core.forget_sheets()
@@ -71,12 +111,14 @@ function core.swap(files, names)
   for i = 1, #names do
     told[names[i]] = true
   end
-  for i = 1, #waiting do
-    told[waiting[i]] = true
+  if #files > 0 then
+    for i = 1, #waiting do
+      told[waiting[i]] = true
+    end
+    waiting = {}
   end
-  waiting = {}
   names = core.names(told)
-  if #files > 0 and not core.reload(files).ok then
+  if #files > 0 and not reload(files) then
     local others = {}
     for i = 1, #names do
       local list = names[i]:sub(-4) == ".lua" and waiting or others
@@ -87,6 +129,7 @@ function core.swap(files, names)
   if #names > 0 and has_callback("on_reload") then
     globals.on_reload(names)
   end
+  return #waiting > 0
 end
 
 -- Where the game has no `render`, the world that is there by itself is shown.
@@ -96,6 +139,7 @@ function core.render()
   elseif core.has_main_world() then
     Application.render_world(Application.main_world())
   end
+  core.draw_graphs()
   core.draw_console()
 end
 

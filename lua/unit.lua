@@ -70,10 +70,31 @@ function World.spawn_unit(world, resource, position, rotation)
   no_reload("World.spawn_unit")
   local at, turned, sized = placed("World.spawn_unit", position, rotation)
   local unit = core.spawn_unit(world, resource, at, turned, sized)
-  local made_of = resource_of(resource)
-  if next(made_of.data) ~= nil then data[unit] = copy(made_of.data) end
-  core.components_spawned(world, unit, made_of.parts)
+  core.finish_unit(world, unit)
   return unit
+end
+
+-- Puts what `over` says over a table: tables field by field, anything else as a whole.
+local function merge(into, over)
+  for key, value in next, over do
+    if type(value) == "table" and type(into[key]) == "table" then
+      merge(into[key], value)
+    else
+      into[key] = value
+    end
+  end
+end
+
+-- The part of a spawn that is in Lua: the unit's data, with what `over` says on top, and its
+-- components that are scripts.
+function core.finish_unit(world, unit, over)
+  local made_of = resource_of(Unit.debug_name(unit))
+  if next(made_of.data) ~= nil then data[unit] = copy(made_of.data) end
+  if over and next(over) ~= nil then
+    data[unit] = data[unit] or {}
+    merge(data[unit], over)
+  end
+  core.components_spawned(world, unit, made_of.parts)
 end
 
 -- Ends a unit at once.

@@ -16,7 +16,9 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Check(tool::check::Args),
     Compile(tool::compile::Args),
+    Console(tool::console::Args),
     Docs(tool::docs::Args),
     Explain(tool::explain::Args),
     Font(tool::font::Args),
@@ -47,7 +49,9 @@ fn command() -> i32 {
         }
     };
     match cli.command {
+        Command::Check(args) => tool::check::main(args),
         Command::Compile(args) => tool::compile::main(args),
+        Command::Console(args) => tool::console::main(args),
         Command::Docs(args) => tool::docs::main(args),
         Command::Explain(args) => tool::explain::main(args),
         Command::Font(args) => tool::font::main(args),

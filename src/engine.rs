@@ -3,10 +3,16 @@
 mod captures;
 mod debug;
 mod materials;
+mod models;
+mod notice;
 mod overlay;
+mod particles;
+mod physics;
 mod picture;
+mod scene;
 mod seen;
 mod state;
+mod tilemaps;
 
 use crate::foundation::random::Random;
 use crate::foundation::tasks::Pool;
@@ -20,20 +26,28 @@ use crate::resource::store::Store;
 use crate::system::gui::Guis;
 use crate::system::input::Input;
 use crate::system::materials::Materials;
+use crate::system::models::Models;
+use crate::system::particles::Particles;
 use crate::system::platform;
 use crate::system::sound::Sounds;
 use crate::system::text::Texts;
 use crate::system::textures::Textures;
+use crate::system::tilemaps::Tilemaps;
 use crate::system::time_step::TimeStepPolicy;
 use crate::system::window::{Opening, Window};
 use crate::system::workers::Workers;
+use crate::world::broadphase::{BROADPHASES_MAX, Broadphase};
 use crate::world::camera::{CAMERAS_MAX, Camera, VIEWPORTS_MAX, Viewport};
+use crate::world::level::Levels;
 use crate::world::lines::Lines;
+use crate::world::physics::PhysicsTables;
 use crate::world::unit::{UnitId, Units};
-use crate::world::{WORLDS_MAX, World, WorldId};
+use crate::world::{WORLDS_MAX, World, WorldFlags, WorldId};
 pub use captures::CAPTURES_MAX;
+pub use tilemaps::TilemapLook;
 use captures::Captures;
 pub use picture::{Picture, VIEWS_MAX};
+pub use scene::Scenes;
 pub use seen::Kept;
 pub use state::{Hashed, ObjectState, SYSTEMS, State};
 use std::path::PathBuf;
@@ -129,10 +143,18 @@ pub struct Engine {
     pub collection: Collection,
     pub worlds: Slots<World>,
     pub units: Units,
+    pub physics: PhysicsTables,
+    pub levels: Levels,
+    pub broadphases: Slots<Broadphase>,
     pub textures: Textures,
     pub materials: Materials,
+    pub models: Models,
+    /// What worlds show of their units.
+    pub scenes: Scenes,
     pub text: Texts,
     pub guis: Guis,
+    pub tilemaps: Tilemaps,
+    pub particles: Particles,
     pub sounds: Sounds,
     pub cameras: Slots<Camera>,
     pub viewports: Slots<Viewport>,
@@ -173,10 +195,17 @@ impl Engine {
             collection: Collection::DEFAULT,
             worlds: Slots::new(Kind::World, WORLDS_MAX),
             units: Units::default(),
+            physics: PhysicsTables::default(),
+            levels: Levels::default(),
+            broadphases: Slots::new(Kind::Broadphase, BROADPHASES_MAX),
             textures: Textures::new(nearest),
             materials: Materials::default(),
+            models: Models::default(),
+            scenes: Scenes::default(),
             text: Texts::new(),
             guis: Guis::default(),
+            tilemaps: Tilemaps::default(),
+            particles: Particles::new(start.seed),
             sounds: Sounds::silent(start.seed, start.build != Build::Release),
             cameras: Slots::new(Kind::Camera, CAMERAS_MAX),
             viewports: Slots::new(Kind::Viewport, VIEWPORTS_MAX),
@@ -235,8 +264,19 @@ impl Engine {
             Kind::Material => self.materials.slots().get(handle).is_some(),
             Kind::Camera => self.cameras.get(handle).is_some(),
             Kind::Viewport => self.viewports.get(handle).is_some(),
+            Kind::ParticleEffect => self.particles.slots().get(handle).is_some(),
             Kind::LineObject => self.lines.objects.get(handle).is_some(),
             Kind::Unit => self.units.slots.get(handle).is_some(),
+            Kind::Actor => self.physics.actors.get(handle).is_some(),
+            Kind::Mover => self.physics.movers.get(handle).is_some(),
+            Kind::Joint => self.physics.joints.get(handle).is_some(),
+            Kind::PhysicsWorld => self.physics.worlds.get(handle).is_some(),
+            Kind::PhysicsSnapshot => self.physics.snapshots.get(handle).is_some(),
+            Kind::Mesh => self.scenes.meshes.slots.get(handle).is_some(),
+            Kind::Light => self.scenes.lights.slots.get(handle).is_some(),
+            Kind::Level => self.levels.slots.get(handle).is_some(),
+            Kind::Tilemap => self.tilemaps.slots.get(handle).is_some(),
+            Kind::Broadphase => self.broadphases.get(handle).is_some(),
             Kind::ResourcePackage => self.packages.slots().get(handle).is_some(),
             Kind::Worker => self.workers.slots().get(handle).is_some(),
             Kind::Voice => self.sounds.voices.slots.get(handle).is_some(),
@@ -246,8 +286,8 @@ impl Engine {
     }
 
     /// Makes an empty world.
-    pub fn new_world(&mut self) -> Result<WorldId, Error> {
-        let added = self.worlds.add(World::default()).map(WorldId);
+    pub fn new_world(&mut self, flags: WorldFlags) -> Result<WorldId, Error> {
+        let added = self.worlds.add(World { flags, ..World::default() }).map(WorldId);
         added.ok_or_else(|| {
             crate::error!("{WORLDS_MAX} worlds are there already (WORLDS_MAX): release one first")
         })
@@ -277,20 +317,25 @@ impl Engine {
 
     /// Moves a living world on by `delta` seconds.
     pub fn update_world(&mut self, world: WorldId, delta: f64) -> Result<(), Error> {
-        let world = self.worlds.get_mut(world.0).expect("the handle was checked where it came in");
-        world.update(delta, &self.tasks)
+        let known = self.worlds.get_mut(world.0).expect("the handle was checked where it came in");
+        known.update(delta, &self.tasks)?;
+        self.update_particles(world, delta)
     }
 
     /// Ends a world; `place` is the script's line, for the words of its stale handles.
     pub fn release_world(&mut self, world: WorldId, place: &str) {
         let units: Vec<_> = self.units.in_world(world).collect();
         for unit in units {
-            self.units.destroy(unit, self.frame.index, place);
+            self.end_unit(unit, place);
         }
+        self.end_scene(world);
+        self.physics.release_world(world, self.frame.index, place);
+        self.levels.release_world(world, self.frame.index, place);
         if self.main_world == Some(world) {
             self.main_world = None;
         }
         self.guis.release_world(world.0, self.frame.index, place);
+        self.particles.destroy_where(|it| it.world == world.0, self.frame.index, place);
         self.sounds.release_world(world.0, self.frame.index, place);
         self.worlds.remove(world.0, "", self.frame.index, place);
     }

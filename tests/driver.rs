@@ -11,6 +11,8 @@ mod outputs;
 mod powers;
 #[path = "driver/recordings.rs"]
 mod recordings;
+#[path = "driver/screenshots.rs"]
+mod screenshots;
 #[path = "driver/watch.rs"]
 mod watch;
 

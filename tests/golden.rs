@@ -3,13 +3,19 @@
 
 #[path = "golden/faults.rs"]
 mod faults;
+#[path = "golden/lit.rs"]
+mod lit;
+#[path = "golden/lit_faults.rs"]
+mod lit_faults;
+#[path = "golden/meshes.rs"]
+mod meshes;
 #[path = "golden/scenes.rs"]
 mod scenes;
 #[path = "golden/worlds.rs"]
 mod worlds;
 
 use engine::packet::{Capture, Packet, Target};
-use engine::system::render::{Choice, Event, Options, Output, Picture, Renderer, Vsync};
+use engine::system::render::{Choice, Event, Options, Output, Picture, Quality, Renderer, Vsync};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +26,10 @@ use std::path::{Path, PathBuf};
 /// more than this wherever it can be seen.
 const BLOCK: u32 = 8;
 const DIFFERENCE_MAX: f64 = 6.0;
+
+/// Smaller shadow maps than games have: the software adapter fills them slowly.
+const QUALITY: Quality =
+    Quality { shadow_texels: 1024, spot_texels: 512, shadow_distance: 40.0, ..Quality::DEFAULT };
 
 const WIDTH: u32 = 320;
 const HEIGHT: u32 = 180;
@@ -38,6 +48,7 @@ fn options(threaded: bool) -> Options {
         threaded,
         vsync: Vsync::Off,
         timing: false,
+        quality: QUALITY,
         clock: || 0.0,
     }
 }
@@ -188,4 +199,39 @@ fn retained_objects_over_several_frames() {
 #[test]
 fn a_shader_of_the_game_with_texture_and_variables() {
     check("own_shader", vec![worlds::own_shader()]);
+}
+
+#[test]
+fn spheres_of_plastic_and_gold_from_rough_to_smooth() {
+    check("lit_spheres", vec![lit::spheres()]);
+}
+
+#[test]
+fn shadows_in_the_sun() {
+    check("lit_shadows", vec![lit::shadows()]);
+}
+
+#[test]
+fn lamps_and_a_spot_with_a_shadow() {
+    check("lit_lamps", vec![lit::lamps()]);
+}
+
+#[test]
+fn panes_are_sorted() {
+    check("lit_panes", vec![lit::panes()]);
+}
+
+#[test]
+fn masks_bumps_light_of_their_own_and_mirrored_meshes() {
+    check("lit_surfaces", vec![lit::surfaces()]);
+}
+
+#[test]
+fn cameras_with_and_without_perspective_and_into_a_texture() {
+    check("lit_cameras", vec![lit::cameras()]);
+}
+
+#[test]
+fn a_worlds_gui_and_particles_among_meshes_in_fog() {
+    check("lit_mixture", vec![lit::mixture()]);
 }

@@ -127,6 +127,55 @@ fn a_busted_file_that_cannot_be_used_stops_the_run() {
 }
 
 #[test]
+fn a_busted_file_says_in_which_order_how_often_and_in_which_form() {
+    let suite = "it('b', function() print('ran b') assert.same({ 'x', 'y' }, given) end)\n\
+                 it('c', function() error('it ran') end)\n\
+                 it('a', function() print('ran a') end)\n";
+    let helper = "return function(_, _, options) given = options.arguments end";
+    let busted = r#"return {
+      default = {
+        ROOT = "spec", recursive = false, sort = true, ["repeat"] = 2, output = "TAP",
+        helper = "h.lua", Xhelper = "x,y", ["exclude-names-file"] = "skip.txt",
+        ["suppress-pending"] = true,
+      },
+      lines = { ROOT = "spec", recursive = false, coverage = true, list = false },
+      listed = { ROOT = "spec", recursive = false, list = true },
+      gone = { ROOT = "spec", ["exclude-names-file"] = "none.txt" },
+      often = { ["repeat"] = 0 },
+      formed = { output = "braille" },
+    }"#;
+    let files = [
+        (".busted", busted),
+        ("h.lua", helper),
+        ("skip.txt", "\nc\n"),
+        ("spec/a_spec.lua", suite),
+        ("spec/deep/c_spec.lua", "error('it ran')"),
+    ];
+    let library = Library::new("busted_more", &files);
+    let (code, out) = library.test(&[]);
+    assert_eq!(code, 0, "{out}");
+    let ran: Vec<&str> = out.lines().filter(|line| line.starts_with("ran ")).collect();
+    assert_eq!(ran, ["ran a", "ran b", "ran a", "ran b"], "{out}");
+    assert!(out.contains("TAP version 13") && out.contains("ok 4 "), "{out}");
+    assert!(!out.contains("is not among the keys"), "{out}");
+    library.stops(&["--run", "listed"], 0, "spec/a_spec.lua:1: b");
+    library.stops(&["--run", "gone"], 2, "exclude-names-file: 'none.txt' cannot be read");
+    library.stops(
+        &["--run", "often"],
+        2,
+        "'repeat' must be a number from 1 to 10000, got number 0",
+    );
+    library.stops(&["--run", "formed"], 2, "'output' must be a form of output (TAP, gtest, json,");
+    let (_, out) = library.test(&["--run", "lines"]);
+    assert!(out.contains("lcov.info") && library.0.join("lcov.info").is_file(), "{out}");
+    // The command line's own.
+    let options = ["--no-config", "--sort", "--repeat", "2", "--filter-out", "^c$", "spec/a"];
+    let (_, out) = library.test(&options);
+    let ran: Vec<&str> = out.lines().filter(|line| line.starts_with("ran ")).collect();
+    assert_eq!(ran, ["ran a", "ran b", "ran a", "ran b"], "{out}");
+}
+
+#[test]
 fn outside_of_the_sandbox_lua_is_whole() {
     const SUITE: &str = r#"
     it("loads modules anew", function()

@@ -15,16 +15,31 @@ local KEYS = {
   ROOT = "list", pattern = "list", ["exclude-pattern"] = "list", lpath = "text", helper = "text",
   tags = "words", ["exclude-tags"] = "words", filter = "list", ["filter-out"] = "list",
   name = "list", shuffle = "flag", ["shuffle-files"] = "flag", ["shuffle-tests"] = "flag",
-  seed = "number", ["keep-going"] = "flag",
+  sort = "flag", ["sort-files"] = "flag", ["sort-tests"] = "flag", seed = "number",
+  ["keep-going"] = "flag", ["repeat"] = "count", recursive = "flag", list = "flag",
+  Xhelper = "words", ["exclude-names-file"] = "text", coverage = "flag", output = "form",
 }
 
--- Keys that are about busted's own output, coverage and loading, and change no test's result.
+-- Keys that are about how busted itself talks, loads and is started, and change no test's result.
 local WITHOUT_MEANING = {}
-for _, key in next, { "verbose", "quiet", "output", "Xoutput", "lang", "enable-sound", "coverage",
-  "suppress-pending", "defer-print", "coverage-config-file", "auto-insulate", "loaders", "lua",
-  "ignore-lua", "recursive", "version" } do
+for _, key in next, { "verbose", "quiet", "Xoutput", "lang", "enable-sound", "suppress-pending",
+  "defer-print", "coverage-config-file", "auto-insulate", "loaders", "lua", "ignore-lua",
+  "version" } do
   WITHOUT_MEANING[key] = true
 end
+
+local REPEAT_MAX = 10000 -- as Options::REPEAT_MAX
+
+-- busted's forms of output, and what they are here; "" is the usual one.
+local FORMS = {
+  TAP = "tap", junit = "junit", json = "json", gtest = "spec", plainTerminal = "", utfTerminal = "",
+  sound = "",
+}
+
+local KIND_WORDS = {
+  words = "list", count = "number from 1 to " .. REPEAT_MAX,
+  form = "form of output (TAP, gtest, json, junit, plainTerminal, utfTerminal)",
+}
 
 local function texts_of(value, commas)
   local texts = {}
@@ -50,6 +65,11 @@ local function read(kind, value)
     return type(value) == "string" and value or nil
   elseif kind == "number" then
     return type(value) == "number" and value or tonumber(value)
+  elseif kind == "count" then
+    local count = tonumber(value)
+    return count and count >= 1 and count <= REPEAT_MAX and count or nil
+  elseif kind == "form" then
+    return FORMS[value]
   elseif type(value) == "boolean" then
     return value
   end
@@ -67,7 +87,7 @@ local function add(profile, settings, warnings)
     if kind then
       local found = read(kind, value)
       if found == nil then
-        return format("'%s' must be a %s, got %s", key, kind == "words" and "list" or kind,
+        return format("'%s' must be a %s, got %s", key, KIND_WORDS[kind] or kind,
           core.describe(value))
       end
       settings[key] = found

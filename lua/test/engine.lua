@@ -104,6 +104,13 @@ setmetatable(engine_test, {
   __call = function(_, ...)
     return word(...)
   end,
+  __index = function(_, key)
+    local names = core.names(engine_test)
+    local near = core.suggest(tostring(key), names)
+    error("there is no 'test." .. tostring(key) .. "'" .. (near
+      and ", did you mean 'test." .. near .. "'?" or " (there are " .. concat(names, ", ") .. ")"),
+      2)
+  end,
 })
 
 kit.engine_test, kit.request = engine_test, request
@@ -190,9 +197,20 @@ end
 
 local undelivered -- the event that the last step made, for the case that it was stopped at its end
 
+-- Frames are kept from the first one on where a test will want to see them.
+local function keep_frames(text)
+  if find(text, "device lost", 1, true) then
+    core.keep_frames(true)
+  elseif find(text, "test.screenshot", 1, true) then
+    core.keep_frames(find(text, "picture", 1, true) ~= nil)
+  end
+end
+kit.keep_frames = keep_frames
+
 local function compile(path, text)
   core.note_source(path, text)
   choose_test_word(text)
+  keep_frames(text)
   -- The first line of a script that can be started by itself.
   return native_load(gsub(text, "^#[^\n]*", ""), "@" .. path, "t")
 end
@@ -206,10 +224,11 @@ function core.test_load(path, text)
   test.load(path, chunk, problem)
 end
 
----Registers a helper, which runs before the file: the text of a script, or a module's name.
-function core.test_helper(name, text)
+---Registers a helper, which runs before the file: the text of a script, or, where that is "", a
+---module's name.
+function core.test_helper(name, text, arguments)
   local chunk, problem
-  if text then
+  if text ~= "" then
     chunk, problem = compile(name, text)
   end
   if problem then
@@ -217,7 +236,7 @@ function core.test_helper(name, text)
   end
   test.load_helper(name, chunk or function()
     return globals.require(name)
-  end)
+  end, arguments)
 end
 
 ---Tells Lua's own `require`, of suites without the sandbox, where modules are.

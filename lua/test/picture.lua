@@ -1,9 +1,12 @@
--- What a test can see of the picture: the draw calls of a frame, as the renderer would make them.
--- What Guis show in words is `Gui.inspect`.
+-- What a test can see of the picture: the draw calls of a frame, as the renderer would make them,
+-- and screenshots, which are compared with files beside the suite. What Guis show in words is
+-- `Gui.inspect`.
 local core = ...
 
+local type, error, next, find = type, error, next, string.find
+
 local kit = core.test.kit
-local engine_test = kit.engine_test
+local engine_test, request = kit.engine_test, kit.request
 kit.own(core.debug.getinfo(1, "S").source)
 
 ---The draw calls of the last frame that was played, in their order: tables with `gui`, `layer`,
@@ -17,4 +20,48 @@ end
 ---@return integer count draw calls
 function engine_test.draw_calls()
   return #core.draws()
+end
+
+local OPTIONS = { picture = "boolean", tolerance = "number" }
+local TOLERANCE_MAX = 255
+
+local function check_options(options)
+  if type(options) ~= "table" then
+    error("test.screenshot: argument #2 'options' must be table, got " .. core.describe(options), 3)
+  end
+  for key, value in next, options do
+    local kind = OPTIONS[key]
+    if not kind then
+      local near = type(key) == "string" and core.suggest(key, core.names(OPTIONS))
+      error("test.screenshot: argument #2 'options' has the unknown option "
+        .. core.describe(key) .. (near and ", did you mean '" .. near .. "'?" or ""), 3)
+    elseif type(value) ~= kind then
+      error("test.screenshot: '" .. key .. "' must be " .. kind .. ", got "
+        .. core.describe(value), 3)
+    end
+  end
+  local tolerance = options.tolerance
+  if tolerance and not (tolerance >= 0 and tolerance <= TOLERANCE_MAX) then
+    error("test.screenshot: 'tolerance' must be from 0 to " .. TOLERANCE_MAX .. ", got "
+      .. core.describe(tolerance), 3)
+  end
+end
+
+---Fails unless the last frame that was played shows what it showed when somebody looked at it. That
+---lies beside the suite: for `hud_test.lua` in `hud_test.golden`, as a list of what is drawn or,
+---with `picture = true`, as a picture that the software adapter draws; the option
+---`--update-golden` of `engine test` writes it. Pictures are compared by blocks of 8 x 8 pixels,
+---whose bytes may differ by `tolerance` on average (6). A machine without such an adapter skips the
+---test.
+---@param name string the file's name: letters, digits, `_` and `-`
+---@param options? table `picture`: true or false; `tolerance`: from 0 to 255
+function engine_test.screenshot(name, options)
+  if type(name) ~= "string" or not find(name, "^[%w_%-]+$") then
+    error("test.screenshot: argument #1 'name' must be of letters, digits, '_' and '-', got "
+      .. core.describe(name), 2)
+  end
+  options = options == nil and {} or options
+  check_options(options)
+  kit.settle(request("screenshot", { screenshot = name, picture = options.picture,
+    tolerance = options.tolerance }))
 end

@@ -8,6 +8,17 @@ local kit = core.test.kit
 local engine_test, request = kit.engine_test, kit.request
 kit.own(core.debug.getinfo(1, "S").source)
 
+-- Fails or skips the test that asked, where the driver says so.
+local function settle(answer)
+  if not answer then
+    return
+  elseif answer.kind == "unknown" then
+    kit.raise_pending(answer.words)
+  end
+  kit.fail(answer.words)
+end
+kit.settle = settle
+
 local TEXT_BYTES_MAX = 16 * 1024 * 1024 -- of a script's new text
 
 local function check(name, index, argument, value)
@@ -49,11 +60,13 @@ function engine_test.reload(file, text)
   return nil, (result.place ~= "" and result.place .. ": " or "") .. result.message
 end
 
-local FAULTS = { ["disk full"] = false, ["missing file"] = true } -- whether it is of a file
+-- Whether it is of a file.
+local FAULTS = { ["disk full"] = false, ["missing file"] = true, ["device lost"] = false }
 
 ---Has something of the outside fail until the test ends: "disk full" (saves and user settings
 ---cannot be written) or "missing file" (a file of the game's folder is as if it were not there;
----what was loaded before stays).
+---what was loaded before stays). "device lost": the graphics adapter fails once, as where its
+---driver crashes, and must come back with everything that was on it.
 ---@param kind string which fault
 ---@param file? string of "missing file": its path from the game's folder
 function engine_test.fault(kind, file)
@@ -63,13 +76,13 @@ function engine_test.fault(kind, file)
     local near = core.suggest(kind, core.names(FAULTS))
     error("test.fault: there is no fault '" .. kind .. "'"
       .. (near and ", did you mean '" .. near .. "'?" or "")
-      .. " (there are 'disk full' and 'missing file')", 2)
+      .. " (there are 'device lost', 'disk full' and 'missing file')", 2)
   elseif of_file then
     check("fault", 2, "file", file)
   elseif file ~= nil then
     error("test.fault: '" .. kind .. "' takes no file, got " .. core.describe(file), 2)
   end
-  request("fault", { fault = kind, file = file })
+  settle(request("fault", { fault = kind, file = file }))
   core.forget_texts()
 end
 
@@ -105,6 +118,9 @@ end
 local read_script = core.read_script
 function core.read_script(name)
   local script = read_script(name)
+  if script.text then
+    kit.keep_frames(script.text)
+  end
   if script.chunk and texts[script.chunk] then
     script.text = texts[script.chunk]
   end
@@ -144,6 +160,9 @@ function kit.power_of(wanted)
     return { kind = "request", request = "reload", file = wanted.file, text = wanted.text }
   elseif wanted.fault then
     return { kind = "request", request = "fault", fault = wanted.fault, file = wanted.file }
+  elseif wanted.screenshot then
+    return { kind = "request", request = "screenshot", name = wanted.screenshot,
+      picture = wanted.picture, tolerance = wanted.tolerance }
   elseif wanted.input then
     return { kind = "request", request = "input", events = wanted.events }
   elseif wanted.close then

@@ -406,8 +406,8 @@ function test.load(path, chunk, message)
 end
 
 ---Registers a helper: a chunk that runs once before all files, whose hooks hold for all of them.
-function test.load_helper(path, chunk)
-  helpers[#helpers + 1] = { path = path, chunk = suite.adopt_helper(path, chunk) }
+function test.load_helper(path, chunk, arguments)
+  helpers[#helpers + 1] = { path = path, chunk = suite.adopt_helper(path, chunk, arguments) }
 end
 
 ---Forgets all registered files, helpers and subscribers.
@@ -418,13 +418,15 @@ end
 
 local OPTIONS = {
   filter = "list", filter_out = "list", names = "list", tags = "list", exclude_tags = "list",
+  exclude_names = "list",
   shuffle = "seed", sort = "flag", fail_fast = "flag", list_only = "flag", announce = "flag",
   detailed = "flag",
   seed = "number", frame_seconds = "number",
 }
 
 local function read_options(options)
-  local read = { filter = {}, filter_out = {}, names = {}, tags = {}, exclude_tags = {} }
+  local read = { filter = {}, filter_out = {}, names = {}, exclude_names = {}, tags = {},
+    exclude_tags = {} }
   for key, value in next, options or {} do
     local kind = OPTIONS[key]
     if not kind then
@@ -438,7 +440,7 @@ local function read_options(options)
 end
 
 ---Starts a run over everything that is registered. Options: filter, filter_out (Lua patterns on the
----full name), names (exact), tags, exclude_tags, shuffle (a seed, or true with `seed`), sort,
+---full name), names and exclude_names (exact), tags, exclude_tags, shuffle (a seed, or true with `seed`), sort,
 ---fail_fast, list_only, announce (a "start" event before each test), detailed (events of tests have
 ---the names of their groups), frame_seconds.
 function test.begin(options)

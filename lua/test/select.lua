@@ -35,6 +35,11 @@ local function has_tag(name, tags, wanted)
 end
 
 local function is_excluded(options, name)
+  for i = 1, #options.exclude_names do
+    if options.exclude_names[i] == name then
+      return true
+    end
+  end
   return any_found(name, options.filter_out)
     or has_tag(name, suite.tags(name), options.exclude_tags)
 end

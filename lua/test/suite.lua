@@ -95,13 +95,14 @@ function suite.adopt(chunk)
   return chunk
 end
 
----Does the same for a helper. A function that it returns is called then, as busted does.
-function suite.adopt_helper(path, chunk)
+---Does the same for a helper. A function that it returns is called then, as busted does, with the
+---words that are given to helpers.
+function suite.adopt_helper(path, chunk, arguments)
   suite.adopt(chunk)
   return function()
     local after = chunk()
     if type(after) == "function" then
-      after(core.test.modules.busted, path, { arguments = {} })
+      after(core.test.modules.busted, path, { arguments = arguments or {} })
     end
   end
 end

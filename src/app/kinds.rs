@@ -3,12 +3,15 @@
 use crate::resource::data_kinds;
 use crate::resource::kind::{Kind, Kinds};
 use crate::script::lua_kind;
+use crate::system::particles::kind::PARTICLES;
 use crate::system::render::shader::{MATERIAL, SHADER};
 use crate::system::sound::kinds as sound_kinds;
 use crate::system::text::kind as font_kind;
 use crate::system::textures::compile::TEXTURE;
 use crate::system::textures::sheet::SHEET;
-use crate::world::unit_resource;
+use crate::system::tilemaps::kind::TILEMAP;
+use crate::world::physics::PHYSICS_PROPERTIES;
+use crate::world::{level_resource, model, unit_resource};
 
 static ALL: &[&Kind] = &[
     &lua_kind::LUA,
@@ -22,9 +25,14 @@ static ALL: &[&Kind] = &[
     &SHEET,
     &SHADER,
     &MATERIAL,
+    &PARTICLES,
     &sound_kinds::SOUND,
     &sound_kinds::MIXER,
+    &model::MODEL,
     &unit_resource::UNIT,
+    &level_resource::LEVEL,
+    &TILEMAP,
+    &PHYSICS_PROPERTIES,
 ];
 
 /// Every kind.

@@ -3,36 +3,42 @@
 
 pub mod crash;
 mod desk;
+mod figures;
 mod game;
 pub mod given;
 pub mod kinds;
+mod measures;
 mod play;
 pub mod record;
 mod resources;
 mod screen;
 mod tape;
 pub mod testing;
+mod tools;
+mod tuning;
 
-use crate::doing;
 use crate::engine::{Build, Engine, Start};
 use crate::foundation::sjson::Tree;
 use crate::foundation::tasks::Pool;
-use crate::foundation::{Error, log};
+use crate::foundation::{Error, log, profile};
 use crate::resource::project::{NoScript, Project};
 use crate::resource::settings::Settings;
 use crate::resource::store::Store;
 use crate::resource::watch::Watch;
-use crate::script::{Config, Report, Value, Vm, modules};
+use crate::script::{Config, Report, Value, Vm, Work, modules};
 use crate::system::platform;
 use crate::system::sound::{Destination, Sounds};
 use crate::system::time_step::PolicyWord;
 use crate::system::window::{Change, Fullscreen, Vsync, Window};
+use crate::{doing, scope};
 use std::path::PathBuf;
 
 pub use game::Game;
 use given::Given;
-pub use play::{HEADLESS_STEP, Options, Pace, play};
+pub use measures::Measures;
+pub use play::{HEADLESS_STEP, LetIn, Options, Pace, play};
 pub use screen::{Choice, Screenshot, Show};
+use tools::Tools;
 
 /// What the process says to its caller.
 pub mod exit {
@@ -44,6 +50,8 @@ pub mod exit {
     pub const NOTHING: i32 = 3;
     /// The engine itself failed.
     pub const ENGINE: i32 = 4;
+    /// Nothing failed but screenshots that have nothing to be compared with.
+    pub const SNAPSHOT: i32 = 5;
 }
 
 /// How a game is opened.
@@ -77,10 +85,16 @@ pub struct App {
     vm: Vm,
     watch: Option<Watch>,
     boot: String,
+    /// Whether a script was saved that could not be taken, and waits for a mended one.
+    waits: bool,
     /// What the next frame gets from outside.
     given: Given,
     init_seconds: f64,
     update_seconds: f64,
+    /// What the scripts had done at the last frame's end.
+    work: Work,
+    /// Who looks into it from outside.
+    tools: Option<Tools>,
 }
 
 impl App {
@@ -127,9 +141,21 @@ impl App {
         let (seed, sound) = (opening.seed, &opening.sound);
         engine.sounds = Sounds::new(settings, store, seed, checked, sound)?;
         apply_settings(&mut engine)?;
+        figures::begin(opening.build);
         let vm = Vm::new(engine, config).map_err(|report| Error::new(report.to_string()))?;
         let given = Given::default();
-        Ok(App { vm, watch, boot, given, init_seconds, update_seconds })
+        let work = Work::default();
+        Ok(App {
+            vm,
+            watch,
+            boot,
+            waits: false,
+            given,
+            init_seconds,
+            update_seconds,
+            work,
+            tools: None,
+        })
     }
 
     /// The VM and, in it, the engine.
@@ -159,7 +185,7 @@ impl App {
             self.vm.call_core("boot", &[boot], self.init_seconds)?;
         }
         self.call("init", &[], self.init_seconds)?;
-        self.vm.collect_all();
+        self.vm.collect_start();
         Ok(())
     }
 
@@ -168,29 +194,60 @@ impl App {
         self.given.append(given);
     }
 
-    /// Plays one frame, which took `measured` seconds: input, packages and new resources, the
-    /// clock, `update`, `render`, the collector.
+    /// Plays one frame, which took `measured` seconds: input, packages and new resources, what
+    /// tools ask, the clock, `update`, `render`, the collector. [`App::end_frame`] ends it.
     pub fn frame(&mut self, measured: f64) -> Result<(), Box<Report>> {
-        self.take_given()?;
-        self.take_packages()?;
-        self.swap_resources()?;
+        profile::begin_frame();
+        let played = self.play_frame(measured);
+        if played.is_err() {
+            self.end_frame();
+        }
+        played
+    }
+
+    fn play_frame(&mut self, measured: f64) -> Result<(), Box<Report>> {
+        self.begin_with_what_is_new()?;
         let engine = self.vm.engine();
         let delta = engine.time_step.step(measured);
         engine.frame.index += 1;
         engine.frame.delta = delta;
         engine.frame.total += delta;
         engine.workers.begin_frame(engine.frame.index);
-        self.call("update", &[Value::Number(delta)], self.update_seconds)?;
-        self.call("render", &[], self.update_seconds)?;
+        self.note_step(measured);
+        {
+            scope!("update");
+            self.call("update", &[Value::Number(delta)], self.update_seconds)?;
+        }
+        {
+            scope!("render");
+            self.call("render", &[], self.update_seconds)?;
+        }
         self.vm.engine().finish_unseen_frame();
         self.step_sound(measured);
+        scope!("collector");
         self.vm.collect();
+        Ok(())
+    }
+
+    fn begin_with_what_is_new(&mut self) -> Result<(), Box<Report>> {
+        {
+            scope!("input");
+            self.take_given()?;
+        }
+        {
+            scope!("resources");
+            self.take_packages()?;
+            self.swap_resources()?;
+        }
+        scope!("tools");
+        self.answer_tools(true);
         Ok(())
     }
 
     /// Sound goes on. What is heard keeps to the clock, whatever the game makes of a frame's time;
     /// a run that must repeat keeps to its own steps.
     fn step_sound(&mut self, measured: f64) {
+        scope!("sound");
         let engine = self.vm.engine();
         engine.move_linked_voices();
         // A game that stood still is not followed by as much sound at once.
@@ -297,8 +354,17 @@ fn window_opening(
 }
 
 fn apply_settings(engine: &mut Engine) -> Result<(), Error> {
+    apply_collection(engine);
+    apply_priorities(engine)?;
+    apply_time_step(engine)
+}
+
+fn apply_collection(engine: &mut Engine) {
     engine.collection.milliseconds = engine.settings.number("collector.milliseconds");
     engine.collection.ceiling_mib = engine.settings.number("collector.ceiling_mib");
+}
+
+fn apply_priorities(engine: &mut Engine) -> Result<(), Error> {
     for system in crate::world::SYSTEMS {
         let priority = engine.settings.number(&format!("tasks.priorities.{system}"));
         if priority.fract() != 0.0 {
@@ -309,6 +375,10 @@ fn apply_settings(engine: &mut Engine) -> Result<(), Error> {
         }
         engine.tasks.set_priority(system, priority as u8);
     }
+    Ok(())
+}
+
+fn apply_time_step(engine: &mut Engine) -> Result<(), Error> {
     let fault = |words: &str| crate::error!("settings.sjson: 'time_step': {words}");
     let mut words = Vec::new();
     for item in engine.settings.list("time_step") {

@@ -4,12 +4,15 @@
 use super::given::Given;
 use super::screen::{Screen, Show};
 use super::tape::Tape;
-use super::{App, Game, Opening, crash, exit, window_opening};
+use super::{App, Game, Measures, Opening, crash, exit, window_opening};
 use crate::engine::Build;
-use crate::foundation::{Error, fault, log};
+use crate::foundation::{Error, fault, log, profile};
+use crate::scope;
 use crate::script::Report;
+use crate::system::input::{Event, What};
 use crate::system::platform;
 use crate::system::sound::Destination;
+use crate::system::window::Change;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -24,6 +27,15 @@ pub enum Pace {
     Fixed(f64),
     /// As the clock has it.
     RealTime,
+}
+
+/// Whether tools may look into the game while it is played.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum LetIn {
+    Always,
+    /// Where it is played in a window.
+    WithWindow,
+    Never,
 }
 
 /// What to play, and how.
@@ -48,6 +60,10 @@ pub struct Options {
     pub sound: Destination,
     /// How it is seen.
     pub show: Show,
+    /// What it is measured for.
+    pub measures: Measures,
+    /// Whether tools may look into it; never into a bundle.
+    pub tools: LetIn,
     /// Frames that are played where a window is wanted and there is no display; until stopped if
     /// none.
     pub frames_without_display: Option<u64>,
@@ -56,15 +72,19 @@ pub struct Options {
 /// Plays a game: the process's exit code.
 pub fn play(options: Options) -> i32 {
     let mut options = options;
+    options.measures.begin();
     let opened = Tape::open(&mut options).and_then(|tape| {
         let mut screen = open_screen(&mut options)?;
         let opening = opening(&options);
         let app = open_app(&opening, &mut screen)?;
-        Ok(Run { app, screen, tape, opening, options: options.clone(), broken: None })
+        let (options, held) = (options.clone(), Given::default());
+        Ok(Run { app, screen, tape, opening, options, broken: None, held })
     });
     let opened = opened.and_then(|mut run| {
         let Run { tape, app, options, .. } = &mut run;
-        tape.begin(app, options).map(|()| run)
+        tape.begin(app, options)?;
+        options.measures.begin_with(app.vm())?;
+        run.let_tools_in().map(|()| run)
     });
     let mut run = match opened {
         Ok(run) => run,
@@ -79,6 +99,7 @@ pub fn play(options: Options) -> i32 {
     crash::watch(run.app.vm());
     // A fault of the engine's own outside of a script's call ends here, as a report too.
     let played = catch_unwind(AssertUnwindSafe(|| run.play_to_the_end()));
+    run.app.vm().end_with_process();
     played.unwrap_or_else(|_| {
         let report = Report { engine_fault: true, ..Report::of_words(fault::take_panic()) };
         crash::tell(run.app.vm(), &report);
@@ -149,6 +170,8 @@ struct Run {
     options: Options,
     /// What stopped the game, while its window waits for a file that is saved.
     broken: Option<Broken>,
+    /// What came from outside while tools had the game stand.
+    held: Given,
 }
 
 /// A game that an error stopped, in development.
@@ -160,8 +183,36 @@ struct Broken {
 
 /// How long the window of a stopped game sleeps between two looks at what there is to do.
 const BROKEN_SLEEP: Duration = Duration::from_millis(15);
+/// The same where tools have it stand: they wait for answers.
+const STILL_SLEEP: Duration = Duration::from_millis(3);
+/// The most that is kept of what devices say meanwhile.
+const HELD_MAX: usize = 1024;
 
 impl Run {
+    /// Lets tools in, where they are wanted.
+    fn let_tools_in(&mut self) -> Result<(), Error> {
+        let wanted = match self.options.tools {
+            LetIn::Always => true,
+            LetIn::WithWindow => self.screen.has_window(),
+            LetIn::Never => false,
+        };
+        let folder = match &self.options.game {
+            _ if !wanted => return Ok(()),
+            Game::Folder(folder) => folder.clone(),
+            Game::Bundle(_) if self.options.tools == LetIn::WithWindow => return Ok(()),
+            Game::Bundle(_) => {
+                let words = "a bundle is a release, into which no tools can look";
+                return Err(crate::error!("{words}: run the game's folder"));
+            }
+        };
+        match self.app.let_tools_in(folder) {
+            Ok(address) => eprintln!("engine: tools: {address}"),
+            Err(error) if self.options.tools == LetIn::Always => return Err(error),
+            Err(error) => log::warning(&error.message),
+        }
+        Ok(())
+    }
+
     fn play_to_the_end(&mut self) -> i32 {
         let played = self.play_frames();
         let told = self.broken.is_some();
@@ -188,7 +239,9 @@ impl Run {
         if let Err(error) = &heard {
             log::error(&error.to_string());
         }
-        if (!self.tape.end(&self.options) || !seen || heard.is_err()) && code == exit::SUCCESS {
+        let measured = self.options.measures.end(self.app.vm());
+        let well = self.tape.end(&self.options) && seen && heard.is_ok() && measured;
+        if !well && code == exit::SUCCESS {
             code = exit::FAILED;
         }
         match code {
@@ -211,14 +264,27 @@ impl Run {
             if self.options.frames.is_some_and(|frames| played >= frames) {
                 break;
             }
-            let given = self.screen.poll(self.app.vm().engine());
+            if self.broken.is_none() && !self.app.stands_still() {
+                profile::begin_frame();
+            }
+            let given = self.poll();
             if self.broken.is_some() {
                 self.wait_for_a_file(given)?;
                 last = Instant::now();
                 continue;
             }
+            if self.app.stands_still() {
+                self.stand_still(given);
+                last = Instant::now();
+                continue;
+            }
+            let mut all = std::mem::take(&mut self.held);
+            all.append(given);
+            all.events.extend(self.app.take_tool_events());
+            let given = all;
             let measured = match self.options.pace {
                 Pace::Fixed(seconds) => seconds,
+                Pace::RealTime if self.app.is_stepping() => HEADLESS_STEP,
                 Pace::RealTime => {
                     let now = Instant::now();
                     std::mem::replace(&mut last, now).elapsed().as_secs_f64()
@@ -237,12 +303,41 @@ impl Run {
                 || platform::asked_to_end().is_some();
             let engine = self.app.vm().engine();
             self.screen.show(engine, is_last);
-            if !self.tape.frame(measured, given, engine) {
+            let goes_on = self.tape.frame(measured, given, engine);
+            self.app.end_frame();
+            self.options.measures.after_frame(played);
+            if !goes_on {
                 break;
             }
             self.wait_for_next_frame(began);
         }
         Ok(())
+    }
+
+    fn poll(&mut self) -> Given {
+        scope!("poll");
+        self.screen.poll(self.app.vm().engine())
+    }
+
+    /// One look at what there is to do while tools have the game stand. What the player lets go of
+    /// is not forgotten; what else is done with the devices has no game to go to.
+    fn stand_still(&mut self, given: Given) {
+        if given.changes.iter().any(|change| matches!(change, Change::Close | Change::Gone)) {
+            self.app.go_on();
+        }
+        let stays = |event: &Event| match &event.what {
+            What::Button { value, .. } => *value == 0.0,
+            What::Axis { .. } | What::Motion { .. } | What::Touch { .. } => false,
+            What::Text(_) | What::Compose { .. } => false,
+            What::Label { .. } | What::Connected { .. } => true,
+            What::Disconnected | What::Reset => true,
+        };
+        let room = HELD_MAX.saturating_sub(self.held.events.len());
+        let events = given.events.into_iter().filter(stays).take(room).collect();
+        self.held.append(Given { events, changes: given.changes });
+        self.screen.hear(self.app.vm().engine());
+        self.app.answer_tools(false);
+        std::thread::sleep(STILL_SLEEP);
     }
 
     /// An unexpected error. In development, where a window is open, it is told and the game stops;
@@ -258,6 +353,7 @@ impl Run {
         crash::tell(self.app.vm(), &report);
         eprintln!("engine: save a file to try again; Escape, or closing the window, ends");
         self.app.vm().engine().show_error(&report.to_string());
+        self.app.tell_tools(Some(report.to_string()));
         self.broken = Some(Broken { report, started });
         Ok(())
     }
@@ -284,11 +380,13 @@ impl Run {
             Ok(true) => {
                 self.broken = None;
                 self.app.vm().engine().hide_error();
+                self.app.tell_tools(None);
                 eprintln!("engine: a file was saved: going on");
             }
             Ok(false) => {
                 let is_last = platform::asked_to_end().is_some();
                 self.screen.show(self.app.vm().engine(), is_last);
+                self.app.answer_tools(false);
                 std::thread::sleep(BROKEN_SLEEP);
             }
             Err(report) => self.stumble(report, started)?,
@@ -301,6 +399,7 @@ impl Run {
         let in_words = |error: Error| Box::new(Report::of_words(error.to_string()));
         let mut app = open_app(&self.opening, &mut self.screen).map_err(in_words)?;
         std::mem::swap(&mut self.app.vm().engine().window, &mut app.vm().engine().window);
+        app.inherit_tools(&mut self.app);
         self.app = app;
         crash::watch(self.app.vm());
         self.screen.start_renderer().map_err(in_words)?;

@@ -4,13 +4,14 @@
 use super::App;
 use super::kinds::KINDS;
 use crate::engine::Build;
-use crate::foundation::log;
+use crate::foundation::{Error, log};
 use crate::resource::compile::{self, Compiled, Target, data_folder};
 use crate::resource::name::ResourceName;
 use crate::resource::store::{Data, Store};
 use crate::resource::watch::Watch;
 use crate::script::{Report, Value};
 use crate::system::platform;
+use crate::world::physics::PHYSICS_PROPERTIES;
 use std::path::Path;
 
 /// Compiles what changed in a game's folder and opens it. What cannot be compiled is told, all of
@@ -27,6 +28,7 @@ pub fn open(root: &Path) -> Store {
         kinds: KINDS,
         source_platform: platform::NAME,
         release: false,
+        exclude: &[],
         threads: std::thread::available_parallelism().map_or(1, usize::from),
     };
     match compile::compile(&target, &|_, _| {}) {
@@ -39,6 +41,20 @@ pub fn open(root: &Path) -> Store {
             Store::default()
         }
     }
+}
+
+/// Compiles what changed in a game's folder since the last time.
+pub fn compile_again(root: &Path) -> Result<Compiled, Error> {
+    let target = Target {
+        root,
+        data: data_folder(root, platform::NAME),
+        kinds: KINDS,
+        source_platform: platform::NAME,
+        release: false,
+        exclude: &[],
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    compile::compile(&target, &|_, _| {})
 }
 
 /// Opens what was compiled just before, by another process.
@@ -95,6 +111,23 @@ impl App {
     pub fn swap_resources(&mut self) -> Result<bool, Box<Report>> {
         let compiled: Vec<Compiled> =
             self.watch.as_ref().map_or_else(Vec::new, |watch| watch.changes().collect());
+        if compiled.is_empty() && !self.vm.engine().store.will_prefer() {
+            return Ok(false);
+        }
+        let errors = log::error_count();
+        let swapped = self.swap(compiled)?;
+        // What is refused is told where it is looked at, until it is mended.
+        let refused = log::errors_since(errors);
+        if !refused.is_empty() {
+            self.vm.engine().show_refusals(refused);
+        } else if !self.waits {
+            self.vm.engine().hide_refusals();
+        }
+        Ok(swapped)
+    }
+
+    fn swap(&mut self, compiled: Vec<Compiled>) -> Result<bool, Box<Report>> {
+        let tuned = compiled.iter().any(|compiled| compiled.settings) && self.take_settings();
         let store = &mut self.vm.engine().store;
         let mut changed = store.apply_preferences();
         for compiled in compiled {
@@ -104,7 +137,7 @@ impl App {
             changed.extend(names);
         }
         if changed.is_empty() {
-            return Ok(false);
+            return Ok(tuned);
         }
         changed.sort();
         changed.dedup();
@@ -112,14 +145,22 @@ impl App {
     }
 
     /// Has the scripts among `changed` reloaded, and the game told of everything that is new.
-    fn reload(&mut self, changed: &[ResourceName]) -> Result<(), Box<Report>> {
+    pub(super) fn reload(&mut self, changed: &[ResourceName]) -> Result<(), Box<Report>> {
         let mut files = Vec::new();
         let engine = self.vm.engine();
         engine.sounds.reload(&mut engine.store, changed);
         engine.text.reload(&mut engine.store, changed);
         engine.reload_pictures(changed);
+        engine.reload_particles(changed);
+        if changed.iter().any(|name| name.kind == PHYSICS_PROPERTIES.name) {
+            engine.physics.properties = None;
+        }
         if changed.iter().any(|name| name.kind == "unit") {
             engine.units.resources.clear();
+        }
+        engine.tilemaps.reload(changed);
+        if changed.iter().any(|name| name.kind == "level") {
+            engine.levels.resources.clear();
         }
         let (release, store) = (engine.build == Build::Release, &mut engine.store);
         for name in changed.iter().filter(|name| name.kind == "lua") {
@@ -138,6 +179,8 @@ impl App {
         }
         let names = changed.iter().map(|name| Value::Text(name.to_string())).collect();
         let arguments = [Value::List(files), Value::List(names)];
-        self.vm.call_core("swap", &arguments, self.update_seconds).map(|_| ())
+        let waits = self.vm.call_core("swap", &arguments, self.update_seconds)?;
+        self.waits = waits == Value::Boolean(true);
+        Ok(())
     }
 }

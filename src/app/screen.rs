@@ -4,13 +4,15 @@
 use super::desk;
 use super::given::Given;
 use crate::engine::Engine;
+use crate::scope;
 use crate::foundation::{Error, files, log};
 use crate::packet::{Capture, Packet, Target};
 use crate::resource::image::encode_png;
 use crate::resource::name::ResourceName;
+use crate::resource::settings::Settings;
 use crate::system::input::pads::{Database, Pads};
 use crate::system::platform::seconds_since_start;
-use crate::system::render::{self, Event, Output, Picture, Renderer};
+use crate::system::render::{self, Event, Output, Picture, Quality, Renderer};
 use crate::system::textures::Abilities;
 use crate::system::window::{Clipboard, Desktop, NoDesktop, Opening, Vsync};
 use std::path::PathBuf;
@@ -54,6 +56,7 @@ pub struct Screen {
     packet: Packet,
     pixels: (u32, u32),
     vsync: Vsync,
+    quality: Quality,
     /// When the newest input came, by the process's clock.
     newest_input: f64,
     screenshot: Wanted,
@@ -93,6 +96,7 @@ impl Screen {
             packet: Packet::default(),
             pixels: (opening.width, opening.height),
             vsync: opening.vsync,
+            quality: Quality::DEFAULT,
             newest_input: 0.0,
             screenshot: wanted,
             show,
@@ -126,6 +130,7 @@ impl Screen {
             threaded: self.show.threaded,
             vsync: vsync_of(self.vsync),
             timing: false,
+            quality: self.quality,
             clock: seconds_since_start,
         };
         match Renderer::start(options) {
@@ -189,10 +194,18 @@ impl Screen {
             self.vsync = engine.window.vsync;
             renderer.set_vsync(vsync_of(self.vsync));
         }
+        let quality = quality_of(&engine.settings);
+        if self.quality != quality {
+            self.quality = quality;
+            renderer.set_quality(quality);
+        }
         let adapter = renderer.adapter();
         let (side_max, blocks) = (adapter.texture_side_max, adapter.block_textures);
         engine.textures.set_abilities(&mut engine.store, Abilities { side_max, blocks });
-        let mut packet = engine.take_packet(std::mem::take(&mut self.packet));
+        let mut packet = {
+            scope!("packet");
+            engine.take_packet(std::mem::take(&mut self.packet))
+        };
         packet.input_seconds = std::mem::take(&mut self.newest_input);
         if self.screenshot == Wanted::Waiting {
             let frame = self.show.screenshot.as_ref().and_then(|wanted| wanted.frame);
@@ -201,14 +214,18 @@ impl Screen {
                 self.screenshot = Wanted::Asked;
             }
         }
-        self.packet = renderer.submit(packet);
+        {
+            scope!("submit");
+            self.packet = renderer.submit(packet);
+        }
         let figures = renderer.statistics();
+        super::figures::count_pictures(&figures);
         engine.window.latency = (figures.latency_frames, figures.latency_seconds);
         self.hear(engine);
     }
 
     /// Hears what the renderer has to say.
-    fn hear(&mut self, engine: &mut Engine) {
+    pub fn hear(&mut self, engine: &mut Engine) {
         let Some(renderer) = &mut self.renderer else { return };
         for event in renderer.events() {
             match event {
@@ -224,6 +241,9 @@ impl Screen {
                 }
                 Event::Note(words) => eprintln!("engine: {words}"),
                 Event::TextureRefused { words, .. } => log::error(&words),
+                Event::MeshRefused { name, words, .. } => {
+                    log::error(&format!("the mesh '{name}' is not drawn: {words}"));
+                }
                 Event::ShaderFailed { words, .. } | Event::Fault { words } => log::error(&words),
                 Event::DeviceRecovered { words } => log::warning(&words),
                 Event::Failed { words } => log::error(&format!("nothing is drawn: {words}")),
@@ -317,6 +337,18 @@ fn mappings(engine: &mut Engine) -> Database {
         }
     }
     database
+}
+
+/// How the settings want worlds to be drawn.
+fn quality_of(settings: &Settings) -> Quality {
+    let texels = settings.number("render.shadow_texels") as u32;
+    Quality {
+        samples: if settings.boolean("render.smooth_edges") { 4 } else { 1 },
+        shadow_texels: texels,
+        spot_texels: texels / 2,
+        shadow_distance: settings.number("render.shadow_distance") as f32,
+        cascades: settings.number("render.shadow_maps") as u32,
+    }
 }
 
 fn vsync_of(vsync: Vsync) -> render::Vsync {

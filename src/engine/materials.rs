@@ -25,14 +25,31 @@ impl Engine {
     /// The material that all share who draw by its name. A texture stands in for one that does not
     /// exist.
     pub fn find_material(&mut self, name: &str) -> Result<MaterialId, Error> {
+        if let Some(material) = self.of_model(name)? {
+            return Ok(material);
+        }
         let Engine { materials, textures, store, .. } = self;
         materials.find(store, name, &mut |store, name| resolve(textures, store, name))
     }
 
     /// A material of its own, whose variables and textures are set apart.
     pub fn new_material(&mut self, name: &str) -> Result<MaterialId, Error> {
+        if self.of_model(name)?.is_some()
+            && let Some(made) = self.materials.copy_surface(name)
+        {
+            return made;
+        }
         let Engine { materials, textures, store, .. } = self;
         materials.make(store, name, &mut |store, name| resolve(textures, store, name))
+    }
+
+    /// A material that a model brought; what has a file of its own, or a picture, is none.
+    fn of_model(&mut self, name: &str) -> Result<Option<MaterialId>, Error> {
+        let own = ["material", "texture"].map(|kind| ResourceName::new(kind, name));
+        match own.iter().any(|own| self.store.has(own)) {
+            true => Ok(None),
+            false => self.model_material(name),
+        }
     }
 
     /// Sets one of a material's textures.
@@ -52,6 +69,7 @@ impl Engine {
         let Engine { materials, textures, store, .. } = self;
         textures.reload(store, changed);
         materials.reload(store, changed, &mut |store, name| resolve(textures, store, name));
+        self.reload_models(changed);
         self.refresh_sources();
         self.refresh_material_sources();
     }

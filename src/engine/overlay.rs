@@ -135,6 +135,7 @@ impl Engine {
         {
             packet.views.push(over(gui.0, None));
         }
+        self.fill_notice(packet);
         if let Some(report) = self.picture.error.take() {
             if let Ok(gui) = self.draw_error(&report) {
                 let views = self.picture.last.as_ref().map(|last| last.views.clone());
@@ -205,7 +206,7 @@ impl Engine {
 }
 
 /// A view of a Gui alone, over all the screen.
-fn over(gui: Handle, clear: Option<[f32; 4]>) -> View {
+pub(super) fn over(gui: Handle, clear: Option<[f32; 4]>) -> View {
     View {
         target: Target::Screen,
         rectangle: [0.0, 0.0, 1.0, 1.0],

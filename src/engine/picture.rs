@@ -37,6 +37,9 @@ pub struct Picture {
     /// The report of the error that stopped the game.
     pub(super) error: Option<String>,
     pub(super) error_gui: Option<GuiId>,
+    /// What was not taken of saved files, while the game goes on.
+    pub(super) refusals: Vec<String>,
+    pub(super) notice_gui: Option<GuiId>,
     /// The views of the newest frame, and what stays of the last picture below the report.
     pub(super) last_views: Vec<View>,
     pub(super) last: Option<LastPicture>,
@@ -100,6 +103,7 @@ impl Engine {
 
     /// A living camera.
     pub fn camera(&mut self, camera: CameraId) -> &mut Camera {
+        self.follow(camera);
         self.cameras.get_mut(camera.0).expect("the handle was checked where it came in")
     }
 
@@ -134,7 +138,7 @@ impl Engine {
         if let Some(world) = self.main_world {
             return Ok(world);
         }
-        let world = self.new_world()?;
+        let world = self.new_world(Default::default())?;
         self.main_world = Some(world);
         Ok(world)
     }
@@ -337,7 +341,7 @@ impl Engine {
                 [color.red, color.green, color.blue, color.alpha].map(|part| part / 255.0)
             }),
             camera,
-            scene: None,
+            scene: self.scene_number(world),
             layers: u32::MAX,
             guis: self.guis.of_world(world.0),
         });
@@ -358,6 +362,7 @@ impl Engine {
         self.end_targets();
         self.refresh_sources();
         self.refresh_material_sources();
+        self.refresh_skins();
         self.materials.flush(&mut packet.materials);
         self.textures.flush(&mut packet.textures);
         for (gui, target) in self.guis.into_textures() {
@@ -376,6 +381,7 @@ impl Engine {
             view.guis.extend(self.draw_lines(i, &view, worlds[i]));
             packet.views.push(view);
         }
+        self.fill_scenes(packet);
         self.lines.end_frame(self.frame.total);
         if self.picture.is_shown && self.build == Build::Development {
             self.note_views(&packet.views);
@@ -384,6 +390,7 @@ impl Engine {
         if let Err(error) = self.text.flush(&self.tasks, &mut packet.textures) {
             log::error(&error.to_string());
         }
+        self.draw_particles(packet);
         let stopped = self.picture.error.is_some();
         self.guis.end_frame(&mut packet.guis, &mut packet.ended_guis, |left| {
             if stopped {

@@ -21,13 +21,16 @@ pub enum Kept {
 impl Engine {
     /// Keeps this much of every frame from now on, or more where more is kept already.
     pub fn keep_frames(&mut self, kept: Kept) {
-        self.picture.kept = self.picture.kept.max(kept);
+        if kept > self.picture.kept {
+            self.picture.kept = kept;
+            self.picture.first_kept = 0;
+        }
         if kept >= Kept::Words {
             self.guis.keep_shadow();
         }
     }
 
-    /// How much is kept, and since which frame.
+    /// How much is kept, and since which frame; 0: none was played since it was asked for.
     pub fn kept_frames(&self) -> (Kept, u64) {
         (self.picture.kept, self.picture.first_kept)
     }

@@ -8,15 +8,25 @@ use crate::foundation::{Handle, Kind};
 use crate::system::input::{DEVICES, DeviceId, PAD};
 
 /// What state hashes tell apart, in the order of the hashes.
-pub const SYSTEMS: [&str; 6] =
-    ["time", "random numbers", "worlds", "sound", "input", "what the game hashed"];
+pub const SYSTEMS: [&str; 8] = [
+    "time",
+    "random numbers",
+    "worlds",
+    "physics",
+    "particles",
+    "sound",
+    "input",
+    "what the game hashed",
+];
 
 const TIME: usize = 0;
 const RANDOM: usize = 1;
 const WORLDS: usize = 2;
-const SOUND: usize = 3;
-const INPUT: usize = 4;
-const GAME: usize = 5;
+const PHYSICS: usize = 3;
+const PARTICLES: usize = 4;
+const SOUND: usize = 5;
+const INPUT: usize = 6;
+const GAME: usize = 7;
 
 /// Numbers of objects of the input that are no devices.
 const FINGERS: u64 = 1 << 8;
@@ -120,6 +130,10 @@ impl Engine {
                 floats.for_each(|float| hash.write_f32(float));
             });
         }
+        self.physics.each_state(|handle, write| census.write(PHYSICS, number(handle), write));
+        for (handle, effect) in self.particles.slots().iter() {
+            census.note(PARTICLES, number(handle), self.particles.hash_of(effect));
+        }
         self.sounds.voices.each_hash(|object, hash| census.note(SOUND, object, hash));
         self.note_input(&mut census);
         self.game_hash.take(&mut census);
@@ -152,6 +166,8 @@ impl Engine {
             TIME => "the frame's number and the game's time".to_string(),
             RANDOM => "the random numbers of the game".to_string(),
             WORLDS => self.name_in_worlds(object),
+            PHYSICS => self.name_in_physics(object),
+            PARTICLES => self.name_in_particles(object),
             SOUND => match self.sounds.voices.name_of(object) {
                 Some(sound) => format!("voice {object} '{sound}'"),
                 None if object == 0 => "the time of the mixer and its choices".to_string(),

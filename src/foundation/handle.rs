@@ -29,9 +29,20 @@ pub enum Kind {
     Worker = 7,
     GuiObject = 8,
     Unit = 10,
+    Actor = 11,
+    Mover = 12,
+    Level = 13,
+    PhysicsWorld = 14,
     SoundWorld = 15,
     Viewport = 16,
+    ParticleEffect = 18,
     LineObject = 19,
+    Mesh = 20,
+    Light = 21,
+    Joint = 22,
+    PhysicsSnapshot = 23,
+    Broadphase = 24,
+    Tilemap = 25,
 }
 
 impl Kind {
@@ -46,9 +57,20 @@ impl Kind {
         Kind::Worker,
         Kind::GuiObject,
         Kind::Unit,
+        Kind::Actor,
+        Kind::Mover,
+        Kind::Level,
+        Kind::PhysicsWorld,
         Kind::SoundWorld,
         Kind::Viewport,
+        Kind::ParticleEffect,
         Kind::LineObject,
+        Kind::Mesh,
+        Kind::Light,
+        Kind::Joint,
+        Kind::PhysicsSnapshot,
+        Kind::Broadphase,
+        Kind::Tilemap,
     ];
 
     /// The word for it in messages and in the editor's definitions.
@@ -57,6 +79,9 @@ impl Kind {
             Kind::World => "World",
             Kind::Voice => "Voice",
             Kind::SoundWorld => "SoundWorld",
+            Kind::Mesh => "Mesh",
+            Kind::Light => "Light",
+            Kind::ParticleEffect => "ParticleEffect",
             Kind::LineObject => "LineObject",
             Kind::Viewport => "Viewport",
             Kind::GuiObject => "GuiObject",
@@ -66,6 +91,14 @@ impl Kind {
             Kind::ResourcePackage => "ResourcePackage",
             Kind::Worker => "Worker",
             Kind::Unit => "Unit",
+            Kind::Tilemap => "Tilemap",
+            Kind::Broadphase => "Broadphase",
+            Kind::Level => "Level",
+            Kind::Actor => "Actor",
+            Kind::Mover => "Mover",
+            Kind::PhysicsWorld => "PhysicsWorld",
+            Kind::Joint => "Joint",
+            Kind::PhysicsSnapshot => "PhysicsSnapshot",
         }
     }
 
@@ -75,6 +108,9 @@ impl Kind {
             Kind::World => "world",
             Kind::Voice => "voice",
             Kind::SoundWorld => "sound world",
+            Kind::Mesh => "mesh",
+            Kind::Light => "light",
+            Kind::ParticleEffect => "particle effect",
             Kind::LineObject => "line object",
             Kind::Viewport => "viewport",
             Kind::GuiObject => "object of a Gui",
@@ -84,6 +120,14 @@ impl Kind {
             Kind::ResourcePackage => "package",
             Kind::Worker => "worker",
             Kind::Unit => "unit",
+            Kind::Tilemap => "tile map",
+            Kind::Broadphase => "broadphase",
+            Kind::Level => "level",
+            Kind::Actor => "actor",
+            Kind::Mover => "mover",
+            Kind::PhysicsWorld => "physics world",
+            Kind::Joint => "joint",
+            Kind::PhysicsSnapshot => "snapshot",
         }
     }
 
@@ -225,6 +269,18 @@ impl<T> Slots<T> {
         let slot = self.slots.get_mut(handle.index())?;
         let same = handle.is_of(self.kind) && slot.generation == handle.generation();
         if same { slot.value.as_mut() } else { None }
+    }
+
+    /// The living value at a slot's place, to change.
+    #[inline(always)]
+    pub fn at_mut(&mut self, index: usize) -> Option<&mut T> {
+        self.slots.get_mut(index)?.value.as_mut()
+    }
+
+    /// The handle of the living value at a slot's place.
+    pub fn handle_at(&self, index: usize) -> Option<Handle> {
+        let slot = self.slots.get(index).filter(|slot| slot.value.is_some())?;
+        Some(Handle::new(self.kind, slot.generation, index))
     }
 
     /// Ends a value. Its name, the frame and the place are kept for the words of [`Slots::stale`].

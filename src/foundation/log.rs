@@ -24,6 +24,15 @@ pub enum Level {
 }
 
 impl Level {
+    /// The name of the level.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Info => "info",
+            Level::Warning => "warning",
+            Level::Error => "error",
+        }
+    }
+
     /// The word before the line; information has none.
     fn word(self) -> &'static str {
         match self {
@@ -37,6 +46,8 @@ impl Level {
 #[derive(Default)]
 struct Log {
     last: VecDeque<(Level, String)>,
+    /// How many lines there were in all.
+    written: u64,
     errors: u64,
     warnings: BTreeMap<String, u64>,
     silent: bool,
@@ -68,6 +79,7 @@ pub fn write(level: Level, text: &str) {
         if let Some(held) = held.filter(|held| held.len() < ERRORS_HELD_MAX) {
             held.push(text.to_string());
         }
+        log.written += 1;
         if log.last.len() == LINES_KEPT {
             log.last.pop_front();
         }
@@ -153,6 +165,25 @@ pub fn last_lines() -> Vec<String> {
     with(|log| log.last.iter().map(|(level, text)| format!("{}{text}", level.word())).collect())
 }
 
+/// How many lines have been written so far, and those of them that came after line `number` and
+/// are still kept, oldest first.
+pub fn lines_after(number: u64) -> (u64, Vec<(Level, String)>) {
+    with(|log| {
+        let new = log.written.saturating_sub(number).min(log.last.len() as u64) as usize;
+        (log.written, log.last.iter().skip(log.last.len() - new).cloned().collect())
+    })
+}
+
+/// The errors that were written since there were `count` of them, as far as they are kept.
+pub fn errors_since(count: u64) -> Vec<String> {
+    with(|log| {
+        let new = log.errors.saturating_sub(count) as usize;
+        let errors = log.last.iter().filter(|(level, _)| *level == Level::Error);
+        let errors: Vec<&String> = errors.map(|(_, text)| text).collect();
+        errors[errors.len().saturating_sub(new)..].iter().map(|text| text.to_string()).collect()
+    })
+}
+
 /// How many errors have been written so far.
 pub fn error_count() -> u64 {
     with(|log| log.errors)
@@ -171,6 +202,21 @@ mod tests {
         let written = last_lines().iter().filter(|line| line.contains("old name")).count();
         assert_eq!(written, 1);
         assert!(counted_warnings().contains(&("enemy.lua:40".to_string(), 3)));
+    }
+
+    #[test]
+    fn lines_are_followed_by_their_number() {
+        set_silent(true);
+        let (before, _) = lines_after(u64::MAX);
+        info("followed one");
+        error("followed two");
+        // Other tests write, too.
+        let (after, lines) = lines_after(before);
+        assert!(after >= before + 2 && lines.len() as u64 <= after - before);
+        let own: Vec<_> = lines.iter().filter(|(_, text)| text.starts_with("followed")).collect();
+        assert_eq!(own.len(), 2, "{lines:?}");
+        assert_eq!(own[1].0.name(), "error");
+        assert!(lines_after(0).1.len() <= LINES_KEPT);
     }
 
     #[test]

@@ -4,13 +4,16 @@
 pub mod blob;
 pub mod color;
 pub mod context;
+pub mod counters;
 pub mod error;
 pub mod fault;
 pub mod files;
 pub mod handle;
 pub mod hash;
 pub mod log;
+pub mod memory;
 pub mod noise;
+pub mod profile;
 pub mod random;
 pub mod sjson;
 pub mod suggest;
@@ -21,5 +24,6 @@ pub use context::Context;
 pub use error::Error;
 /// Right-handed projections with depth from 0 to 1.
 pub use glam::camera::rh::proj::directx as projections;
+pub use glam::camera::rh::view as views;
 pub use glam::{Mat3, Mat4, Quat, Vec2, Vec3, Vec4};
 pub use handle::{Handle, Kind, Slots};

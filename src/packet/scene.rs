@@ -13,11 +13,11 @@ use bytemuck::{Pod, Zeroable};
 
 /// The most lights of one scene.
 pub const LIGHTS_MAX: usize = 1024;
-/// The most lights beside suns that shine in one view: those that reach most of it.
+/// The most lights beside suns that shine in one view: those whose reach is nearest to the camera.
 pub const VIEW_LIGHTS_MAX: usize = 64;
 /// The most suns of one scene.
 pub const SUNS_MAX: usize = 4;
-/// The most spot lights that cast shadows in one view: those that reach most of it.
+/// The most spot lights that cast shadows in one view, chosen likewise.
 pub const SPOT_SHADOWS_MAX: usize = 4;
 /// The most particles of one scene.
 pub const PARTICLES_MAX: usize = 1 << 20;
@@ -110,6 +110,7 @@ pub enum LightKind {
     Sun {
         /// Which way the light goes, of length 1.
         direction: Vec3,
+        /// Of a scene's suns the first does that wants to.
         casts_shadows: bool,
     },
     /// In all directions. A white matte surface that faces it, one metre away, sends its colour

@@ -6,6 +6,7 @@
 //! read, and compiled only if its bytes, the files that its compile read, or its kind's version
 //! differ.
 
+use super::glob::Glob;
 use super::index::{self, Entry, Index, Stamp};
 use super::kind::{Compiling, Kind, Kinds};
 use super::name::{ResourceName, is_inside};
@@ -32,6 +33,8 @@ pub struct Target<'a> {
     pub source_platform: &'a str,
     /// For a release: no names, no development statements.
     pub release: bool,
+    /// Files that are left out.
+    pub exclude: &'a [Glob],
     pub threads: usize,
 }
 
@@ -44,6 +47,8 @@ pub struct Compiled {
     pub removed: Vec<ResourceName>,
     /// Everything that went wrong, each in words with file and line.
     pub problems: Vec<String>,
+    /// Whether the game's settings were saved: noticed by the watcher.
+    pub settings: bool,
 }
 
 /// Told how far a compile is: done, of how many.
@@ -61,7 +66,7 @@ struct Job<'a> {
 struct Done {
     entry: Option<Entry>,
     new: bool,
-    problem: Option<String>,
+    problem: Option<(ResourceName, String)>,
 }
 
 /// The folder of compiled data of a game, for development on a platform.
@@ -72,7 +77,8 @@ pub fn data_folder(root: &Path, platform: &str) -> PathBuf {
 /// Compiles what changed.
 pub fn compile(target: &Target, progress: Progress) -> Result<Compiled, Error> {
     doing!("When compiling:", &target.root.display().to_string());
-    let files = scan::files(target.root)?;
+    let mut files = scan::files(target.root)?;
+    files.retain(|file| !target.exclude.iter().any(|glob| glob.fits(&file.path)));
     let scanned = scan::sort(files, &target.kinds, target.source_platform);
     let last = read_index(&target.data);
     let (jobs, unknown) = jobs(target, &scanned, &last);
@@ -82,7 +88,10 @@ pub fn compile(target: &Target, progress: Progress) -> Result<Compiled, Error> {
     compiled.problems.extend(unknown);
     let mut changed = HashSet::new();
     for done in done {
-        compiled.problems.extend(done.problem);
+        if let Some((resource, words)) = done.problem {
+            compiled.problems.push(words.clone());
+            compiled.index.failed.push((resource, words));
+        }
         if let Some(entry) = done.entry {
             if done.new && changed.insert(entry.resource.clone()) {
                 compiled.changed.push(entry.resource.clone());
@@ -93,6 +102,9 @@ pub fn compile(target: &Target, progress: Progress) -> Result<Compiled, Error> {
     let order =
         |a: &Entry, b: &Entry| (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties));
     compiled.index.entries.sort_by(order);
+    compiled.index.failed.extend(scanned.failed.iter().cloned());
+    compiled.index.failed.sort();
+    compiled.index.failed.dedup_by(|a, b| a.0 == b.0);
     for entry in &last.entries {
         let kept = compiled.index.variants(&entry.resource);
         if kept.is_empty() {
@@ -171,7 +183,7 @@ fn one(target: &Target, job: &Job) -> Done {
     }
     match build(target, job) {
         Ok((entry, new)) => Done { entry: Some(entry), new, problem: None },
-        Err(error) => kept(Some(error.message)),
+        Err(error) => kept(Some((job.resource.clone(), error.message))),
     }
 }
 
@@ -372,6 +384,7 @@ mod tests {
                 kinds: self.kinds,
                 source_platform: self.platform,
                 release: false,
+                exclude: &[],
                 threads: 2,
             };
             compile(&target, &|_, _| {}).unwrap()

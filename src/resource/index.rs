@@ -11,7 +11,7 @@ use crate::foundation::blob::{Reader, Writer, unframe};
 pub const FILE: &str = "index";
 const MAGIC: [u8; 4] = *b"EIDX";
 /// Of the index's own format.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A file as it was when it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +47,8 @@ pub struct Entry {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Index {
     pub entries: Vec<Entry>,
+    /// What could not be compiled the last time, by name, and why. Older data of it may be there.
+    pub failed: Vec<(ResourceName, String)>,
 }
 
 impl Index {
@@ -54,13 +56,25 @@ impl Index {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = Writer::default();
         writer.list(&self.entries, write_entry);
+        writer.list(&self.failed, |writer, (name, words)| {
+            write_name(writer, name);
+            writer.text(words);
+        });
         writer.framed(MAGIC, VERSION)
     }
 
     /// Reads an index; the words say what is wrong with it.
     pub fn from_bytes(bytes: &[u8]) -> Result<Index, Error> {
         let mut reader = Reader::new(unframe(bytes, MAGIC, VERSION)?);
-        Ok(Index { entries: reader.list(read_entry)? })
+        let entries = reader.list(read_entry)?;
+        let failed = reader.list(|reader| Ok((read_name(reader)?, reader.text()?.to_string())))?;
+        Ok(Index { entries, failed })
+    }
+
+    /// Why a resource could not be compiled the last time.
+    pub fn failure(&self, resource: &ResourceName) -> Option<&str> {
+        let at = self.failed.binary_search_by(|(name, _)| name.cmp(resource)).ok()?;
+        Some(&self.failed[at].1)
     }
 
     /// The variants of a resource.
@@ -139,10 +153,14 @@ mod tests {
             references: vec![ResourceName::new("shader", "core/gui")],
         };
         let entries = vec![entry("a", ""), entry("a", "fr"), entry("b", "")];
-        let index = Index { entries };
+        let failed = vec![(ResourceName::new("texture", "c"), "c.png: it is cut short".into())];
+        let index = Index { entries, failed };
         let read = Index::from_bytes(&index.to_bytes()).unwrap();
         assert_eq!(read, index);
         assert_eq!(read.variants(&ResourceName::new("texture", "a")).len(), 2);
         assert!(read.variants(&ResourceName::new("texture", "c")).is_empty());
+        assert_eq!(read.failure(&ResourceName::new("texture", "a")), None);
+        let words = read.failure(&ResourceName::new("texture", "c"));
+        assert_eq!(words, Some("c.png: it is cut short"));
     }
 }

@@ -100,6 +100,11 @@ impl<'a> Compiling<'a> {
         Some(bytes)
     }
 
+    /// Whether there is another file of the game; one that comes to be is not noticed by this.
+    pub fn exists(&self, path: &str) -> bool {
+        (self.read)(path).is_ok()
+    }
+
     /// Notes that the source names a resource.
     pub fn refer(&mut self, kind: &str, name: &str) {
         let reference = ResourceName::new(kind, name);

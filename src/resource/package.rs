@@ -357,6 +357,7 @@ mod tests {
                 kinds: KINDS,
                 source_platform: "linux",
                 release: true,
+                exclude: &[],
                 threads: 1,
             };
             let index = compile(&target, &|_, _| {}).unwrap().index;

@@ -7,7 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The scripts that come with the engine, found by `require` where the game has none of that name.
-const CORE_SCRIPTS: &[(&str, &str)] = &[("strict.lua", include_str!("../../core/strict.lua"))];
+const CORE_SCRIPTS: &[(&str, &str)] = &[
+    ("strict.lua", include_str!("../../core/strict.lua")),
+    ("tools/check.lua", include_str!("../../core/tools/check.lua")),
+];
 
 /// The longest name of a script.
 pub const NAME_BYTES_MAX: usize = 200;
@@ -74,6 +77,14 @@ impl Project {
     pub fn of_bundle(name: &str, scripts: Vec<String>) -> Project {
         let root = Root::Bundle { name: name.to_string(), scripts };
         Project { root, script_folders: vec![String::new()], hidden: Vec::new() }
+    }
+
+    /// The game's folder, where it is played from one.
+    pub fn folder(&self) -> Option<&Path> {
+        match &self.root {
+            Root::Folder(root) => Some(root),
+            Root::Bundle { .. } => None,
+        }
     }
 
     /// The folder's own name, for a game that has given itself none.

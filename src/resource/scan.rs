@@ -44,6 +44,8 @@ pub struct Scan {
     pub resources: BTreeMap<ResourceName, Vec<Variant>>,
     /// What is wrong with names, each in words.
     pub problems: Vec<String>,
+    /// Resources that no file can serve, and why: they are among the problems, too.
+    pub failed: Vec<(ResourceName, String)>,
 }
 
 /// Lists the files below a folder, sorted by path. Hidden ones are left out, folders that were
@@ -118,7 +120,10 @@ pub fn sort(files: Vec<File>, kinds: &Kinds, platform: &str) -> Scan {
     for ((resource, properties), files) in sources {
         match variant_of(&resource, properties, files) {
             Ok(variant) => scan.resources.entry(resource).or_default().push(variant),
-            Err(words) => scan.problems.push(words),
+            Err(words) => {
+                scan.failed.push((resource, words.clone()));
+                scan.problems.push(words);
+            }
         }
     }
     for variants in scan.resources.values_mut() {

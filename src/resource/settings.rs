@@ -1,6 +1,7 @@
 //! A game's settings: the one table of keys, with types, ranges, defaults and words, and the
 //! reading of settings.sjson against it. Knows nothing of what the settings do.
 
+use super::glob::Glob;
 use crate::error;
 use crate::foundation::sjson::{self, Kind, Tree, Value};
 use crate::foundation::{Error, suggest};
@@ -33,6 +34,16 @@ pub struct Setting {
     /// As it would stand in the file.
     pub default: &'static str,
     pub words: &'static str,
+    /// Whether it acts at once where it is saved while the game is played; at the next start
+    /// otherwise.
+    pub live: bool,
+}
+
+impl Setting {
+    /// The same, acting at once.
+    const fn live(self) -> Setting {
+        Setting { live: true, ..self }
+    }
 }
 
 const fn setting(
@@ -41,7 +52,7 @@ const fn setting(
     default: &'static str,
     words: &'static str,
 ) -> Setting {
-    Setting { key, kind, default, words }
+    Setting { key, kind, default, words, live: false }
 }
 
 /// Every key there is. Reference, checks and defaults come from here.
@@ -73,49 +84,83 @@ pub const SETTINGS: &[Setting] = &[
         Type::Number(0.05, 3600.0),
         "2",
         "CPU time of one callback, in seconds, after which it is stopped with an error.",
-    ),
+    )
+    .live(),
     setting(
         "limits.init_seconds",
         Type::Number(0.05, 3600.0),
         "10",
         "The same for loading the boot script and for `init`.",
-    ),
+    )
+    .live(),
     setting(
         "limits.worker_seconds",
         Type::Number(0.05, 86400.0),
         "10",
         "CPU time of a worker between two messages that it waits for; `seconds` of Worker.start is \
          for one.",
-    ),
+    )
+    .live(),
     setting(
         "limits.worker_memory_mib",
         Type::Number(16.0, 65536.0),
         "256",
         "Memory that the scripts of one worker may hold, in MiB. More is an error in that worker.",
-    ),
+    )
+    .live(),
     setting(
         "collector.milliseconds",
         Type::Number(0.05, 1000.0),
         "1",
         "Time for Lua's garbage collector at the end of each frame.",
-    ),
+    )
+    .live(),
     setting(
         "collector.ceiling_mib",
         Type::Number(0.0, 65536.0),
         "0",
         "Above this heap the collector works harder. 0: twice what is alive, plus 64 MiB.",
-    ),
+    )
+    .live(),
     setting(
         "tasks.priorities.time",
         Type::Number(0.0, 31.0),
         "15",
         "How early the system that moves the time of worlds runs among a frame's tasks, 31 first.",
-    ),
+    )
+    .live(),
+    setting(
+        "tasks.priorities.physics",
+        Type::Number(0.0, 31.0),
+        "15",
+        "The same for the one that moves actors and movers.",
+    )
+    .live(),
     setting(
         "tasks.priorities.scene_graph",
         Type::Number(0.0, 31.0),
         "15",
         "The same for the one that computes where the nodes of units are.",
+    )
+    .live(),
+    setting(
+        "tasks.priorities.particles",
+        Type::Number(0.0, 31.0),
+        "15",
+        "The same for the one that moves particles.",
+    )
+    .live(),
+    setting(
+        "physics.gravity",
+        Type::Number(-1000.0, 1000.0),
+        "9.81",
+        "How fast things fall in new worlds, in metres a second for each second.",
+    ),
+    setting(
+        "physics.steps_per_second",
+        Type::Number(10.0, 1000.0),
+        "60",
+        "How often a second the physics of new worlds is computed; pictures show what is between.",
     ),
     setting(
         "console.key",
@@ -128,49 +173,85 @@ pub const SETTINGS: &[Setting] = &[
         Type::Words,
         "[\"smoothing\", 11, 2, 0.1]",
         "How the step of a frame is made, as for Application.set_time_step_policy.",
-    ),
+    )
+    .live(),
     setting(
         "window.title",
         Type::Text,
         "\"\"",
         "The words in the window's bar. The game's name if empty.",
-    ),
+    )
+    .live(),
     setting(
         "window.width",
         Type::Number(1.0, 16384.0),
         "1280",
         "The width that the window opens with, in logical pixels: those of Guis.",
-    ),
+    )
+    .live(),
     setting(
         "window.height",
         Type::Number(1.0, 16384.0),
         "720",
         "The height that the window opens with, in logical pixels.",
-    ),
+    )
+    .live(),
     setting(
         "window.fullscreen",
         Type::Choice(&["off", "borderless", "exclusive"]),
         "\"off\"",
         "How the window stands on the screen, as for Window.set_fullscreen.",
-    ),
+    )
+    .live(),
     setting(
         "window.vsync",
         Type::Choice(&["on", "off", "adaptive", "mailbox"]),
         "\"on\"",
         "When a picture is shown, as for Window.set_vsync.",
-    ),
+    )
+    .live(),
     setting(
         "window.resizable",
         Type::Boolean,
         "true",
         "Whether the player can change the window's size.",
-    ),
+    )
+    .live(),
     setting(
         "window.monitor",
         Type::Number(0.0, 64.0),
         "0",
         "The monitor that the window opens on, from 1. 0: where the desktop puts it.",
     ),
+    setting(
+        "render.smooth_edges",
+        Type::Boolean,
+        "true",
+        "Whether worlds are drawn with four samples for each pixel.",
+    )
+    .live(),
+    setting(
+        "render.shadow_texels",
+        Type::Number(0.0, 8192.0),
+        "2048",
+        "Texels on a side of each shadow map of a sun; those of spots have half as many. 0: there \
+         are no shadows.",
+    )
+    .live(),
+    setting(
+        "render.shadow_distance",
+        Type::Number(1.0, 10000.0),
+        "100",
+        "Up to how many metres before the camera suns cast shadows. Less makes them finer.",
+    )
+    .live(),
+    setting(
+        "render.shadow_maps",
+        Type::Number(1.0, 4.0),
+        "3",
+        "In how many shadow maps that distance is cut: the nearest is the finest.",
+    )
+    .live(),
     setting(
         "sound.mixer",
         Type::Text,
@@ -184,7 +265,8 @@ pub const SETTINGS: &[Setting] = &[
         "64",
         "How many recordings are mixed at once: the most important and loudest. The others go on \
          unheard.",
-    ),
+    )
+    .live(),
     setting(
         "sound.device",
         Type::Text,
@@ -203,6 +285,15 @@ pub const SETTINGS: &[Setting] = &[
         "false",
         "Textures whose own settings name no filter show hard-edged texels: for pixel art.",
     ),
+    setting(
+        "bundle.exclude",
+        Type::Words,
+        "[\"**/*_test.lua\", \"**/*_spec.lua\", \"**/*.golden/**\", \"**/*.recording\", \
+         \"spec/**\", \"test/**\", \"tests/**\"]",
+        "Files that are not in bundles, by patterns of their paths: `*` stands for any part of a \
+         name, `**/` for any folders. Tests are left out so.",
+    )
+    .live(),
     setting(
         "user_settings",
         Type::Free,
@@ -294,7 +385,8 @@ impl Settings {
         Ok(())
     }
 
-    fn value(&self, key: &str) -> &Tree {
+    /// The value of a key. The key must be in the table.
+    pub fn value(&self, key: &str) -> &Tree {
         let mut tree = &self.tree;
         for part in key.split('.') {
             tree = tree.get(part).unwrap_or_else(|| panic!("there is no setting '{key}'"));
@@ -324,6 +416,21 @@ impl Settings {
             Tree::Bool(value) => *value,
             other => panic!("setting '{key}' is no boolean: {other:?}"),
         }
+    }
+
+    /// Takes the value of a key over from other settings.
+    pub fn take(&mut self, key: &str, from: &Settings) {
+        put(&mut self.tree, key, from.value(key).clone());
+    }
+
+    /// The files that bundles leave out.
+    pub fn bundle_exclude(&self) -> Result<Vec<Glob>, Error> {
+        let fault = |words: &str| error!("{FILE}: 'bundle.exclude': {words}");
+        let glob = |item: &Tree| match item {
+            Tree::String(text) => Glob::new(text).map_err(|words| fault(&words)),
+            _ => Err(fault("only texts can stand in it")),
+        };
+        self.list("bundle.exclude").iter().map(glob).collect()
     }
 
     /// A list's items.
@@ -449,6 +556,13 @@ mod tests {
             "windows = { nmae = \"x\" }",
             "settings.sjson:1: unknown setting 'nmae', did you mean 'name'?",
         );
+        let exclude = |text: &str| parse(text).unwrap().bundle_exclude().map_err(|it| it.message);
+        assert!(exclude("").unwrap().iter().any(|glob| glob.fits("a/b_test.lua")));
+        let words = "settings.sjson: 'bundle.exclude': only texts can stand in it";
+        assert_eq!(exclude("bundle = { exclude = [3] }"), Err(words.to_string()));
+        let words = "settings.sjson: 'bundle.exclude': '/a' must be a path from the game's folder, \
+                     with '/'";
+        assert_eq!(exclude("bundle = { exclude = [\"/a\"] }"), Err(words.to_string()));
         assert!(parse("name = \"x").unwrap_err().starts_with("settings.sjson:1: "));
     }
 }

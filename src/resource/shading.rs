@@ -4,6 +4,7 @@
 use crate::error;
 use crate::foundation::Error;
 use crate::foundation::blob::{Reader, Writer};
+use crate::resource::surface::SurfaceFile;
 
 /// A checked shader.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -102,6 +103,8 @@ pub struct MaterialData {
     pub textures: Vec<TextureData>,
     /// Names with their numbers.
     pub variables: Vec<(String, Vec<f32>)>,
+    /// How meshes take light, for a material that is for them.
+    pub surface: Option<SurfaceFile>,
 }
 
 /// A texture in one of a shader's places.
@@ -190,6 +193,10 @@ impl MaterialData {
             writer.text(name);
             writer.list(numbers, |writer, number| writer.u32(number.to_bits()));
         });
+        writer.u8(u8::from(self.surface.is_some()));
+        if let Some(surface) = &self.surface {
+            surface.write(&mut writer);
+        }
         writer.finish()
     }
 
@@ -210,7 +217,11 @@ impl MaterialData {
             let name = reader.text()?.to_string();
             Ok((name, reader.list(|reader| reader.u32().map(f32::from_bits))?))
         })?;
-        Ok(MaterialData { shader, texture, blend, textures, variables })
+        let surface = match reader.u8()? {
+            0 => None,
+            _ => Some(SurfaceFile::read(&mut reader)?),
+        };
+        Ok(MaterialData { shader, texture, blend, textures, variables, surface })
     }
 }
 
@@ -243,6 +254,7 @@ mod tests {
                 wrap: None,
             }],
             variables: vec![("speed".to_string(), vec![2.0])],
+            surface: Some(SurfaceFile::DEFAULT),
         };
         let more = material.write();
         assert_eq!(MaterialData::read(&more).unwrap(), material);

@@ -121,6 +121,16 @@ impl Store {
         (!self.hidden.contains(&entry.files[0].path)).then_some(entry)
     }
 
+    /// What was compiled, and who names whom; a bundle knows neither.
+    pub fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// How many bytes are kept of a resource's data, where they are.
+    pub fn kept_bytes(&self, resource: &ResourceName) -> Option<usize> {
+        self.read.get(&resource.id()).map(|(_, bytes)| bytes.len())
+    }
+
     /// Where the data lies.
     pub fn data(&self) -> &Data {
         &self.data
@@ -149,6 +159,21 @@ impl Store {
     /// Whether there is a resource, and a variant of it that serves now.
     pub fn has(&self, resource: &ResourceName) -> bool {
         self.place(resource, &self.preferences).is_some()
+    }
+
+    /// The names of the resources of a kind that serve now, in order; `None` in a bundle, which has
+    /// hashes in their place.
+    pub fn names(&self, kind: &str) -> Option<Vec<String>> {
+        if matches!(self.data, Data::Bundle(_)) {
+            return None;
+        }
+        let of_kind = self.index.entries.iter().filter(|entry| entry.resource.kind == kind);
+        let mut names: Vec<String> = of_kind
+            .filter(|entry| self.has(&entry.resource))
+            .map(|entry| entry.resource.name.clone())
+            .collect();
+        names.dedup();
+        Some(names)
     }
 
     /// The path of the source of the variant that serves now. A bundle knows it of scripts alone.
@@ -194,6 +219,11 @@ impl Store {
         }
         let entry = self.winner(preferences, resource)?;
         Some(Place::File { name: entry.data.clone(), content: entry.data_content })
+    }
+
+    /// Why a resource could not be compiled, where that is so.
+    pub fn failure(&self, resource: &ResourceName) -> Option<&str> {
+        self.index.failure(resource)
     }
 
     /// The words for a resource that nothing serves.
@@ -291,6 +321,11 @@ impl Store {
         self.next_preferences = Some(preferences);
     }
 
+    /// Whether new preferences wait to take effect.
+    pub fn will_prefer(&self) -> bool {
+        self.next_preferences.is_some()
+    }
+
     /// Lets new preferences take effect: the resources that the game asked for and that another
     /// variant serves from now on.
     pub fn apply_preferences(&mut self) -> Vec<ResourceName> {
@@ -332,10 +367,25 @@ fn winner<'a>(
     Some(&variants[preferences.winner(&sets)?])
 }
 
-/// The words for a resource that nothing serves: a near name, a dotted name that became a variant,
-/// or variants of which none is preferred.
+/// The words for a resource that nothing serves: a file that could not be compiled, a near name, a
+/// dotted name that became a variant, or variants of which none is preferred.
 pub fn missing_words(index: &Index, preferences: &Preferences, wanted: &ResourceName) -> String {
     let ResourceName { kind, name } = wanted;
+    if let Some(words) = index.failure(wanted) {
+        return format!("{kind} '{name}' could not be compiled: {words}");
+    }
+    // What is broken may be what stands for it: a material for a texture, a sheet for its frames.
+    let stands = |other: &ResourceName| {
+        let frames = || name.strip_prefix(&other.name).is_some_and(|rest| rest.starts_with('/'));
+        other.name == *name || (other.kind == "sheet" && frames())
+    };
+    if let Some((other, words)) = index.failed.iter().find(|(other, _)| stands(other)) {
+        let (its_kind, its_name) = (&other.kind, &other.name);
+        return format!(
+            "there is no {kind} '{name}', and the {its_kind} '{its_name}' could not be compiled: \
+             {words}"
+        );
+    }
     let variants = index.variants(wanted);
     if !variants.is_empty() {
         let words: Vec<String> =
@@ -402,7 +452,7 @@ mod tests {
             })
             .collect();
         entries.sort_by(|a, b| (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties)));
-        Store::new(Index { entries }, Data::Nothing)
+        Store::new(Index { entries, ..Index::default() }, Data::Nothing)
     }
 
     fn prefer(store: &mut Store, words: &[&str]) -> Vec<String> {
@@ -421,6 +471,34 @@ mod tests {
         assert_eq!(store.path(&name).unwrap(), "a.fr.png");
         assert!(prefer(&mut store, &["fr", "noblood"]).is_empty());
         assert_eq!(prefer(&mut store, &[]), ["a.texture"]);
+    }
+
+    #[test]
+    fn what_could_not_be_compiled_is_told_with_its_reason() {
+        let name = ResourceName::new;
+        let failed = vec![
+            (name("material", "glow"), "glow.material:3: unknown key".to_string()),
+            (name("sheet", "hero"), "hero.sheet: cut short".to_string()),
+            (name("texture", "ship"), "ship.png: it is no PNG".to_string()),
+        ];
+        let index = Index { failed, ..Index::default() };
+        let words =
+            |kind, wanted| missing_words(&index, &Preferences::default(), &name(kind, wanted));
+        assert_eq!(
+            words("texture", "ship"),
+            "texture 'ship' could not be compiled: ship.png: it is no PNG"
+        );
+        assert_eq!(
+            words("texture", "glow"),
+            "there is no texture 'glow', and the material 'glow' could not be compiled: \
+             glow.material:3: unknown key"
+        );
+        assert_eq!(
+            words("texture", "hero/run"),
+            "there is no texture 'hero/run', and the sheet 'hero' could not be compiled: \
+             hero.sheet: cut short"
+        );
+        assert_eq!(words("texture", "heroic"), "there is no texture 'heroic'");
     }
 
     #[test]

@@ -206,6 +206,8 @@ fn run(
     outbox: &Sender<Compiled>,
 ) {
     let mut told: Vec<String> = Vec::new();
+    let read_settings = || std::fs::read(root.join(super::settings::FILE)).ok();
+    let mut settings = read_settings();
     while let Ok(first) = inbox.recv() {
         if matches!(first, Notice::Stop) {
             return;
@@ -224,12 +226,17 @@ fn run(
             kinds,
             source_platform: platform,
             release: false,
+            exclude: &[],
             threads: 1,
         };
         match compile(&target, &|_, _| {}) {
-            Ok(compiled) => {
+            Ok(mut compiled) => {
+                let now = read_settings();
+                compiled.settings = now != settings;
+                settings = now;
                 let news = !compiled.changed.is_empty()
                     || !compiled.removed.is_empty()
+                    || compiled.settings
                     || compiled.problems != told;
                 told.clone_from(&compiled.problems);
                 if news && outbox.send(compiled).is_err() {
@@ -265,6 +272,7 @@ mod tests {
             kinds: KINDS,
             source_platform: "linux",
             release: false,
+            exclude: &[],
             threads: 1,
         };
         compile(&target, &|_, _| {}).unwrap();

@@ -13,11 +13,18 @@ use crate::foundation::{Color, Handle, Kind, Mat4, Quat, Vec2, Vec3, Vec4};
 use crate::resource::package::PackageId;
 use crate::system::gui::GuiId;
 use crate::system::materials::MaterialId;
+use crate::system::particles::EffectId;
 use crate::system::sound::SoundWorldId;
+use crate::system::tilemaps::TilemapId;
 use crate::system::workers::WorkerId;
 use crate::world::WorldId;
+use crate::world::broadphase::BroadphaseId;
 use crate::world::camera::{CameraId, ViewportId};
+use crate::world::level::LevelId;
+use crate::world::light::LightId;
 use crate::world::lines::LineObjectId;
+use crate::world::mesh::MeshId;
+use crate::world::physics::{ActorId, JointId, MoverId, PhysicsWorldId, SnapshotId};
 use crate::world::unit::UnitId;
 use mlua::ffi::*;
 use std::ffi::{c_char, c_int, c_void};
@@ -228,7 +235,13 @@ impl Text {
 
     unsafe fn of_bytes(bytes: *const [u8]) -> Result<Text, Wrong> {
         // SAFETY: those of a string of Lua's.
-        match std::str::from_utf8(unsafe { &*bytes }) {
+        let bytes = unsafe { &*bytes };
+        // Nearly all are names: a few letters.
+        if bytes.len() <= 16 && bytes.iter().fold(0, |all, byte| all | byte) < 0x80 {
+            // SAFETY: every byte is a letter of ASCII.
+            return Ok(Text(unsafe { std::str::from_utf8_unchecked(bytes) }));
+        }
+        match std::str::from_utf8(bytes) {
             Ok(text) => Ok(Text(text)),
             Err(error) => Err(Wrong::Words(format!(
                 "must be valid UTF-8, byte {} is not",
@@ -435,8 +448,19 @@ handle!(GuiId, Kind::Gui, |engine: &'static Engine| engine.guis.slots());
 handle!(MaterialId, Kind::Material, |engine: &'static Engine| engine.materials.slots());
 handle!(CameraId, Kind::Camera, |engine: &'static Engine| &engine.cameras);
 handle!(LineObjectId, Kind::LineObject, |engine: &'static Engine| &engine.lines.objects);
+handle!(MeshId, Kind::Mesh, |engine: &'static Engine| &engine.scenes.meshes.slots);
+handle!(LightId, Kind::Light, |engine: &'static Engine| &engine.scenes.lights.slots);
 handle!(ViewportId, Kind::Viewport, |engine: &'static Engine| &engine.viewports);
 handle!(UnitId, Kind::Unit, |engine: &'static Engine| &engine.units.slots);
+handle!(EffectId, Kind::ParticleEffect, |engine: &'static Engine| engine.particles.slots());
+handle!(LevelId, Kind::Level, |engine: &'static Engine| &engine.levels.slots);
+handle!(TilemapId, Kind::Tilemap, |engine: &'static Engine| &engine.tilemaps.slots);
+handle!(BroadphaseId, Kind::Broadphase, |engine: &'static Engine| &engine.broadphases);
+handle!(ActorId, Kind::Actor, |engine: &'static Engine| &engine.physics.actors);
+handle!(MoverId, Kind::Mover, |engine: &'static Engine| &engine.physics.movers);
+handle!(JointId, Kind::Joint, |engine: &'static Engine| &engine.physics.joints);
+handle!(PhysicsWorldId, Kind::PhysicsWorld, |engine: &'static Engine| &engine.physics.worlds);
+handle!(SnapshotId, Kind::PhysicsSnapshot, |engine: &'static Engine| &engine.physics.snapshots);
 handle!(PackageId, Kind::ResourcePackage, |engine: &'static Engine| engine.packages.slots());
 handle!(SoundWorldId, Kind::SoundWorld, |engine: &'static Engine| &engine.sounds.voices.worlds);
 handle!(WorkerId, Kind::Worker, |engine: &'static Engine| engine.workers.slots());

@@ -9,7 +9,8 @@
 //!
 //! Two things cannot be divided: the end of the marking, and the marking of one large table. What
 //! they take does not come on top of a frame's budget: where a good part of it is used, they wait
-//! for the next frame.
+//! for the next frame. The end of the marking has to mark what was written to in the meantime, so
+//! that is marked again before, in steps, until little is left.
 
 use super::cx::Cx;
 use super::layout::{self, Next, SWEPT};
@@ -30,7 +31,12 @@ const MARKED: u64 = 10;
 /// Work after which the clock is looked at: about 2.5 us.
 const WORK_PER_LOOK: u64 = 200;
 /// The part of a budget after which nothing is begun that cannot be divided.
-const LATE: f64 = 0.25;
+const LATE: f64 = 0.1;
+/// What is written to in so many frames is left to the end of the marking.
+const FRAMES_AT_ONCE: u32 = 3;
+/// How often what was written to is marked again before that, at most: a game that writes faster
+/// than this marks must not hold it up.
+const PASSES_MAX: u32 = 4;
 /// LuaJIT's measure of one step: the least, which is one object, and its own.
 const STEP_LEAST: c_int = 1;
 const STEP_USUAL: c_int = 200;
@@ -40,6 +46,12 @@ pub struct Collector {
     /// Counted in work, not in time.
     pub deterministic: bool,
     cycling: bool,
+    /// Frames since everything was marked, or marked again, for the first time in this cycle.
+    marking_frames: u32,
+    /// How often it was marked again.
+    passes: u32,
+    /// Something that cannot be divided was left for this frame.
+    waits: bool,
     /// Bytes that were there at the end of the last cycle and older than it: what is alive.
     alive: usize,
     /// Bytes made since the running cycle began.
@@ -50,7 +62,16 @@ pub struct Collector {
 
 impl Collector {
     pub fn new(deterministic: bool) -> Collector {
-        Collector { deterministic, cycling: false, alive: 0, made: 0, left: 0 }
+        Collector {
+            deterministic,
+            cycling: false,
+            marking_frames: 0,
+            passes: 0,
+            waits: false,
+            alive: 0,
+            made: 0,
+            left: 0,
+        }
     }
 
     fn ceiling(&self, budget: Collection) -> f64 {
@@ -74,7 +95,9 @@ impl Collector {
                 return;
             }
             (self.cycling, self.made) = (true, 0);
+            (self.marking_frames, self.passes) = (0, 0);
         }
+        self.marking_frames += 1;
         let pressure = (used as f64 / self.ceiling(budget)).powi(2).clamp(1.0, PRESSURE_MAX);
         // SAFETY: as the caller promised.
         unsafe {
@@ -93,7 +116,18 @@ impl Collector {
         let (mut work, mut looked, mut used) = (0, 0, 0.0);
         while used < 1.0 {
             // SAFETY: as for `frame`.
-            let next = unsafe { layout::next_step(l) };
+            let mut next = unsafe { layout::next_step(l) };
+            if next == Next::EndMarking && self.marking_frames > FRAMES_AT_ONCE {
+                self.marking_frames = 0;
+                if self.passes < PASSES_MAX {
+                    self.passes += 1;
+                    // SAFETY: as for `frame`.
+                    next = unsafe {
+                        layout::mark_again(l);
+                        layout::next_step(l)
+                    };
+                }
+            }
             let whole = matches!(next, Next::MarkLarge(_) | Next::EndMarking);
             if whole || work - looked >= WORK_PER_LOOK {
                 looked = work;
@@ -101,9 +135,14 @@ impl Collector {
                     true => work as f64 / (milliseconds * WORK_PER_MILLISECOND),
                     false => begun.elapsed().as_secs_f64() * 1e3 / milliseconds,
                 };
-                if used >= if whole { LATE } else { 1.0 } {
+                // It waits once: a game that always has something smaller to mark is no reason to
+                // wait for ever.
+                let late = whole && used >= LATE && !self.waits;
+                if late || used >= 1.0 {
+                    self.waits = whole;
                     break;
                 }
+                self.waits &= !whole;
             }
             // SAFETY: as for `frame`.
             if unsafe { lua_gc(l, LUA_GCSTEP, 0) } != 0 {

@@ -10,6 +10,8 @@ use super::lines::LineHits;
 use super::memory::Memory;
 use super::report::Report;
 use super::row::Func;
+use super::sampler::Samples;
+use super::vm::Work;
 use crate::engine::Engine;
 use crate::foundation::Error;
 use mlua::ffi::*;
@@ -68,6 +70,8 @@ pub struct Cx {
     pub words: String,
     /// How often each line ran, where that is counted.
     pub lines: Option<Box<LineHits>>,
+    /// Where scripts were met, while that is asked for.
+    pub samples: Option<Box<Samples>>,
     /// Whether this VM runs a worker.
     pub worker: bool,
 }
@@ -182,6 +186,14 @@ impl Cx {
             lua_getallocf(l, &mut user);
             &mut *(*(user as *const Memory)).context.get()
         }
+    }
+
+    /// What the scripts did since the VM was made.
+    pub fn work(&self) -> Work {
+        let (allocated_bytes, allocations) = self.memory.made();
+        let calls = self.registered.iter().map(|row| row.calls).sum::<u64>();
+        let fast = self.fast_calls.iter().sum::<f64>() as u64;
+        Work { allocated_bytes, allocations, engine_calls: calls + fast }
     }
 
     /// Collects all garbage, and leaves the collector as it was: at rest, but for a worker's.

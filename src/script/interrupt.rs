@@ -37,6 +37,8 @@ pub enum Reason {
     Memory = 2,
     /// The process was asked to end.
     End = 4,
+    /// Somebody wants to know where it is (sampler.rs). It is not stopped.
+    Where = 8,
 }
 
 /// What the watchdog thread and the thread that runs Lua share.
@@ -322,6 +324,21 @@ impl Interrupt {
         self.hook();
     }
 
+    /// Has the running script say where it is, from another thread.
+    pub fn ask_where(&self) {
+        let watched = self.watched.lock().unwrap();
+        let runs = self.turn.load(SeqCst) % 2 == 1;
+        if !runs || self.closing.load(SeqCst) || self.state.load(SeqCst).is_null() {
+            return;
+        }
+        self.reasons.fetch_or(Reason::Where as u32, SeqCst);
+        // SAFETY: the thread has not called `close` yet, for that takes the lock. Where there are
+        // no signals, or the hook gets lost, the next asking comes soon.
+        if !watched.is_some_and(|watched| unsafe { watched.poke.poke() }) {
+            self.hook();
+        }
+    }
+
     fn armed(&self, reason: Reason) -> bool {
         self.reasons.load(SeqCst) & reason as u32 != 0
     }
@@ -354,6 +371,16 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
                 let source = CStr::from_ptr((*ar).source).to_bytes();
                 lines.note(source, usize::try_from((*ar).currentline).unwrap_or(0));
             }
+            if cx.interrupt.reasons.load(SeqCst) == 0 {
+                return 0;
+            }
+        }
+        if cx.interrupt.armed(Reason::Where) {
+            let work = cx.work();
+            if let Some(samples) = &mut cx.samples {
+                samples.note(l, work);
+            }
+            cx.interrupt.clone().disarm(Reason::Where, l);
             if cx.interrupt.reasons.load(SeqCst) == 0 {
                 return 0;
             }

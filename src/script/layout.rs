@@ -31,6 +31,7 @@ struct Global {
     root: *const c_void,
     sweep: *const c_void,
     gray: *const Table,
+    gray_again: *const Table,
 }
 
 /// The beginning of LuaJIT's `GCtab`, of which every collected object has the first two fields.
@@ -230,6 +231,23 @@ pub unsafe fn next_step(l: *mut lua_State) -> Next {
             (PROPAGATE, Some(_)) => Next::Mark,
             (SWEEP_STRINGS, _) => Next::SweepStrings,
             _ => Next::Other,
+        }
+    }
+}
+
+/// Has everything marked again that was written to since it was marked, in steps: what the end of
+/// the marking does at once, so that less is left for it. To be called where [`Next::EndMarking`]
+/// is next.
+///
+/// # Safety
+/// `l` is a live state, in which nothing runs.
+pub unsafe fn mark_again(l: *mut lua_State) {
+    // SAFETY: as the caller promised. LuaJIT's `atomic` moves the list in the same way; what is in
+    // it is gray, and stays in one list.
+    unsafe {
+        let global = (*l.cast::<State>()).global.cast_mut();
+        if (*global).phase == PROPAGATE && (*global).gray.is_null() {
+            (*global).gray = std::mem::replace(&mut (*global).gray_again, std::ptr::null());
         }
     }
 }

@@ -8,7 +8,8 @@
 
 use super::cx::Cx;
 use super::interrupt::{Interrupt, Reason};
-use std::alloc::{Layout, alloc, dealloc, realloc};
+use crate::foundation::memory::Plain;
+use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -25,6 +26,11 @@ pub struct Memory {
     used: Cell<usize>,
     /// The most bytes ever held.
     peak: Cell<usize>,
+    /// The lesser of peak and limit: an allocation that stays below it needs no other look.
+    mark: Cell<usize>,
+    /// Bytes that were ever asked for, and how often any were.
+    made: Cell<u64>,
+    allocations: Cell<u64>,
     /// At this many bytes the running script is stopped by an error.
     pub limit: usize,
     /// Above zero nothing is refused.
@@ -40,6 +46,9 @@ impl Memory {
             context: Cell::new(null_mut()),
             used: Cell::new(0),
             peak: Cell::new(0),
+            mark: Cell::new(0),
+            made: Cell::new(0),
+            allocations: Cell::new(0),
             limit,
             lenient: Cell::new(0),
             interrupt,
@@ -54,6 +63,11 @@ impl Memory {
     /// The most bytes ever held.
     pub fn peak(&self) -> usize {
         self.peak.get()
+    }
+
+    /// Bytes that were ever asked for, and how often any were.
+    pub fn made(&self) -> (u64, u64) {
+        (self.made.get(), self.allocations.get())
     }
 
     /// From here to [`Memory::be_strict`] nothing is refused, and no hook raises: an engine call,
@@ -87,25 +101,19 @@ impl Memory {
         self.limit.saturating_mul(2)
     }
 
-    #[inline]
-    fn allowed(&self, more: usize) -> bool {
-        let wanted = self.used.get().saturating_add(more);
-        wanted <= self.limit || self.allowed_beyond(wanted)
-    }
-
-    #[cold]
-    fn allowed_beyond(&self, wanted: usize) -> bool {
-        self.interrupt.arm(Reason::Memory);
-        self.lenient.get() > 0 || wanted <= self.refused_above()
-    }
-
-    #[inline]
-    fn hold(&self, less: usize, more: usize) {
-        let used = self.used.get() - less + more;
-        self.used.set(used);
-        if used > self.peak.get() {
-            self.peak.set(used);
+    /// Whether so many bytes may be held, which are more than ever or more than the limit. Notes
+    /// them as held.
+    #[inline(never)]
+    fn allows(&self, wanted: usize) -> bool {
+        if wanted > self.limit {
+            self.interrupt.arm(Reason::Memory);
+            if self.lenient.get() == 0 && wanted > self.refused_above() {
+                return false;
+            }
         }
+        self.peak.set(self.peak.get().max(wanted));
+        self.mark.set(self.peak.get().min(self.limit));
+        true
     }
 }
 
@@ -124,23 +132,26 @@ pub unsafe extern "C" fn allocate(
     unsafe {
         let memory = &*(user as *const Memory);
         let layout = |size| Layout::from_size_align_unchecked(size, ALIGN);
+        let old_size = if old.is_null() { 0 } else { old_size };
+        let wanted = (memory.used.get() - old_size).saturating_add(size);
         if size == 0 {
-            if !old.is_null() && old_size > 0 {
-                memory.hold(old_size, 0);
-                dealloc(old as *mut u8, layout(old_size));
+            if old_size > 0 {
+                Plain.dealloc(old as *mut u8, layout(old_size));
             }
+            memory.used.set(wanted);
             return null_mut();
         }
-        let old_size = if old.is_null() { 0 } else { old_size };
-        if size > old_size && !memory.allowed(size - old_size) {
+        if wanted > memory.mark.get() && size > old_size && !memory.allows(wanted) {
             return null_mut();
         }
         let made = match old_size {
-            0 => alloc(layout(size)),
-            _ => realloc(old as *mut u8, layout(old_size), size),
+            0 => Plain.alloc(layout(size)),
+            _ => Plain.realloc(old as *mut u8, layout(old_size), size),
         };
         if !made.is_null() {
-            memory.hold(old_size, size);
+            memory.used.set(wanted);
+            memory.made.set(memory.made.get() + size.saturating_sub(old_size) as u64);
+            memory.allocations.set(memory.allocations.get() + 1);
         }
         made as *mut c_void
     }

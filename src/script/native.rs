@@ -2,6 +2,7 @@
 //! None of them raises.
 
 use super::api::gui_fast::NATIVES as NATIVES_OF_GUI;
+use super::api::physics_fast::NATIVES as NATIVES_OF_PHYSICS;
 use super::cx::Cx;
 use super::types::Floats;
 use mlua::ffi::*;
@@ -113,7 +114,7 @@ unsafe extern "C-unwind" fn gui_natives(l: *mut lua_State) -> c_int {
     unsafe {
         lua_pushlightuserdata(l, std::ptr::from_mut(Cx::of(l)).cast());
         lua_createtable(l, 0, NATIVES_OF_GUI.len() as c_int);
-        for (name, kind, address) in NATIVES_OF_GUI {
+        for (name, kind, address) in NATIVES_OF_GUI.iter().chain(NATIVES_OF_PHYSICS) {
             lua_pushlstring(l, name.as_ptr().cast(), name.len());
             lua_createtable(l, 2, 0);
             lua_pushlstring(l, kind.as_ptr().cast(), kind.len());

@@ -9,11 +9,18 @@ use crate::resource::bundle::Bytes;
 use crate::resource::package::PackageId;
 use crate::system::gui::GuiId;
 use crate::system::materials::MaterialId;
+use crate::system::particles::EffectId;
 use crate::system::sound::{SoundWorldId, VoiceId};
+use crate::system::tilemaps::TilemapId;
 use crate::system::workers::WorkerId;
 use crate::world::WorldId;
+use crate::world::broadphase::BroadphaseId;
 use crate::world::camera::{CameraId, ViewportId};
+use crate::world::level::LevelId;
+use crate::world::light::LightId;
 use crate::world::lines::LineObjectId;
+use crate::world::mesh::MeshId;
+use crate::world::physics::{ActorId, JointId, MoverId, PhysicsWorldId, SnapshotId};
 use crate::world::unit::UnitId;
 use mlua::ffi::*;
 use std::ffi::c_int;
@@ -138,9 +145,20 @@ handle!(SoundWorldId, Kind::SoundWorld);
 handle!(GuiId, Kind::Gui);
 handle!(MaterialId, Kind::Material);
 handle!(CameraId, Kind::Camera);
+handle!(MeshId, Kind::Mesh);
+handle!(LightId, Kind::Light);
 handle!(ViewportId, Kind::Viewport);
 handle!(LineObjectId, Kind::LineObject);
 handle!(UnitId, Kind::Unit);
+handle!(ActorId, Kind::Actor);
+handle!(MoverId, Kind::Mover);
+handle!(JointId, Kind::Joint);
+handle!(PhysicsWorldId, Kind::PhysicsWorld);
+handle!(SnapshotId, Kind::PhysicsSnapshot);
+handle!(EffectId, Kind::ParticleEffect);
+handle!(LevelId, Kind::Level);
+handle!(TilemapId, Kind::Tilemap);
+handle!(BroadphaseId, Kind::Broadphase);
 handle!(PackageId, Kind::ResourcePackage);
 handle!(WorkerId, Kind::Worker);
 
@@ -268,6 +286,26 @@ impl<R: Ret> Ret for Expected<R> {
     }
 }
 
+/// A result that need not be there: nil.
+impl<R: Ret> Ret for Option<R> {
+    const TYPES: &'static [Type] = {
+        assert!(R::TYPES.len() == 1, "nil stands in for one result");
+        &[R::TYPES[0].or_nil()]
+    };
+    unsafe fn push(self, l: *mut lua_State, cx: &mut Cx) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe {
+            match self {
+                Some(result) => result.push(l, cx),
+                None => {
+                    lua_pushnil(l);
+                    Ok(1)
+                }
+            }
+        }
+    }
+}
+
 /// Two results.
 impl Ret for (f64, f64) {
     const TYPES: &'static [Type] = &[Type::new("number", Shape::Number); 2];
@@ -283,6 +321,15 @@ impl Ret for (Vec3, f64) {
     const TYPES: &'static [Type] = &[Vec3::TYPES[0], f64::TYPES[0]];
     unsafe fn push(self, l: *mut lua_State, cx: &mut Cx) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
+        unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }
+    }
+}
+
+/// A box: a pose and half of its sizes.
+impl Ret for (Mat4, Vec3) {
+    const TYPES: &'static [Type] = &[Mat4::TYPES[0], Vec3::TYPES[0]];
+    unsafe fn push(self, l: *mut lua_State, cx: &mut Cx) -> Result<c_int, String> {
+        // SAFETY: as the caller promised; 19 numbers find room among 20.
         unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }
     }
 }

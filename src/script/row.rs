@@ -80,6 +80,11 @@ pub const fn module(
     Module { name, doc, example, funcs }
 }
 
+/// Declares more functions of a module that another file declares with its words.
+pub const fn more(name: &'static str, funcs: &'static [Func]) -> Module {
+    Module { name, doc: "", example: "", funcs }
+}
+
 /// Declares a function.
 pub const fn func<M, F: Callable<M>>(
     name: &'static str,

@@ -9,9 +9,11 @@ use super::layout;
 use super::memory::{self, Memory};
 use super::native::NATIVES;
 use super::report::{Report, handler};
+use super::sampler::{Asking, Samples};
 use super::value::{Value, push_value, read_value};
 use super::{api, bytecode, heap, prelude, trial, twin, undo};
 use crate::engine::Engine;
+use crate::foundation::profile::Scope;
 use crate::system::platform;
 use mlua::ffi::*;
 use std::collections::HashMap;
@@ -22,6 +24,9 @@ use std::sync::Arc;
 
 /// The most functions in Rust that scripts and the prelude can be given.
 const ROWS_MAX: usize = 1024;
+
+/// The heap, in bytes, from which on all of it is collected when a game has started.
+const START_HEAP: usize = 16 << 20;
 
 /// How a VM is made.
 #[derive(Clone, Copy, Debug)]
@@ -61,12 +66,25 @@ impl Config {
 /// What a call into Lua left: the value it returned, or the report of its unexpected error.
 pub type Outcome = Result<Value, Box<Report>>;
 
+/// What scripts did: sums that only grow.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+pub struct Work {
+    pub allocated_bytes: u64,
+    pub allocations: u64,
+    /// Calls of functions in Rust; fast forms are counted in tests alone.
+    pub engine_calls: u64,
+}
+
 /// A Lua VM with the engine's API in it, and the engine that the API speaks to.
 pub struct Vm {
     l: *mut lua_State,
     cx: *mut Cx,
     collector: Collector,
     config: Config,
+    /// Who asks the scripts where they are.
+    asking: Option<Asking>,
+    /// What it holds is left to the system.
+    ends_with_process: bool,
 }
 
 unsafe extern "C-unwind" {
@@ -109,6 +127,7 @@ impl Vm {
             marks: None,
             words: String::new(),
             lines: config.lines.then(Default::default),
+            samples: None,
             worker: config.worker,
         }));
         memory.context.set(cx);
@@ -123,7 +142,7 @@ impl Vm {
             assert!(known, "this LuaJIT lays out its data in another way: see layout.rs, raise.c");
         }
         let collector = Collector::new(config.deterministic);
-        let mut vm = Vm { l, cx, collector, config };
+        let mut vm = Vm { l, cx, collector, config, asking: None, ends_with_process: false };
         if let Err(error) = interrupt.watch(l) {
             let words = format!("no thread is left to watch the scripts: {error}");
             return Err(Box::new(Report::of_words(words)));
@@ -161,6 +180,25 @@ impl Vm {
         (self.cx().memory.used(), self.cx().memory.peak())
     }
 
+    /// What the scripts did since the VM was made.
+    pub fn work(&mut self) -> Work {
+        self.cx().work()
+    }
+
+    /// Has the scripts be asked where they are, again and again, until [`Vm::end_sampling`].
+    pub fn begin_sampling(&mut self) -> std::io::Result<()> {
+        let work = self.work();
+        self.cx().samples = Some(Box::new(Samples::new(work)));
+        self.asking = Some(Asking::begin(self.interrupt())?);
+        Ok(())
+    }
+
+    /// Where they were.
+    pub fn end_sampling(&mut self) -> Option<Box<Samples>> {
+        self.asking = None;
+        self.cx().samples.take()
+    }
+
     fn boot(&mut self) -> Result<(), Box<Report>> {
         // SAFETY: a fresh state, on the thread that made it. What raises here is only want of
         // memory, which a limit of less than the libraries need would cause: a fault of ours.
@@ -176,8 +214,9 @@ impl Vm {
             for module in api::CORE_MODULES {
                 self.register(module, true);
             }
-            for (name, function) in [NATIVES, heap::NATIVES, trial::NATIVES, undo::NATIVES].concat()
-            {
+            let natives = [NATIVES, heap::NATIVES, trial::NATIVES, undo::NATIVES];
+            let measuring = [api::profiler::NATIVES, api::stats::NATIVES];
+            for (name, function) in [natives.concat(), measuring.concat()].concat() {
                 lua_pushcclosure(self.l, function, 0);
                 lua_setfield(self.l, -2, name.as_ptr());
             }
@@ -211,7 +250,13 @@ impl Vm {
         // SAFETY: as the caller promised.
         unsafe {
             if !into_core {
-                lua_createtable(l, 0, module.funcs.len() as c_int);
+                let name = CString::new(module.name).expect("names have no zero bytes");
+                lua_getfield(l, LUA_GLOBALSINDEX, name.as_ptr());
+                // A module can be declared in several files.
+                if lua_type(l, -1) != LUA_TTABLE {
+                    lua_settop(l, -2);
+                    lua_createtable(l, 0, module.funcs.len() as c_int);
+                }
             }
             for func in module.funcs {
                 let (cx, module) = (self.cx, module.name);
@@ -256,10 +301,10 @@ impl Vm {
     }
 
     fn install_twins(&mut self) -> Result<(), Box<Report>> {
-        let (jit, coverage) = (self.config.jit, self.config.coverage);
+        let (jit, counted) = (self.config.jit, self.config.coverage || self.config.tests);
         let cx = self.cx();
         cx.fast_calls = vec![0.0; cx.registered.len()];
-        let text = twin::chunk(&cx.registered, jit, coverage);
+        let text = twin::chunk(&cx.registered, jit, counted);
         let done = self.protected(f64::INFINITY, |l, cx| {
             // SAFETY: as above; the addresses stay valid as long as the state.
             unsafe {
@@ -328,6 +373,8 @@ impl Vm {
                 Ok(count) => {
                     let lenience = cx.memory.lenience();
                     let _running = Running::begin(self.cx);
+                    // An error may have passed by the end of a scope.
+                    let _scopes = Scope::bracket();
                     interrupt.begin(budget);
                     let status = lua_pcall(l, count, 1, top + 1);
                     interrupt.end(l);
@@ -384,6 +431,20 @@ impl Vm {
         unsafe { self.collector.full(self.l) }
     }
 
+    /// Lua's memory is left to the system when this is dropped, for the process ends then: taking it
+    /// apart object by object would be work for nothing.
+    pub fn end_with_process(&mut self) {
+        self.ends_with_process = true;
+    }
+
+    /// Collects everything after the start of a game, where the heap is large enough to be worth it: a small
+    /// one waits for the frames, which have time for it, and the first picture comes earlier.
+    pub fn collect_start(&mut self) {
+        if self.cx().memory.used() >= START_HEAP {
+            self.collect_all();
+        }
+    }
+
     /// How often each line of each file ran, since the last time that this was asked.
     pub fn line_hits(&mut self) -> Vec<(String, Vec<u64>)> {
         self.cx().lines.as_mut().map_or_else(Vec::new, |lines| lines.take())
@@ -420,7 +481,12 @@ impl Drop for Vm {
         // SAFETY: the watchdog lets go of the state before it is closed, and the state before the
         // context and the engine that its functions use.
         unsafe {
+            self.asking = None;
             self.cx().interrupt.close();
+            if self.ends_with_process {
+                drop(Box::from_raw((*self.cx).engine));
+                return;
+            }
             (*self.cx).memory.be_lenient();
             lua_close(self.l);
             drop(Box::from_raw((*self.cx).engine));

@@ -4,12 +4,16 @@
 pub mod gui;
 pub mod input;
 pub mod materials;
+pub mod models;
+pub mod particles;
 pub mod physics;
 pub mod platform;
 pub mod render;
 pub mod sound;
 pub mod text;
 pub mod textures;
+pub mod tilemaps;
 pub mod time_step;
+pub mod tools;
 pub mod window;
 pub mod workers;

@@ -427,6 +427,85 @@ impl InputNode {
     }
 }
 
+/// The terminal that the process reads from, with every key told at once and nothing shown by
+/// itself. As it was before when this is dropped.
+pub struct RawTerminal {
+    #[cfg(unix)]
+    before: libc::termios,
+}
+
+impl RawTerminal {
+    /// None where standard input is no terminal, or the system has no such thing.
+    pub fn open() -> Option<RawTerminal> {
+        #[cfg(unix)]
+        // SAFETY: the records are filled by the first call before the second one reads them.
+        unsafe {
+            let mut before = std::mem::zeroed();
+            if libc::tcgetattr(libc::STDIN_FILENO, &mut before) != 0 {
+                return None;
+            }
+            let mut raw = before;
+            raw.c_lflag &= !(libc::ICANON | libc::ECHO | libc::ISIG | libc::IEXTEN);
+            raw.c_iflag &= !(libc::IXON | libc::ICRNL | libc::BRKINT | libc::ISTRIP);
+            // A read gives what is there, at once.
+            raw.c_cc[libc::VMIN] = 0;
+            raw.c_cc[libc::VTIME] = 0;
+            let failed = libc::tcsetattr(libc::STDIN_FILENO, libc::TCSANOW, &raw) != 0;
+            (!failed).then_some(RawTerminal { before })
+        }
+        #[cfg(not(unix))]
+        None
+    }
+
+    /// What was typed, within a time; empty where nothing was, none where nobody types any more.
+    pub fn read(&self, patience: std::time::Duration) -> Option<Vec<u8>> {
+        #[cfg(unix)]
+        // SAFETY: the record and the bytes are there for as long as the calls.
+        unsafe {
+            let mut one = libc::pollfd { fd: libc::STDIN_FILENO, events: libc::POLLIN, revents: 0 };
+            let milliseconds = patience.as_millis().min(60_000) as libc::c_int;
+            if libc::poll(&mut one, 1, milliseconds) <= 0 {
+                // Nothing, or a signal, which somebody else looks at.
+                return Some(Vec::new());
+            }
+            let mut bytes = [0u8; 1024];
+            match libc::read(libc::STDIN_FILENO, bytes.as_mut_ptr().cast(), bytes.len()) {
+                0 => None,
+                count => Some(bytes[..count.max(0) as usize].to_vec()),
+            }
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = patience;
+            None
+        }
+    }
+
+    /// How many columns it has; 80 where it does not say.
+    pub fn columns(&self) -> usize {
+        #[cfg(unix)]
+        // SAFETY: fills the record, or fails and leaves zeros.
+        unsafe {
+            let mut size: libc::winsize = std::mem::zeroed();
+            let failed = libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &mut size) != 0;
+            if !failed && size.ws_col > 0 {
+                return usize::from(size.ws_col);
+            }
+        }
+        80
+    }
+}
+
+impl Drop for RawTerminal {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        // SAFETY: the record is the one that the terminal gave.
+        unsafe {
+            libc::tcsetattr(libc::STDIN_FILENO, libc::TCSANOW, &self.before);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

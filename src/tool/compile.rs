@@ -7,9 +7,11 @@ use crate::foundation::{Error, sjson};
 use crate::resource::bundle::EXTENSION;
 use crate::resource::bundling::{self, Making};
 use crate::resource::compile::{self, Compiled, Target};
-use crate::resource::index::Index;
-use crate::resource::name::ResourceName;
+use crate::resource::glob::Glob;
+use crate::resource::index::{Entry, Index};
+use crate::resource::name::{ResourceName, Source};
 use crate::resource::project::Project;
+use crate::resource::scan;
 use crate::resource::settings::Settings;
 use crate::resource::variant::PLATFORMS;
 use crate::system::platform;
@@ -59,6 +61,10 @@ fn run(args: &Args) -> Result<i32, Error> {
     definitions::refresh(&args.folder);
     let platform = args.platform.clone().unwrap_or_else(|| platform::NAME.to_string());
     let source_platform = args.source_platform.clone().unwrap_or_else(|| platform.clone());
+    let exclude = match args.bundle {
+        true => Settings::read(&args.folder, &platform)?.bundle_exclude()?,
+        false => Vec::new(),
+    };
     let target = Target {
         root: &args.folder,
         data: match args.bundle {
@@ -68,6 +74,7 @@ fn run(args: &Args) -> Result<i32, Error> {
         kinds: KINDS,
         source_platform: &source_platform,
         release: args.bundle,
+        exclude: &exclude,
         threads: std::thread::available_parallelism().map_or(1, usize::from),
     };
     let progress = Progress::new("compiling");
@@ -82,9 +89,28 @@ fn run(args: &Args) -> Result<i32, Error> {
         return Ok(exit::FAILED);
     }
     if args.bundle {
+        warn_of_excluded(&args.folder, &exclude, &compiled.index)?;
         bundle(args, &project, &target, &compiled.index, &platform)?;
     }
     Ok(exit::SUCCESS)
+}
+
+/// Warns where a script of the bundle names one that is left out.
+fn warn_of_excluded(root: &Path, exclude: &[Glob], index: &Index) -> Result<(), Error> {
+    let left_out = scan::files(root)?;
+    let left_out = left_out.iter().filter(|file| exclude.iter().any(|glob| glob.fits(&file.path)));
+    for file in left_out {
+        let Some(Ok(source)) = Source::of(&file.path, &KINDS) else { continue };
+        let names = |entry: &&Entry| entry.references.iter().any(|it| it.means(&source.resource));
+        if let Some(entry) = index.entries.iter().find(names) {
+            eprintln!(
+                "warning: {} names '{}', and {} is not in the bundle (bundle.exclude in \
+                 settings.sjson)",
+                entry.files[0].path, source.resource.name, file.path
+            );
+        }
+    }
+    Ok(())
 }
 
 /// The folder of data that is compiled for a release: beside that of development, for it differs.

@@ -5,11 +5,11 @@ use super::compile::platform_name;
 use super::definitions;
 use crate::app::exit;
 use crate::app::kinds::KINDS;
-use crate::foundation::Error;
 use crate::foundation::hash::{IdString32, IdString64};
+use crate::foundation::{Error, suggest};
 use crate::resource::compile::{self, Target, data_folder};
 use crate::resource::index::{Entry, Index};
-use crate::resource::name::ResourceName;
+use crate::resource::name::{ResourceName, Source};
 use crate::resource::project::Project;
 use crate::resource::store::{Data, Store, missing_words};
 use crate::resource::variant::Preferences;
@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 pub struct Args {
     /// The game's folder
     folder: PathBuf,
-    /// A resource with its type (textures/wall.texture; a sound without), or a hash of 8 or 16
-    /// digits
+    /// A resource (textures/wall.texture; without its type where only one has the name), its file,
+    /// or a hash of 8 or 16 digits
     resource: String,
     /// The platform [default: this one]
     #[arg(long, value_parser = platform_name)]
@@ -61,20 +61,18 @@ fn explain(args: &Args) -> Result<String, Error> {
         return of_short_hash(&index, id);
     }
     let sound = ResourceName::new("sound", &args.resource);
-    let named = match index.variants(&sound).is_empty() {
-        true => ResourceName::parse(&args.resource),
-        false => Some(sound),
+    let has_type = ResourceName::parse(&args.resource).is_some();
+    let resource = match args.parameters.is_empty() || has_type {
+        true => meant(&index, &args.resource)?,
+        // Only sounds have parameters.
+        false if !index.variants(&sound).is_empty() => sound,
+        false => {
+            let sounds = index.entries.iter().filter(|entry| entry.resource.kind == "sound");
+            let names = sounds.map(|entry| entry.resource.name.as_str());
+            let hint = suggest::hint(&args.resource, names);
+            return Err(crate::error!("there is no sound '{}'{hint}", args.resource));
+        }
     };
-    let Some(resource) = named else {
-        let words = "give the resource with its type, as textures/wall.texture";
-        return Err(crate::error!("'{}' has no type: {words}", args.resource));
-    };
-    if KINDS.by_name(&resource.kind).is_none() {
-        let names = KINDS.0.iter().map(|kind| kind.name);
-        let hint = crate::foundation::suggest::hint(&resource.kind, names.clone());
-        let known = names.collect::<Vec<_>>().join(", ");
-        return Err(crate::error!("there is no type '{}'{hint} (known: {known})", resource.kind));
-    }
     let variants = index.variants(&resource);
     if variants.is_empty() {
         return Err(Error::new(missing_words(&index, &preferences, &resource)));
@@ -93,6 +91,60 @@ fn explain(args: &Args) -> Result<String, Error> {
     }
     text += &of_resource(&index, &resource, variants, platform, &preferences);
     Ok(text)
+}
+
+/// The resource that somebody means: by name and type, by a name that only one has, or by the path
+/// of its file.
+fn meant(index: &Index, text: &str) -> Result<ResourceName, Error> {
+    let parsed = ResourceName::parse(text);
+    if let Some(resource) = &parsed
+        && KINDS.by_name(&resource.kind).is_some()
+    {
+        return Ok(parsed.expect("it was looked at"));
+    }
+    let failed = index.failed.iter().map(|(name, _)| name);
+    let mut all: Vec<&ResourceName> =
+        index.entries.iter().map(|entry| &entry.resource).chain(failed).collect();
+    all.sort();
+    all.dedup();
+    let named: Vec<&&ResourceName> = all.iter().filter(|known| known.name == text).collect();
+    match named[..] {
+        [] => {}
+        [only] => return Ok((*only).clone()),
+        _ => {
+            let names: Vec<String> = named.iter().map(|name| name.to_string()).collect();
+            let names = names.join(", ");
+            return Err(crate::error!("'{text}' is the name of several resources: {names}"));
+        }
+    }
+    if let Some(Ok(source)) = Source::of(text, &KINDS)
+        && all.contains(&&source.resource)
+    {
+        return Ok(source.resource);
+    }
+    let Some(resource) = parsed else {
+        let near = suggest::nearest(text, all.iter().map(|known| known.name.as_str()));
+        let near: Vec<&&ResourceName> =
+            all.iter().filter(|known| Some(known.name.as_str()) == near).collect();
+        return Err(match near[..] {
+            [] => crate::error!(
+                "no resource of this game is called '{text}': give it with its type, as \
+                 textures/wall.texture"
+            ),
+            [one] => {
+                crate::error!("there is no {} '{text}', did you mean '{}'?", one.kind, one.name)
+            }
+            _ => {
+                let near: Vec<String> = near.iter().map(|name| format!("'{name}'")).collect();
+                let near = near.join(" or ");
+                crate::error!("no resource is called '{text}', did you mean {near}?")
+            }
+        });
+    };
+    let kinds = KINDS.0.iter().map(|kind| kind.name);
+    let hint = suggest::hint(&resource.kind, kinds.clone());
+    let known = kinds.collect::<Vec<_>>().join(", ");
+    Err(crate::error!("there is no type '{}'{hint} (known: {known})", resource.kind))
 }
 
 /// What a sound plays, and why.
@@ -114,6 +166,7 @@ fn index(folder: &Path, platform: &str) -> Result<Index, Error> {
         kinds: KINDS,
         source_platform: platform,
         release: false,
+        exclude: &[],
         threads: std::thread::available_parallelism().map_or(1, usize::from),
     };
     let compiled = compile::compile(&target, &|_, _| {})?;

@@ -1,6 +1,8 @@
 //! The commands, one file each: their flags, and what they do with the application.
 
+pub mod check;
 pub mod compile;
+pub mod console;
 mod definitions;
 pub mod docs;
 pub mod explain;

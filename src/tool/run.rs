@@ -2,7 +2,9 @@
 
 use super::definitions;
 use super::threads::Threads;
-use crate::app::{self, Choice, Game, HEADLESS_STEP, Options, Pace, Screenshot, Show, exit};
+use crate::app::{self, Choice, Game, HEADLESS_STEP, LetIn, Measures, Options, Pace, Screenshot};
+use crate::app::{Show, exit};
+use crate::foundation::counters::Form;
 use crate::system::sound::Destination;
 use std::path::PathBuf;
 
@@ -56,9 +58,67 @@ pub struct Args {
     /// Play a recording again and compare every frame with it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["frames", "fixed_step", "seed", "boot"])]
     replay: Option<PathBuf>,
+    /// Let tools look into the game, also where it has no window (engine console, the page)
+    #[arg(long, conflicts_with = "no_tools")]
+    tools: bool,
+    /// Let no tools look into the game
+    #[arg(long)]
+    no_tools: bool,
+    #[command(flatten)]
+    measures: MeasuresArgs,
     /// Arguments for the game (Application.argv)
     #[arg(last = true)]
     arguments: Vec<String>,
+}
+
+/// What a run is measured for.
+#[derive(clap::Args)]
+struct MeasuresArgs {
+    /// Print at the end where the frames' time went
+    #[arg(long)]
+    profile_report: bool,
+    /// Leave the first N frames out of the report's averages and extremes
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "profile_report")]
+    profile_skip: u64,
+    /// Write the last 600 frames as a trace for Perfetto (Chrome's JSON)
+    #[arg(long, value_name = "FILE")]
+    profile_trace: Option<PathBuf>,
+    /// Write them as a flame graph (SVG)
+    #[arg(long, value_name = "FILE")]
+    profile_flame: Option<PathBuf>,
+    /// Write them as folded stacks, for flame graph tools
+    #[arg(long, value_name = "FILE")]
+    profile_folded: Option<PathBuf>,
+    /// Ask the scripts a thousand times a second where they are, and print it at the end: by
+    /// script, function and line
+    #[arg(long)]
+    profile_scripts: bool,
+    /// Write the stacks that were met, as folded stacks
+    #[arg(long, value_name = "FILE")]
+    profile_script_stacks: Option<PathBuf>,
+    /// Write every counter of every frame: FILE.csv or FILE.json
+    #[arg(long, value_name = "FILE", value_parser = statistics)]
+    stats_export: Option<(PathBuf, Form)>,
+}
+
+impl MeasuresArgs {
+    fn measures(self) -> Measures {
+        Measures {
+            report: self.profile_report,
+            skip: self.profile_skip,
+            trace: self.profile_trace,
+            flame: self.profile_flame,
+            folded: self.profile_folded,
+            scripts: self.profile_scripts,
+            script_stacks: self.profile_script_stacks,
+            statistics: self.stats_export,
+        }
+    }
+}
+
+fn statistics(file: &str) -> Result<(PathBuf, Form), String> {
+    let form = Form::of(file).ok_or("the file's name must end in .csv or .json")?;
+    Ok((PathBuf::from(file), form))
 }
 
 /// What pictures are drawn on.
@@ -137,6 +197,11 @@ pub fn main(args: Args) -> i32 {
         definitions::refresh(folder);
     }
     let sound = destination(&args, window);
+    let tools = match (args.tools, args.no_tools) {
+        (true, _) => LetIn::Always,
+        (false, true) => LetIn::Never,
+        (false, false) => LetIn::WithWindow,
+    };
     app::play(Options {
         game,
         pace,
@@ -160,6 +225,8 @@ pub fn main(args: Args) -> i32 {
             threaded: args.threads.number() != Some(1),
             screenshot: args.screenshot,
         },
+        tools,
+        measures: args.measures.measures(),
         frames_without_display: Some(FRAMES_WITHOUT_DISPLAY),
     })
 }
@@ -197,6 +264,8 @@ pub fn appended() -> Option<i32> {
         replay: None,
         sound: Destination::Device(String::new()),
         show: Show { window: true, ..Show::NOTHING },
+        tools: LetIn::Never,
+        measures: Measures::default(),
         frames_without_display: Some(FRAMES_WITHOUT_DISPLAY),
     }))
 }

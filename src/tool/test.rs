@@ -91,9 +91,19 @@ pub struct Args {
     /// Run again what a saved file touches, until stopped
     #[arg(long, conflicts_with = "list")]
     watch: bool,
+    /// Write what screenshots show in the place of comparing it: look at the files then
+    #[arg(long)]
+    update_golden: bool,
+    /// Run files and tests in the order of their names
+    #[arg(long, conflicts_with = "shuffle")]
+    sort: bool,
+    /// Run everything N times
+    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true,
+          value_parser = clap::value_parser!(u32).range(1..=testing::REPEAT_MAX as i64))]
+    repeat: u32,
     /// Write which lines of the game's files ran, as lcov reads it [default: lcov.info]
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true,
-          default_missing_value = "lcov.info")]
+          default_missing_value = testing::COVERAGE_FILE)]
     coverage: Option<PathBuf>,
     /// Write how often each function of the engine's API was called, as JSON
     #[arg(long, value_name = "FILE", hide_short_help = true)]
@@ -158,6 +168,7 @@ pub fn main(args: Args) -> i32 {
             roots: Vec::new(),
             patterns: args.pattern,
             excludes: args.exclude_pattern,
+            flat: false,
         },
         lpath: args.lpath.into_iter().flat_map(|lpath| lpath.0).collect(),
         timeout_seconds: args.timeout,
@@ -170,5 +181,9 @@ pub fn main(args: Args) -> i32 {
         threads: args.threads.number(),
         retry: args.retry,
         watch: args.watch,
+        update_golden: args.update_golden,
+        sort: args.sort,
+        repeat: args.repeat,
+        ..Options::new(PathBuf::new())
     })
 }

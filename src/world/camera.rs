@@ -5,6 +5,8 @@
 
 use crate::foundation::{Color, Handle, Mat4, Vec2, Vec3, Vec4, projections};
 use crate::packet::{CameraFrame, Target};
+use crate::world::unit::UnitId;
+use std::collections::BTreeMap;
 
 /// The most cameras that can be there at once.
 pub const CAMERAS_MAX: usize = 1024;
@@ -39,6 +41,21 @@ pub struct Camera {
     pub orthographic: [f32; 4],
     /// Left, right, bottom and top of what is seen at the near plane, where that was set itself.
     pub frustum: Option<[f32; 4]>,
+    /// Whether `orthographic` says the height alone, and the width follows the target's.
+    pub fits_width: bool,
+    /// The unit's node that it hangs on; `pose` is then its place in the world as it was last
+    /// asked for.
+    pub owner: Option<Owner>,
+}
+
+/// What a camera hangs on.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Owner {
+    pub unit: UnitId,
+    /// From 0.
+    pub node: u16,
+    /// Where the camera is relative to the node.
+    pub local: Mat4,
 }
 
 impl Camera {
@@ -51,6 +68,8 @@ impl Camera {
         far: 1000.0,
         orthographic: [-5.0, 5.0, -5.0, 5.0],
         frustum: None,
+        fits_width: false,
+        owner: None,
     };
 
     /// From the world to the camera: x right, y up, z backward.
@@ -65,7 +84,11 @@ impl Camera {
         let (near, far) = (self.near, self.far);
         match (self.projection, self.frustum) {
             (Projection::Orthographic, _) => {
-                let [left, right, bottom, top] = self.orthographic;
+                let [mut left, mut right, bottom, top] = self.orthographic;
+                if self.fits_width {
+                    let half = (top - bottom) / 2.0 * aspect;
+                    (left, right) = (-half, half);
+                }
                 projections::orthographic(left, right, bottom, top, near, far)
             }
             (_, Some([left, right, bottom, top])) => {
@@ -137,6 +160,27 @@ impl Camera {
         let sides = [w + x, w - x, w + y, w - y].into_iter();
         let sides = sides.map(|plane| plane.dot(point.extend(1.0)) / plane.truncate().length());
         sides.chain([depth - self.near, self.far - depth]).fold(f32::INFINITY, f32::min)
+    }
+}
+
+/// The cameras of units, by the rows of units, in the order of their resources.
+#[derive(Default)]
+pub struct UnitCameras {
+    of: BTreeMap<u32, Vec<CameraId>>,
+}
+
+impl UnitCameras {
+    pub fn add(&mut self, row: u32, camera: CameraId) {
+        self.of.entry(row).or_default().push(camera);
+    }
+
+    pub fn of_unit(&self, row: u32) -> &[CameraId] {
+        self.of.get(&row).map_or(&[], |all| &all[..])
+    }
+
+    /// The unit ends: its cameras end with it.
+    pub fn take(&mut self, row: u32) -> Vec<CameraId> {
+        self.of.remove(&row).unwrap_or_default()
     }
 }
 

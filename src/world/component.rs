@@ -2,11 +2,13 @@
 //! order of update. A game's own components are Lua modules, `components/NAME.lua`, and have the
 //! same rights. What a component does is in its own file.
 
-use crate::foundation::sjson::Value;
+use super::mesh_part::{LIGHT, MESH};
+use super::physics::{Fault, PHYSICS};
+use crate::foundation::sjson::{Tree, Value};
 use crate::foundation::suggest;
 
 /// What a field can be.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum FieldKind {
     Number,
     Boolean,
@@ -17,6 +19,9 @@ pub enum FieldKind {
     Numbers(usize),
     /// The name of a resource of this type.
     Resource(&'static str),
+    /// What this function makes nothing of is wrong; the flag says whether all must be there, for
+    /// what a file inherits is not in it.
+    Checked(fn(&Tree, bool) -> Result<(), Fault>),
 }
 
 /// One field of a component, as unit files write it.
@@ -38,7 +43,7 @@ pub struct Component {
 pub const COMMON_FIELDS: [&str; 2] = ["component", "node"];
 
 /// Every component of the engine's.
-pub static COMPONENTS: &[&Component] = &[&CAMERA];
+pub static COMPONENTS: &[&Component] = &[&CAMERA, &LIGHT, &MESH, &PHYSICS];
 
 /// What a world is looked at with.
 pub static CAMERA: Component = Component {
@@ -75,10 +80,11 @@ pub fn module(name: &str) -> String {
     format!("components/{name}")
 }
 
-/// What is wrong with a list of components, and where. What it names goes into `named`, as types
-/// and names.
+/// What is wrong with a list of components, and where; `whole`: nothing is inherited. What it names
+/// goes into `named`, as types and names.
 pub fn check<'a>(
     components: &Value<'a>,
+    whole: bool,
     named: &mut Vec<(String, String)>,
 ) -> Result<(), (Value<'a>, String)> {
     let must = "'components' must be a block: components = { health = { max = 100 } }";
@@ -102,7 +108,7 @@ pub fn check<'a>(
             continue;
         };
         for field in fields.filter(|field| !COMMON_FIELDS.contains(&field.key)) {
-            check_field(known, name, field.key, field.value, named)?;
+            check_field(known, (name, whole), field.key, field.value, named)?;
         }
     }
     Ok(())
@@ -110,7 +116,7 @@ pub fn check<'a>(
 
 fn check_field<'a>(
     component: &Component,
-    part: &str,
+    (part, whole): (&str, bool),
     key: &str,
     value: Value<'a>,
     named: &mut Vec<(String, String)>,
@@ -134,6 +140,10 @@ fn check_field<'a>(
             format!("one of {}", words.join(", "))
         }
         FieldKind::Numbers(count) if !numbers(count) => format!("a list of {count} numbers"),
+        FieldKind::Checked(check) => {
+            return check(&value.to_tree(), whole)
+                .map_err(|fault| (fault.locate(value), format!("'{part}': {}", fault.words)));
+        }
         FieldKind::Resource(kind) => match value.as_str() {
             None => format!("the name of a {kind}"),
             Some(name) => {

@@ -1,11 +1,21 @@
 //! What exists in a game: worlds, and their time. Units come into them with their components.
 
+pub mod broadphase;
 pub mod camera;
 pub mod component;
+pub mod level;
+pub mod level_resource;
+pub mod light;
 pub mod lines;
+pub mod mesh;
+pub mod mesh_part;
+pub mod model;
+pub mod physics;
 pub mod scene;
+pub mod spline;
 pub mod unit;
 pub mod unit_resource;
+pub mod volume;
 
 use crate::foundation::tasks::Pool;
 use crate::foundation::{Error, Handle};
@@ -19,7 +29,7 @@ pub const WORLDS_MAX: usize = 64;
 
 /// The systems of a world's update. They run as tasks, and each has a setting for its priority
 /// (`tasks.priorities`).
-pub const SYSTEMS: [&str; 2] = ["time", "scene_graph"];
+pub const SYSTEMS: [&str; 4] = ["time", "physics", "scene_graph", "particles"];
 
 /// One world: a place that is updated and shown by itself.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +38,16 @@ pub struct World {
     pub time: f64,
     /// Seconds of its last step.
     pub delta: f64,
+    pub flags: WorldFlags,
+}
+
+/// What a world is made with, or without.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct WorldFlags {
+    /// Nothing falls or collides.
+    pub no_physics: bool,
+    /// Bodies stay in the plane of x and y.
+    pub flat: bool,
 }
 
 impl World {
@@ -44,7 +64,7 @@ impl World {
     /// That of the first system that failed.
     pub fn update(&mut self, delta: f64, pool: &Pool) -> Result<(), Error> {
         let items = self.items();
-        let World { time, delta: step } = self;
+        let World { time, delta: step, .. } = self;
         pool.frame(items, |frame| {
             let (time, step) = (frame.part("time", time), frame.part("step", step));
             frame.system("time", (time.write(), step.write()), move |(time, step)| {

@@ -195,6 +195,25 @@ impl SceneGraph {
         self.mark(unit);
     }
 
+    /// Puts a node somewhere in the world, whatever it hangs on; its scale stays.
+    pub fn place(&mut self, unit: u32, node: usize, position: Vec3, rotation: Quat) {
+        let at = self.at(unit, node);
+        let (mut position, mut rotation) = (position, rotation);
+        if let Some((above, parent)) = self.parent(unit, node) {
+            position = self.world(above, parent).inverse().transform_point3(position);
+            rotation = self.world_rotation(above, parent).inverse() * rotation;
+        }
+        self.position[at] = position.to_array();
+        self.rotation[at] = rotation.to_array();
+        self.mark(unit);
+    }
+
+    /// The units that were moved since the last update, in the order in which they were.
+    pub fn marked(&self) -> impl Iterator<Item = u32> + '_ {
+        let marked = self.marked.iter().copied();
+        marked.filter(|unit| self.runs[*unit as usize].listed)
+    }
+
     /// The parent of a node, as unit and node; `None` where it is placed in the world itself.
     pub fn parent(&self, unit: u32, node: usize) -> Option<(u32, usize)> {
         let parent = self.parent[self.at(unit, node)];
@@ -233,6 +252,14 @@ impl SceneGraph {
     pub fn world(&mut self, unit: u32, node: usize) -> Mat4 {
         self.bring_up(unit);
         matrix(&self.world[self.at(unit, node)])
+    }
+
+    /// The same as the upper three rows of a matrix, the place in the last column.
+    #[inline]
+    pub fn world_rows(&mut self, unit: u32, node: usize) -> [[f32; 4]; 3] {
+        self.bring_up(unit);
+        let [x, y, z, at] = self.world[self.at(unit, node)];
+        [0, 1, 2].map(|row| [x[row], y[row], z[row], at[row]])
     }
 
     pub fn world_position(&mut self, unit: u32, node: usize) -> Vec3 {

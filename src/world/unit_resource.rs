@@ -3,6 +3,8 @@
 //! it inherits. Knows the components' names and fields, and not what they do.
 
 use super::component;
+use super::mesh_part::Seen;
+use super::model;
 use super::scene::{NO_NODE, Pose, UNIT_NODES_MAX};
 use crate::foundation::hash::IdString32;
 use crate::foundation::sjson::{self, Tree, Value};
@@ -11,24 +13,37 @@ use crate::resource::data_kinds::{read_tree, write_tree};
 use crate::resource::kind::{Compiling, Form, Kind};
 use crate::resource::name::ResourceName;
 use crate::resource::store::Store;
+use crate::system::models::{Model, shapes};
+use std::sync::Arc;
 
 /// Units.
 pub static UNIT: Kind = Kind {
     name: "unit",
-    words: "What a unit is made of: nodes, components, data",
+    words: "What a unit is made of: a model, nodes, components, data",
     extensions: &[("unit", Form::Own)],
     version: 1,
     compile,
 };
 
 /// Units that are in the engine: what a game's folder has under the same name wins.
-const CORE_UNITS: &[(&str, &str)] =
-    &[("core/units/empty", include_str!("../../core/units/empty.unit"))];
+const CORE_UNITS: &[(&str, &str)] = &[
+    ("core/units/empty", include_str!("../../core/units/empty.unit")),
+    ("core/units/camera", include_str!("../../core/units/camera.unit")),
+    ("core/units/light", include_str!("../../core/units/light.unit")),
+    ("core/units/sun", include_str!("../../core/units/sun.unit")),
+    ("core/units/cube", include_str!("../../core/units/cube.unit")),
+    ("core/units/sphere", include_str!("../../core/units/sphere.unit")),
+    ("core/units/plane", include_str!("../../core/units/plane.unit")),
+    ("core/units/cylinder", include_str!("../../core/units/cylinder.unit")),
+    ("core/units/capsule", include_str!("../../core/units/capsule.unit")),
+    ("core/units/cone", include_str!("../../core/units/cone.unit")),
+    ("core/units/torus", include_str!("../../core/units/torus.unit")),
+];
 
 /// How many resources may inherit from each other in a row.
 pub const INHERIT_MAX: usize = 16;
 
-const KEYS: [&str; 4] = ["inherit", "nodes", "components", "data"];
+const KEYS: [&str; 5] = ["inherit", "model", "nodes", "components", "data"];
 const NODE_KEYS: [&str; 4] = ["parent", "position", "rotation", "scale"];
 
 /// A component as a unit's resource lists it.
@@ -55,16 +70,23 @@ pub struct UnitResource {
     /// In the order in which their components are spawned and updated.
     pub parts: Vec<Part>,
     pub data: Tree,
-    /// The resources that it inherits from, nearest first.
+    /// The resources that it inherits from, nearest first, and the models that it is made of.
     pub bases: Vec<String>,
+    /// Names that more than one node of its models has: nobody can mean one of them.
+    pub twice: Vec<String>,
+    /// What of it is seen: filled in above, where models and materials are known.
+    pub seen: Seen,
 }
+
+/// Loads a model by its name.
+pub type LoadModel<'a> = &'a mut dyn FnMut(&mut Store, &str) -> Result<Arc<Model>, Error>;
 
 impl UnitResource {
     /// Reads a unit's resource, and those that it inherits from.
     ///
     /// # Errors
     /// One of them is missing or broken, or they inherit in a circle.
-    pub fn read(store: &mut Store, name: &str) -> Result<UnitResource, Error> {
+    pub fn read(store: &mut Store, name: &str, load: LoadModel) -> Result<UnitResource, Error> {
         let mut trees = vec![source(store, name)?];
         let mut bases: Vec<String> = Vec::new();
         while let Some(Tree::String(base)) = trees[trees.len() - 1].get("inherit") {
@@ -79,10 +101,19 @@ impl UnitResource {
             bases.push(base);
         }
         let mut merged = Tree::Object(Vec::new());
+        let mut twice: Vec<String> = Vec::new();
         for tree in trees.iter().rev() {
+            if let Some(Tree::String(model)) = tree.get("model") {
+                let model = load(store, model)?;
+                merge(&mut merged, &model::tree(&model));
+                twice.extend(model.data.twice.iter().cloned());
+                check_names(tree, &model)?;
+                bases.push(model.name.clone());
+            }
             merge(&mut merged, tree);
         }
-        UnitResource { bases, ..UnitResource::of(name, &merged)? }.with_parts(&merged)
+        bases.retain(|base| base != name);
+        UnitResource { bases, twice, ..UnitResource::of(name, &merged)? }.with_parts(&merged)
     }
 
     fn of(name: &str, tree: &Tree) -> Result<UnitResource, Error> {
@@ -95,6 +126,8 @@ impl UnitResource {
             parts: Vec::new(),
             data: tree.get("data").cloned().unwrap_or(Tree::Object(Vec::new())),
             bases: Vec::new(),
+            twice: Vec::new(),
+            seen: Seen::default(),
         };
         let nodes = match tree.get("nodes") {
             Some(Tree::Object(nodes)) => &nodes[..],
@@ -174,8 +207,37 @@ fn source(store: &mut Store, name: &str) -> Result<Tree, Error> {
     let core = CORE_UNITS.iter().find(|(known, _)| *known == name);
     match core.filter(|_| !store.has(&resource)) {
         Some((_, text)) => Ok(sjson::parse(text).expect("the engine's own are right").to_tree()),
-        None => read_tree(&store.read(&resource)?),
+        None => {
+            let is_shape = shapes::NAMES.contains(&name);
+            let is_model = is_shape || store.has(&ResourceName::new("model", name));
+            if is_model && !store.has(&resource) {
+                // A model stands in for the unit that is made of it alone.
+                return Ok(Tree::Object(vec![("model".into(), Tree::String(name.into()))]));
+            }
+            read_tree(&store.read(&resource)?)
+        }
     }
+}
+
+/// Refuses a file that means a node of its model by a name that two of them have.
+fn check_names(tree: &Tree, model: &Model) -> Result<(), Error> {
+    let entries = |key: &str| match tree.get(key) {
+        Some(Tree::Object(entries)) => &entries[..],
+        _ => &[],
+    };
+    let text = |tree: Option<&Tree>| match tree {
+        Some(Tree::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let nodes = entries("nodes").iter();
+    let named = nodes.flat_map(|(node, fields)| [Some(node.clone()), text(fields.get("parent"))]);
+    let parts = entries("components").iter().map(|(_, fields)| text(fields.get("node")));
+    for name in named.chain(parts).flatten() {
+        if let Some(words) = model::ambiguous(&model.name, &model.data, &name) {
+            return Err(Error::new(words));
+        }
+    }
+    Ok(())
 }
 
 /// Puts what `over` says over `base`: objects field by field, anything else as a whole.
@@ -233,6 +295,7 @@ fn compile(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
         crate::error!("{}:{}: {words}", compiling.path, value.line())
     };
     let mut named = Vec::new();
+    let whole = ["inherit", "model"].iter().all(|base| document.root().get(base).is_none());
     for entry in document.root().entries().into_iter().flatten() {
         let (key, value) = (entry.key, entry.value);
         match key {
@@ -240,9 +303,14 @@ fn compile(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
                 Some(base) => named.push(("unit".to_string(), base.to_string())),
                 None => return Err(at(&value, "'inherit' must be the name of a unit".into())),
             },
+            "model" => match value.as_str() {
+                Some(name) if name.starts_with("core/") => {}
+                Some(name) => named.push(("model".to_string(), name.to_string())),
+                None => return Err(at(&value, "'model' must be the name of a model".into())),
+            },
             "nodes" => check_nodes(&value).map_err(|(value, words)| at(&value, words))?,
             "components" => {
-                component::check(&value, &mut named).map_err(|(value, words)| at(&value, words))?;
+                component::check(&value, whole, &mut named).map_err(|(value, words)| at(&value, words))?;
             }
             "data" if value.entries().is_none() => {
                 let words = "'data' must be a block: data = { material = \"wood\" }";

@@ -62,7 +62,8 @@ fn a_run_that_differs_fails_with_its_frame_and_what_differs() {
     let (code, out, _) = scratch.test(&["."]);
     assert_eq!(code, 1);
     let words = "FAILED a.recording replays as it was recorded\n  a.recording\n  the replay differs \
-                 from the recording in frame 8: random numbers";
+                 from the recording in frame 8: random numbers\n    random numbers: the random \
+                 numbers of the game";
     assert!(out.contains(words), "{out}");
     assert!(out.contains("(the game's files changed since the recording)"), "{out}");
     fs::write(scratch.0.join("main.lua"), "function update() error('ouch') end").unwrap();
@@ -71,6 +72,71 @@ fn a_run_that_differs_fails_with_its_frame_and_what_differs() {
     fs::write(scratch.0.join("main.lua"), "function update() Application.quit() end").unwrap();
     let (_, out, _) = scratch.test(&["."]);
     assert!(out.contains("differs") || out.contains("the game quit after 1 frames"), "{out}");
+}
+
+/// Three units, of which the second one moves, a sound, and two values that are hashed.
+const OBJECTS: &str = r#"
+local barrel, lid, voice
+function init()
+  local world = Application.main_world()
+  barrel = World.spawn_unit(world, "barrel")
+  lid = World.spawn_unit(world, "lid")
+  World.spawn_unit(world, "barrel")
+  SPAWN()
+end
+local n = 0
+function update(dt)
+  n = n + 1
+  local step = n == 6 and STEP or 1
+  Unit.set_local_position(lid, 1, Vector3(n * step, 0, 0))
+  Application.hash("first", 1)
+  Application.hash("second", n * step)
+end
+"#;
+
+#[test]
+fn the_objects_that_differ_are_named() {
+    let text = |spawn: &str, step: &str| OBJECTS.replace("SPAWN()", spawn).replace("STEP", step);
+    let unit = "nodes = [ { name = \"root\" } ]";
+    let files = [("barrel.unit", unit), ("lid.unit", unit), ("settings.sjson", SETTINGS)];
+    let scratch = Scratch::new("objects", &files);
+    let write = |spawn: &str, step: &str| {
+        fs::write(scratch.0.join("main.lua"), text(spawn, step)).unwrap();
+    };
+    write("", "1");
+    record(&scratch.0, "a.recording", "10");
+    assert_eq!(scratch.test(&["."]).0, 0);
+    write("", "2");
+    let (code, out, err) = scratch.test(&["."]);
+    assert_eq!(code, 1, "{out}{err}");
+    for words in [
+        "the replay differs from the recording in frame 6: worlds, what the game hashed\n",
+        "    worlds: unit ",
+        " 'lid' at (12.000, 0.000, 0.000)\n",
+        "    what the game hashed: call 2 of Application.hash in that frame (main.lua:17)\n",
+    ] {
+        assert!(out.contains(words), "no '{words}' in:\n{out}");
+    }
+    assert!(!out.contains("'barrel'") && !out.contains("call 1 of"), "{out}");
+    // Also where `engine run` replays.
+    let run = Command::new(env!("CARGO_BIN_EXE_engine"))
+        .args(["run", ".", "--headless", "--replay", "a.recording"])
+        .current_dir(&scratch.0)
+        .env("ENGINE_SAVE_DIR", scratch.0.join("saves"))
+        .output()
+        .unwrap();
+    let err = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(1), "{err}");
+    assert!(err.contains("  worlds: unit ") && err.contains(" 'lid' at (12.000"), "{err}");
+    // One that is there only now, and one that is there no more.
+    write("World.spawn_unit(world, 'lid')", "1");
+    let (_, out, _) = scratch.test(&["."]);
+    assert!(out.contains(" 'lid' at (0.000, 0.000, 0.000), which the recording has not"), "{out}");
+    fs::remove_file(scratch.0.join("a.recording")).unwrap();
+    record(&scratch.0, "a.recording", "10");
+    write("", "1");
+    let (_, out, _) = scratch.test(&["."]);
+    assert!(out.contains("which is not there now"), "{out}");
 }
 
 #[test]

@@ -14,6 +14,7 @@ pub const FOLDERS: &[&str] = &[
     "game_template",
     "lua",
     "packaging",
+    "page",
     "src",
     "tests",
 ];

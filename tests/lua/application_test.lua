@@ -251,3 +251,13 @@ describe("Application.screenshot", function()
       words_of(Application.screenshot, 1))
   end)
 end)
+
+describe("Application.resource_names", function()
+  it("lists what there is of a type", function()
+    local levels = Application.resource_names("level")
+    assert.same({ "levels/circle", "levels/shed", "levels/yard" }, levels)
+    assert.same({}, Application.resource_names("no_such_type"))
+    assert.equals("Application.resource_names: argument #1 'type' must be string, got nil",
+      words_of(Application.resource_names))
+  end)
+end)

@@ -186,6 +186,26 @@ fn a_file_that_was_not_loaded_is_left_alone() {
     assert_eq!(answer.number("replaced"), 0.0);
 }
 
+#[test]
+fn what_init_does_is_told_where_it_is_edited() {
+    let text = "local n = 0\nfunction init()\n  n = n + 1\nend\nfunction shown() return n end\n\
+                local k = 0\nfunction update() k = k + 1 require('step' .. k) end";
+    let mut game = Game::start(&[("main.lua", text)]);
+    let told = || {
+        let lines = engine::foundation::log::last_lines();
+        let words = "warning: main.lua:2: `init` has run already, and is not called again";
+        lines.iter().filter(|line| line.starts_with(words)).count()
+    };
+    game.swap(&[("main.lua", &text.replace("n + 1", "n + 5"))]);
+    assert_eq!(told(), 1);
+    game.step("assert(shown() == 1)").unwrap();
+    // Another function, and the same `init` further down.
+    let text = text.replace("n + 1", "n + 5").replace("return n", "return -n");
+    game.swap(&[("main.lua", &format!("\n\n{text}"))]);
+    assert_eq!(told(), 1);
+    game.step("assert(shown() == -1)").unwrap();
+}
+
 /// The other lines of the table, each with the test that holds it.
 pub const LIMITS: &[(&str, fn())] = &[
     (
@@ -225,5 +245,9 @@ pub const LIMITS: &[(&str, fn())] = &[
     (
         "A file that no running code has loaded is not run.",
         a_file_that_was_not_loaded_is_left_alone,
+    ),
+    (
+        "`init` has run, and an edit of it acts at the next start: the log says so.",
+        what_init_does_is_told_where_it_is_edited,
     ),
 ];

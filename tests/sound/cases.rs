@@ -196,6 +196,10 @@ fn a_run_is_written_as_it_sounds_explained_recorded_and_replayed() {
     let (right, told) = engine(&["explain", &root, "step", "--param", "flor=wood"]);
     let words = "error: sound 'step': it has no parameter 'flor', did you mean 'floor'?";
     assert!(!right && told.starts_with(words), "{told}");
+    let (right, told) = engine(&["explain", &root, "stp", "--param", "floor=wood"]);
+    assert!(!right && told.starts_with("error: there is no sound 'stp', did you mean 'step'?"));
+    let (right, told) = engine(&["explain", &root, "stpe"]);
+    assert!(!right && told.starts_with("error: there is no sound 'stpe', did you mean 'step'?"));
     let tape = at("run.recording");
     let recorded = engine(&["run", &root, "--headless", "--frames", "60", "--record", &tape]);
     assert!(recorded.0, "{}", recorded.1);

@@ -50,6 +50,7 @@ impl Game {
             kinds: KINDS,
             source_platform: "linux",
             release: false,
+            exclude: &[],
             threads: 1,
         };
         let compiled = compile(&target, &|_, _| {}).unwrap();

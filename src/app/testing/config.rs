@@ -80,11 +80,21 @@ fn read(root: &Path, app: &mut App, options: &mut Options) -> Result<(), Stop> {
     for warning in texts(field(&read, "warnings").unwrap_or(&Value::Nil)) {
         log::warning(&format!("{}: {warning}", shown.display()));
     }
-    apply(field(&read, "settings").unwrap_or(&Value::Nil), options).map_err(unusable)
+    let settings = field(&read, "settings").unwrap_or(&Value::Nil);
+    apply(root, settings, options).map_err(unusable)?;
+    if let Some(Value::Text(file)) = field(settings, "exclude-names-file") {
+        let names = std::fs::read_to_string(root.join(file));
+        let names = names.map_err(|reason| {
+            unusable(format!("exclude-names-file: '{file}' cannot be read: {reason}"))
+        })?;
+        let names = names.lines().map(str::trim).filter(|name| !name.is_empty());
+        options.exclude_names.extend(names.map(str::to_string));
+    }
+    Ok(())
 }
 
 /// Fills what the options leave open.
-fn apply(settings: &Value, options: &mut Options) -> Result<(), String> {
+fn apply(root: &Path, settings: &Value, options: &mut Options) -> Result<(), String> {
     let list = |key: &str| field(settings, key).map(texts).unwrap_or_default();
     let flag = |key: &str| matches!(field(settings, key), Some(Value::Boolean(true)));
     let text = |key: &str| match field(settings, key) {
@@ -99,6 +109,7 @@ fn apply(settings: &Value, options: &mut Options) -> Result<(), String> {
         ("filter", &mut options.filter),
         ("filter-out", &mut options.filter_out),
         ("name", &mut options.names),
+        ("Xhelper", &mut options.helper_arguments),
     ] {
         if open.is_empty() {
             *open = list(key);
@@ -113,6 +124,18 @@ fn apply(settings: &Value, options: &mut Options) -> Result<(), String> {
     }
     options.helper = options.helper.take().or(text("helper").filter(|helper| !helper.is_empty()));
     options.shuffle |= ["shuffle", "shuffle-files", "shuffle-tests"].into_iter().any(flag);
+    options.sort |= ["sort", "sort-files", "sort-tests"].into_iter().any(flag);
+    options.list |= flag("list");
+    options.places.flat = matches!(field(settings, "recursive"), Some(Value::Boolean(false)));
+    if let Some(form) = text("output").filter(|form| !form.is_empty()) {
+        options.output = options.output.take().or(Some(form));
+    }
+    if flag("coverage") && options.coverage.is_none() {
+        options.coverage = Some(root.join(super::COVERAGE_FILE));
+    }
+    if let Some(Value::Number(count)) = field(settings, "repeat") {
+        options.repeat = options.repeat.max(*count as u32);
+    }
     options.fail_fast |= matches!(field(settings, "keep-going"), Some(Value::Boolean(false)));
     if let Some(Value::Number(seed)) = field(settings, "seed") {
         options.seed = options.seed.or(Some(seed.abs() as u64));

@@ -35,6 +35,8 @@ pub struct Places {
     pub patterns: Vec<String>,
     /// Lua patterns that it must not fit.
     pub excludes: Vec<String>,
+    /// Only in these folders, not in those below.
+    pub flat: bool,
 }
 
 /// Finds the test files that `start` (a folder or one file) and `filters` mean, as paths from
@@ -126,7 +128,7 @@ impl Search<'_> {
             // Links to folders are not followed: they could lead in a circle.
             let Ok(kind) = entry.file_type() else { continue };
             if kind.is_dir() {
-                if !is_foreign(&name) && depth < DEPTH_MAX {
+                if !is_foreign(&name) && depth < DEPTH_MAX && !self.places.flat {
                     self.collect(&path, depth + 1, files);
                 }
             } else if self.may_be_test(&path, &name) {

@@ -1,6 +1,7 @@
 //! What a step of a suite says, read from the plain data that lua/test/engine.lua makes.
 
 use super::result::{Failure, Status, TestResult};
+use super::screenshot::{TOLERANCE, Wanted};
 use crate::script::Value;
 
 /// What a test asks the driver for.
@@ -20,6 +21,8 @@ pub enum Request {
     Input(Value),
     /// Something of the outside fails from now on; `None` ends all that.
     Fault(Option<Fault>),
+    /// What is shown is to be what it was.
+    Screenshot(Wanted),
 }
 
 /// What can be made to fail.
@@ -28,6 +31,8 @@ pub enum Fault {
     DiskFull,
     /// The file of this path is as if it were not there.
     MissingFile(String),
+    /// The graphics adapter fails, once.
+    DeviceLost,
 }
 
 /// One step's news.
@@ -134,8 +139,18 @@ impl<'a> Fields<'a> {
             "fault" => Request::Fault(match self.text("fault")? {
                 "disk full" => Some(Fault::DiskFull),
                 "missing file" => Some(Fault::MissingFile(self.owned("file"))),
+                "device lost" => Some(Fault::DeviceLost),
                 _ => None,
             }),
+            "screenshot" => {
+                let tolerance = match self.get("tolerance") {
+                    Some(Value::Number(number)) => *number,
+                    _ => TOLERANCE,
+                };
+                let is_picture = self.get("picture") == Some(&Value::Boolean(true));
+                let picture = is_picture.then_some(tolerance);
+                Request::Screenshot(Wanted { name: self.owned("name"), picture })
+            }
             _ => return None,
         })
     }

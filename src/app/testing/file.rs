@@ -3,9 +3,11 @@
 
 use super::Options;
 use super::event::{Event, Fault, Request};
+use super::pictures::{NoPicture, Pictures};
 use super::result::{Failure, Outcome, TestResult};
+use super::screenshot::Place;
 use super::stuck::Watched;
-use super::{Stop, discovery, hands, recording};
+use super::{Stop, discovery, hands, recording, screenshot};
 use crate::app::{App, Game, HEADLESS_STEP, Opening, exit};
 use crate::engine::Build;
 use crate::foundation::{Error, fault, log};
@@ -73,9 +75,18 @@ fn run_holding(plan: &Plan, path: &str, tell: Tell) -> Result<(Outcome, App), St
     let mut outcome = Outcome::default();
     let mut app = open(root, options, plan.store.clone())?;
     let watched = plan.watched;
-    let mut driver = Driver { app: &mut app, options, watched, booted: false, refused: None };
+    let place = Place { root, suite: path, update: options.update_golden };
+    let mut driver = Driver {
+        app: &mut app,
+        options,
+        watched,
+        place,
+        pictures: Pictures::default(),
+        booted: false,
+        refused: None,
+    };
     // A fault of the engine's own outside of a script's call: this file failed, the next may not.
-    let driven = catch_unwind(AssertUnwindSafe(|| driver.run(root, path, &mut outcome, tell)));
+    let driven = catch_unwind(AssertUnwindSafe(|| driver.run(&mut outcome, tell)));
     let words = match driven {
         Ok(Ok(())) => None,
         Ok(Err(report)) => Some(report_words(&report)),
@@ -136,19 +147,16 @@ struct Driver<'a> {
     app: &'a mut App,
     options: &'a Options,
     watched: &'a Watched,
+    place: Place<'a>,
+    pictures: Pictures,
     booted: bool,
     /// What is wrong with the options.
     refused: Option<String>,
 }
 
 impl Driver<'_> {
-    fn run(
-        &mut self,
-        root: &Path,
-        path: &str,
-        out: &mut Outcome,
-        tell: Tell,
-    ) -> Result<(), Box<Report>> {
+    fn run(&mut self, out: &mut Outcome, tell: Tell) -> Result<(), Box<Report>> {
+        let (root, path) = (self.place.root, self.place.suite);
         let folders = discovery::script_folders(root, path, &self.options.lpath);
         set_folders(self.app, self.options, folders)?;
         if self.options.api_coverage.is_some() {
@@ -178,7 +186,7 @@ impl Driver<'_> {
                 }
                 Event::Error(failure) => tell(TestResult::failed(failure)),
                 Event::Listed { at, name } => out.listed.push((at, name)),
-                Event::Request(request) => answer = self.serve(root, request),
+                Event::Request(request) => answer = self.serve(request, &mut out.missing),
                 Event::Done => return Ok(()),
             }
         }
@@ -211,13 +219,18 @@ impl Driver<'_> {
     /// Gives words where the helper is not there or does not compile. What does not end in `.lua`
     /// is a module's name.
     fn load_helper(&mut self, helper: &str) -> Result<Option<String>, Box<Report>> {
-        let mut arguments = vec![Value::Text(helper.to_string())];
+        let mut text = String::new();
         if helper.ends_with(".lua") {
             match self.read(helper) {
-                Ok(text) => arguments.push(Value::Text(text)),
+                Ok(read) => text = read,
                 Err(words) => return Ok(Some(words)),
             }
+            if text.is_empty() {
+                return Ok(None);
+            }
         }
+        let given = self.options.helper_arguments.iter().cloned().map(Value::Text).collect();
+        let arguments = [Value::Text(helper.to_string()), Value::Text(text), Value::List(given)];
         match self.call("test_helper", &arguments)? {
             Value::Text(words) => Ok(Some(words)),
             _ => Ok(None),
@@ -270,7 +283,7 @@ impl Driver<'_> {
 
     /// Does what a test asked for: the number of frames played, what else there is to answer, or
     /// the words of what went wrong.
-    fn serve(&mut self, root: &Path, request: Request) -> Value {
+    fn serve(&mut self, request: Request, missing: &mut usize) -> Value {
         let number = |played: u64| Value::Number(played as f64);
         let served = match request {
             Request::Frames(count) => self.play(|played, _| played < count).map(number),
@@ -290,26 +303,40 @@ impl Driver<'_> {
                 let reloaded = self.call("test_reload", &arguments);
                 reloaded.map_err(|report| report_words(&report))
             }
-            Request::Fault(fault) => self.pretend(root, fault).map(|()| Value::Nil),
+            Request::Fault(fault) => self.pretend(fault),
+            Request::Screenshot(wanted) => {
+                let engine = self.app.vm().engine();
+                self.place.check(&wanted, engine, &mut self.pictures).map(|(answer, is_missing)| {
+                    *missing += usize::from(is_missing);
+                    answer
+                })
+            }
         };
         served.unwrap_or_else(Value::Text)
     }
 
-    fn pretend(&mut self, root: &Path, fault: Option<Fault>) -> Result<(), String> {
+    fn pretend(&mut self, fault: Option<Fault>) -> Result<Value, String> {
         let engine = self.app.vm().engine();
         match fault {
             None => engine.end_pretending(),
             Some(Fault::DiskFull) => engine.saves.pretend_full(true),
             Some(Fault::MissingFile(file)) => {
-                if !root.join(&file).is_file() {
+                if !self.place.root.join(&file).is_file() {
                     return Err(format!(
                         "test.fault: there is no file '{file}' in the game's folder to be missing"
                     ));
                 }
                 engine.pretend_missing(file);
             }
+            Some(Fault::DeviceLost) => {
+                return match self.pictures.lose_device() {
+                    Ok(()) => Ok(Value::Nil),
+                    Err(NoPicture::NoAdapter(words)) => Ok(screenshot::no_adapter(words)),
+                    Err(NoPicture::Refused(words)) => Err(format!("test.fault: {words}")),
+                };
+            }
         }
-        Ok(())
+        Ok(Value::Nil)
     }
 
     fn play(&mut self, more: impl Fn(u64, f64) -> bool) -> Result<u64, String> {
@@ -321,6 +348,8 @@ impl Driver<'_> {
                 let index = self.app.vm().engine().frame.index;
                 format!("{}\n  in frame {index}", report_words(&report))
             })?;
+            self.pictures.follow(self.app.vm().engine());
+            self.app.end_frame();
             played += 1;
             if played > FRAMES_MAX {
                 return Err(format!(

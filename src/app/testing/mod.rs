@@ -11,10 +11,12 @@ mod file;
 mod frames;
 mod hands;
 pub mod output;
+mod pictures;
 mod recording;
 mod result;
 mod retry;
 mod run;
+mod screenshot;
 mod stuck;
 mod usage;
 mod worker;
@@ -32,6 +34,10 @@ pub use worker::work;
 pub const JOBS_MAX: usize = 256;
 /// The most times that a failed file is run again.
 pub const RETRIES_MAX: u32 = 100;
+/// The most times that all files are run, one after the other.
+pub const REPEAT_MAX: u32 = 10_000;
+/// Where the lines that ran are written, unless another file is named.
+pub const COVERAGE_FILE: &str = "lcov.info";
 
 /// What to test, and how.
 #[derive(Clone, Debug)]
@@ -45,6 +51,8 @@ pub struct Options {
     pub filter_out: Vec<String>,
     /// Exact full names.
     pub names: Vec<String>,
+    /// Exact full names of tests that are left out.
+    pub exclude_names: Vec<String>,
     pub tags: Vec<String>,
     pub exclude_tags: Vec<String>,
     /// Say what would run, and run nothing.
@@ -84,6 +92,14 @@ pub struct Options {
     pub retry: u32,
     /// Run again what changes, until the process is asked to end.
     pub watch: bool,
+    /// Write what screenshots show in the place of comparing it.
+    pub update_golden: bool,
+    /// Run tests by their names, not in the order in which they are written.
+    pub sort: bool,
+    /// How often all files are run.
+    pub repeat: u32,
+    /// What a helper's function is given.
+    pub helper_arguments: Vec<String>,
 }
 
 impl Options {
@@ -95,6 +111,7 @@ impl Options {
             filter: Vec::new(),
             filter_out: Vec::new(),
             names: Vec::new(),
+            exclude_names: Vec::new(),
             tags: Vec::new(),
             exclude_tags: Vec::new(),
             list: false,
@@ -117,6 +134,10 @@ impl Options {
             threads: None,
             retry: 0,
             watch: false,
+            update_golden: false,
+            sort: false,
+            repeat: 1,
+            helper_arguments: Vec::new(),
         }
     }
 
@@ -132,7 +153,8 @@ impl Options {
 
     /// Whether some tests of a file may be left out.
     fn selects(&self) -> bool {
-        let lists = [&self.filter, &self.filter_out, &self.names, &self.tags, &self.exclude_tags];
+        let Options { filter, filter_out, names, exclude_names, tags, exclude_tags, .. } = self;
+        let lists = [filter, filter_out, names, exclude_names, tags, exclude_tags];
         lists.iter().any(|list| !list.is_empty())
     }
 
@@ -147,11 +169,13 @@ impl Options {
             ("filter", list(&self.filter)),
             ("filter_out", list(&self.filter_out)),
             ("names", list(&self.names)),
+            ("exclude_names", list(&self.exclude_names)),
             ("tags", list(&self.tags)),
             ("exclude_tags", list(&self.exclude_tags)),
             ("list_only", Value::Boolean(self.list)),
             ("fail_fast", Value::Boolean(self.fail_fast)),
             ("shuffle", Value::Boolean(self.shuffle)),
+            ("sort", Value::Boolean(self.sort)),
             ("seed", Value::Number(self.seed() as f64)),
             ("detailed", Value::Boolean(self.wants_names())),
             ("frame_seconds", Value::Number(file::FRAME_SECONDS)),

@@ -5,7 +5,7 @@
 use crate::engine::{Engine, Kept};
 use crate::foundation::log;
 use crate::packet::{Capture, Packet, Target};
-use crate::system::render::{Choice, Event, Options, Output, Picture, Renderer, Vsync};
+use crate::system::render::{Choice, Event, Options, Output, Picture, Quality, Renderer, Vsync};
 
 /// What to install where there is no software adapter.
 const REMEDY: &str = "apt install mesa-vulkan-drivers";
@@ -62,6 +62,7 @@ impl Pictures {
             threaded: false,
             vsync: Vsync::Off,
             timing: false,
+            quality: Quality::DEFAULT,
             clock: || 0.0,
         });
         self.renderer = Some(started.map_err(|error| error.message));
@@ -130,6 +131,7 @@ fn tell(renderer: &mut Renderer) -> Option<Result<Picture, String>> {
                 log::warning(&format!("the graphics adapter was lost and is there again: {words}"));
             }
             Event::TextureRefused { words, .. }
+            | Event::MeshRefused { words, .. }
             | Event::ShaderFailed { words, .. }
             | Event::Fault { words } => log::error(&words),
             Event::Failed { words } => log::error(&format!("nothing is drawn: {words}")),

@@ -121,6 +121,7 @@ fn play(plan: &Plan, app: &mut App, replay: &mut Replay) -> Result<(), String> {
         let measured = frame.measured;
         let ran = watched.call(|| app.frame(measured));
         ran.map_err(|report| format!("in frame {}: {report}", played + 1))?;
+        app.end_frame();
         replay.check(app.vm().engine())?;
     }
     Ok(())

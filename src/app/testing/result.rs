@@ -171,6 +171,8 @@ pub struct Outcome {
     /// The lines that ran, where they are counted.
     pub lines: Lines,
     pub seconds: f64,
+    /// How many screenshots had nothing to be compared with.
+    pub missing: usize,
 }
 
 impl Outcome {
@@ -182,6 +184,7 @@ impl Outcome {
         self.usage.write(writer);
         self.lines.write(writer);
         writer.f64(self.seconds);
+        writer.u32(self.missing as u32);
     }
 
     pub fn read(reader: &mut Reader) -> Result<Outcome, Error> {
@@ -190,6 +193,7 @@ impl Outcome {
             usage: Usage::read(reader)?,
             lines: Lines::read(reader)?,
             seconds: reader.f64()?,
+            missing: reader.u32()? as usize,
         })
     }
 }

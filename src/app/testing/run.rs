@@ -70,6 +70,13 @@ impl Run {
             log::error(&format!("no tests found: looked in {}", found.looked));
             return Ok(exit::NOTHING);
         }
+        if options.sort {
+            found.files.sort();
+        }
+        if options.repeat > 1 {
+            let times = 0..options.repeat;
+            found.files = times.flat_map(|_| found.files.clone()).collect();
+        }
         if options.shuffle {
             let seed = *options.seed.get_or_insert_with(seed_of_the_clock);
             shuffle(&mut found.files, seed);
@@ -269,7 +276,8 @@ impl Total<'_> {
 
     fn file(&mut self, file: &str, outcome: Outcome) {
         let counts = std::mem::take(&mut self.counts);
-        let Outcome { listed, usage, lines, seconds } = outcome;
+        let Outcome { listed, usage, lines, seconds, missing } = outcome;
+        self.all.missing += missing;
         if !self.options.list {
             self.views.each(|view| view.file(file, counts, seconds));
         }
@@ -317,6 +325,10 @@ impl Total<'_> {
         if !options.list {
             self.views.each(|view| view.end(sums));
         }
-        Ok(if sums.counts.failed > 0 { exit::FAILED } else { exit::SUCCESS })
+        Ok(match sums.counts.failed {
+            0 => exit::SUCCESS,
+            failed if failed == self.all.missing => exit::SNAPSHOT,
+            _ => exit::FAILED,
+        })
     }
 }

@@ -69,14 +69,7 @@ impl Place<'_> {
             Some(tolerance) => self.check_picture(&wanted.name, tolerance, engine, pictures)?,
         };
         let missing = matches!(verdict, Verdict::Missing(_));
-        let (kind, words) = match verdict {
-            Verdict::Same => return Ok((Value::Nil, false)),
-            Verdict::Differs(words) | Verdict::Missing(words) => ("failed", words),
-            Verdict::Unknown(words) => ("unknown", words),
-        };
-        let text = |text: &str| Value::Text(text.to_string());
-        let fields = [("kind", text(kind)), ("words", text(&words))];
-        Ok((Value::Table(fields.map(|(key, value)| (key.to_string(), value)).into()), missing))
+        Ok((answer(verdict), missing))
     }
 
     fn check_list(&self, name: &str, engine: &mut Engine) -> Result<Verdict, String> {
@@ -107,16 +100,14 @@ impl Place<'_> {
         }
         let picture = match pictures.newest() {
             Ok(picture) => picture,
-            Err(NoPicture::NoAdapter(words)) => return Ok(no_adapter(words)),
+            Err(NoPicture::NoAdapter(words)) => return Ok(unknown(words)),
             Err(NoPicture::Refused(words)) => return Err(format!("test.screenshot: {words}")),
         };
         let golden = self.folder().join(format!("{name}.png"));
         let png = encode_png(picture.width, picture.height, &picture.rgba);
-        self.compare(&golden, &png, |bytes| {
-            match read_picture(bytes) {
-                Ok(wanted) => difference_of_pictures(&wanted, &picture, tolerance),
-                Err(words) => Some(format!("it cannot be read: {words}")),
-            }
+        self.compare(&golden, &png, |bytes| match read_picture(bytes) {
+            Ok(wanted) => difference_of_pictures(&wanted, &picture, tolerance),
+            Err(words) => Some(format!("it cannot be read: {words}")),
         })
     }
 
@@ -143,10 +134,8 @@ impl Place<'_> {
             return Ok(Verdict::Same);
         }
         let now = Path::new(FOUND).join(golden);
-        let remedy = format!(
-            "Look at '{}', and if it is right: engine test --update-golden",
-            now.display()
-        );
+        let remedy =
+            format!("Look at '{}', and if it is right: engine test --update-golden", now.display());
         match known {
             Ok(bytes) => match difference(&bytes) {
                 None => Ok(Verdict::Same),
@@ -179,11 +168,26 @@ fn not_kept(engine: &Engine) -> String {
     }
 }
 
+/// What the test library is told.
+fn answer(verdict: Verdict) -> Value {
+    let (kind, words) = match verdict {
+        Verdict::Same => return Value::Nil,
+        Verdict::Differs(words) | Verdict::Missing(words) => ("failed", words),
+        Verdict::Unknown(words) => ("unknown", words),
+    };
+    let fields = [("kind", kind.to_string()), ("words", words)];
+    Value::Table(fields.map(|(key, text)| (key.to_string(), Value::Text(text))).into())
+}
+
 /// Where there is no adapter a test is skipped, unless everything must run.
-fn no_adapter(words: String) -> Verdict {
+pub fn no_adapter(words: String) -> Value {
+    answer(unknown(words))
+}
+
+fn unknown(words: String) -> Verdict {
     let words = format!("no picture can be drawn here: {words}");
     match std::env::var("ENGINE_TEST_REQUIRE_ALL").is_ok_and(|value| value == "1") {
-        true => Verdict::Differs(format!("test.screenshot: {words}")),
+        true => Verdict::Differs(words),
         false => Verdict::Unknown(words),
     }
 }
@@ -219,9 +223,10 @@ fn difference_of_pictures(wanted: &Picture, found: &Picture, tolerance: f64) -> 
     }
     let (left, top, mean) = worst;
     (blocks > 0).then(|| {
+        let more = if blocks > 1 { format!(", and {} more", blocks - 1) } else { String::new() };
         format!(
-            "{blocks} blocks of {BLOCK} x {BLOCK} pixels differ, most the one at {left}, {top} \
-             from the top left: by {mean:.1} on average, {tolerance} is allowed"
+            "the block of {BLOCK} x {BLOCK} pixels at {left}, {top} from the top left differs by \
+             {mean:.1} on average, {tolerance} is allowed{more}"
         )
     })
 }
@@ -242,17 +247,12 @@ fn difference_of_blocks(wanted: &Picture, found: &Picture, left: u32, top: u32) 
 
 /// The lines that are gone and those that are new, in words.
 fn difference_of_lines(wanted: &str, found: &str) -> String {
-    let (mut old, mut new): (Vec<&str>, Vec<&str>) =
-        (wanted.lines().collect(), found.lines().collect());
+    let (old, new): (Vec<&str>, Vec<&str>) = (wanted.lines().collect(), found.lines().collect());
     let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
-    let (_, old_rest) = (old.drain(..same).count(), old.len());
-    new.drain(..same);
+    let (old, new) = (&old[same..], &new[same..]);
     let end = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
-    old.truncate(old.len() - end);
-    new.truncate(new.len() - end);
-    debug_assert!(old_rest >= old.len());
     let mut words = format!("from line {} on", same + 1);
-    for (mark, lines) in [('-', &old), ('+', &new)] {
+    for (mark, lines) in [('-', &old[..old.len() - end]), ('+', &new[..new.len() - end])] {
         for line in lines.iter().take(LINES_MAX) {
             words += &format!("\n  {mark} {}", line.trim_start());
         }
@@ -286,8 +286,8 @@ mod tests {
         let words = difference_of_pictures(&wanted, &found, TOLERANCE).unwrap();
         assert_eq!(
             words,
-            "1 blocks of 8 x 8 pixels differ, most the one at 16, 16 from the top left: by 41.9 on \
-             average, 6 is allowed"
+            "the block of 8 x 8 pixels at 16, 16 from the top left differs by 41.9 on average, 6 is \
+             allowed"
         );
         let words = difference_of_pictures(&wanted, &picture(8, [0; 4]), TOLERANCE).unwrap();
         assert_eq!(words, "it is 20 x 20, and the picture is 8 x 8 now");

@@ -40,8 +40,10 @@ impl Start {
 
 /// What a process needs of the options: the rest is its parent's.
 fn write_options(writer: &mut Writer, options: &Options) {
-    let Options { filter, filter_out, names, tags, exclude_tags, lpath, .. } = options;
-    for list in [filter, filter_out, names, tags, exclude_tags, lpath] {
+    let Options { filter, filter_out, names, exclude_names, tags, exclude_tags, .. } = options;
+    let Options { lpath, helper_arguments, .. } = options;
+    let lists = [filter, filter_out, names, tags, exclude_tags, lpath];
+    for list in lists.into_iter().chain([helper_arguments, exclude_names]) {
         writer.list(list, |writer, text| writer.text(text));
     }
     let flags = [
@@ -52,6 +54,8 @@ fn write_options(writer: &mut Writer, options: &Options) {
         options.api_coverage.is_some(),
         options.coverage.is_some(),
         options.wants_names(),
+        options.update_golden,
+        options.sort,
     ];
     writer.list(&flags, |writer, flag| writer.u8(*flag as u8));
     writer.u64(options.seed());
@@ -64,12 +68,25 @@ fn write_options(writer: &mut Writer, options: &Options) {
 fn read_options(reader: &mut Reader, root: PathBuf) -> Result<Options, Error> {
     let text = |reader: &mut Reader| reader.text().map(str::to_string);
     let mut options = Options::new(root);
-    let Options { filter, filter_out, names, tags, exclude_tags, lpath, .. } = &mut options;
-    for list in [filter, filter_out, names, tags, exclude_tags, lpath] {
+    let Options {
+        filter,
+        filter_out,
+        names,
+        exclude_names,
+        tags,
+        exclude_tags,
+        lpath,
+        helper_arguments,
+        ..
+    } = &mut options;
+    let lists = [filter, filter_out, names, tags, exclude_tags, lpath];
+    for list in lists.into_iter().chain([helper_arguments, exclude_names]) {
         *list = reader.list(|reader| reader.text().map(str::to_string))?;
     }
     let flags = reader.list(|reader| Ok(reader.u8()? != 0))?;
-    let [list, fail_fast, shuffle, sandbox, api_coverage, coverage, names] = flags[..] else {
+    let [list, fail_fast, shuffle, sandbox, api_coverage, coverage, names, update_golden, sort] =
+        flags[..]
+    else {
         return Err(crate::error!("the options have {} flags", flags.len()));
     };
     // What is counted is sent, not written: the files are the parent's.
@@ -79,6 +96,8 @@ fn read_options(reader: &mut Reader, root: PathBuf) -> Result<Options, Error> {
         fail_fast,
         shuffle,
         sandbox,
+        update_golden,
+        sort,
         api_coverage: here(api_coverage),
         coverage: here(coverage),
         output: Some(if names { "spec" } else { "plain" }.to_string()),
@@ -211,6 +230,9 @@ mod tests {
         options.timeout_seconds = 0.5;
         options.helper = Some("spec/helper.lua".into());
         options.threads = Some(3);
+        (options.update_golden, options.sort) = (true, true);
+        options.helper_arguments = vec!["x".into()];
+        options.exclude_names = vec!["a b".into()];
         let bytes = Start { nonce: 5, has_store: true }.to_bytes(&options);
         let read = next(&mut &bytes[..]).unwrap();
         let (start, read) = Start::read(&read, PathBuf::from("game")).unwrap();

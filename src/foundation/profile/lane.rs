@@ -100,7 +100,8 @@ pub(super) fn own() -> Option<&'static Lane> {
 fn take() -> Option<&'static Lane> {
     let name = std::thread::current().name().unwrap_or("thread").to_string();
     let mut lanes = LANES.lock().expect("only pushed to");
-    let mut free: Vec<_> = lanes.iter().filter(|lane| !lane.taken.load(Ordering::Acquire)).collect();
+    let mut free: Vec<_> =
+        lanes.iter().filter(|lane| !lane.taken.load(Ordering::Acquire)).collect();
     // One of the same name first, so that a thread that comes again goes on where it was.
     free.sort_by_key(|lane| *lane.name.lock().expect("a name alone") != name);
     let same = free.first().filter(|it| *it.name.lock().expect("a name alone") == name);
@@ -227,6 +228,14 @@ impl Scope {
             true => Scope::open(super::names::id_of_static(name)),
             false => Scope { lane: None, depth: 0, here: PhantomData },
         }
+    }
+
+    /// Opens nothing: what is opened while the value is there is closed when it goes. For whoever
+    /// calls code that may leave scopes open.
+    pub fn bracket() -> Scope {
+        let lane = if is_enabled() { own() } else { None };
+        let depth = lane.map_or(0, |lane| lane.depth.get());
+        Scope { lane, depth, here: PhantomData }
     }
 
     #[inline(always)]

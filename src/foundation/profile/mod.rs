@@ -17,6 +17,7 @@ mod tree;
 
 use crate::foundation::counters;
 use lane::Lane;
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use tree::{ROOT, Tree};
@@ -66,15 +67,16 @@ struct Profile {
     spans: usize,
     /// The array of a frame that is no longer kept, to be used again.
     spare: Vec<Span>,
-    /// The scope of the running frame.
-    root: Option<Root>,
     lost: u64,
 }
+
+/// What all of a frame lies in.
+static FRAME: Site = Site::new("frame");
 
 /// The running frame's own scope: opened by `begin_frame`, closed by `end_frame`.
 struct Root {
     began: u64,
-    lane: Option<&'static Lane>,
+    scope: Scope,
 }
 
 static PROFILE: Mutex<Profile> = Mutex::new(Profile {
@@ -82,14 +84,11 @@ static PROFILE: Mutex<Profile> = Mutex::new(Profile {
     frames: VecDeque::new(),
     spans: 0,
     spare: Vec::new(),
-    root: None,
     lost: 0,
 });
 
 thread_local! {
-    static ROOT_SCOPE: std::cell::RefCell<Option<Scope>> = const {
-        std::cell::RefCell::new(None)
-    };
+    static ROOT_SCOPE: RefCell<Option<Root>> = const { RefCell::new(None) };
 }
 
 fn with<R>(f: impl FnOnce(&mut Profile) -> R) -> R {
@@ -101,32 +100,27 @@ pub fn begin_frame() {
     if !is_enabled() || ROOT_SCOPE.with_borrow(Option::is_some) {
         return;
     }
-    with(|profile| profile.root = Some(Root { began: clock::ticks(), lane: lane::own() }));
-    static SITE: Site = Site::new("frame");
-    ROOT_SCOPE.set(Some(Scope::begin(&SITE)));
+    // What has to be made for a thread's first scope is made before the time is taken.
+    lane::own();
+    FRAME.id();
+    ROOT_SCOPE.set(Some(Root { began: clock::ticks(), scope: Scope::begin(&FRAME) }));
 }
 
 /// Closes that scope, and makes rows of what all threads wrote down. To be called on the thread of
 /// `begin_frame`.
 pub fn end_frame(index: u64) {
-    if ROOT_SCOPE.take().is_none() {
-        return;
-    }
+    let Some(Root { began, scope }) = ROOT_SCOPE.take() else { return };
+    drop(scope);
     let ended = clock::ticks();
-    with(|profile| profile.end_frame(index, ended));
-}
-
-/// The scope of a frame that failed is closed without being counted.
-pub fn abandon_frame() {
-    ROOT_SCOPE.take();
+    with(|profile| profile.end_frame(index, began, ended));
 }
 
 impl Profile {
-    fn end_frame(&mut self, index: u64, ended: u64) {
-        let Some(root) = self.root.take() else { return };
-        self.find_lanes(root.lane);
+    fn end_frame(&mut self, index: u64, began: u64, ended: u64) {
+        self.find_lanes(lane::own());
         let mut spans = std::mem::take(&mut self.spare);
         spans.clear();
+        let mut frame = ended.saturating_sub(began);
         for (at, track) in self.tracks.iter_mut().enumerate() {
             let lane = at as u16;
             let Track { lane: from, tree, .. } = track;
@@ -136,20 +130,25 @@ impl Profile {
                 });
             });
             self.lost += from.take_lost();
-            tree.end_frame(ended - root.began.min(ended), ended);
+            if lane::own().is_some_and(|own| std::ptr::eq(own, *from)) {
+                // By its own events, so that shares sum to all of it.
+                frame = tree.ticks_so_far(FRAME.id()).unwrap_or(frame);
+            }
+        }
+        for track in &mut self.tracks {
+            track.tree.end_frame(frame, ended);
         }
         self.count_scopes();
-        self.keep(Kept { index, began: root.began, ended, spans });
+        self.keep(Kept { index, began, ended, spans });
     }
 
     /// Adds the threads that are new. The one that plays the frames comes first.
     fn find_lanes(&mut self, own: Option<&'static Lane>) {
         for lane in lane::all() {
             let name = lane.name.lock().expect("a name alone").clone();
-            match self.tracks.iter_mut().find(|track| std::ptr::eq(track.lane, lane)) {
-                Some(track) if track.name == name => {}
-                // Another thread has it now: what was before is of no thread that is there.
-                Some(track) => (track.name, track.tree) = (name, Tree::new()),
+            match self.tracks.iter().position(|track| std::ptr::eq(track.lane, lane)) {
+                Some(at) if self.tracks[at].name == name => {}
+                Some(at) => self.begin_anew(at, name),
                 None => self.tracks.push(Track { lane, name, tree: Tree::new() }),
             }
         }
@@ -159,6 +158,19 @@ impl Profile {
             if self.frames.is_empty() {
                 self.tracks.swap(0, at);
             }
+        }
+        if let Some(track) = self.tracks.iter_mut().find(|track| is_own(track)) {
+            track.tree.put_first(FRAME.id());
+        }
+    }
+
+    /// Another thread has a lane now: what was before is of no thread that is there.
+    fn begin_anew(&mut self, at: usize, name: String) {
+        (self.tracks[at].name, self.tracks[at].tree) = (name, Tree::new());
+        for frame in &mut self.frames {
+            let before = frame.spans.len();
+            frame.spans.retain(|span| usize::from(span.lane) != at);
+            self.spans -= before - frame.spans.len();
         }
     }
 
@@ -211,10 +223,10 @@ pub struct Thread {
 pub fn threads() -> Vec<Thread> {
     let per_tick = clock::seconds_per_tick();
     with(|profile| {
-        let each = profile.tracks.iter().map(|track| Thread {
-            name: track.name.clone(),
-            rows: track.tree.rows(per_tick),
-        });
+        let each = profile
+            .tracks
+            .iter()
+            .map(|track| Thread { name: track.name.clone(), rows: track.tree.rows(per_tick) });
         each.collect()
     })
 }
@@ -239,14 +251,14 @@ pub fn reset(name: Option<&str>) -> bool {
 
 /// Forgets everything, also the kept frames: another game begins in this process.
 pub fn forget() {
-    abandon_frame();
+    ROOT_SCOPE.take();
     with(|profile| {
         for track in &mut profile.tracks {
             track.lane.drain(|_| {});
             track.lane.take_lost();
             track.tree = Tree::new();
         }
-        (profile.spans, profile.root, profile.lost) = (0, None, 0);
+        (profile.spans, profile.lost) = (0, 0);
         profile.frames.clear();
     });
 }

@@ -116,7 +116,10 @@ mod tests {
     fn a_name_keeps_its_number() {
         let number = name_id("a name of a scope").unwrap();
         assert_eq!(name_id("a name of a scope"), Some(number));
-        assert_eq!((id_of_static("a name of a scope"), name_of(number)), (number, "a name of a scope"));
+        assert_eq!(
+            (id_of_static("a name of a scope"), name_of(number)),
+            (number, "a name of a scope")
+        );
         assert_eq!((name_of(0), name_of(u32::MAX)), ("", ""));
     }
 }

@@ -133,6 +133,19 @@ impl Tree {
         at
     }
 
+    /// Has a name's row stand before all others, where there is none yet.
+    pub fn put_first(&mut self, name: u32) {
+        if self.nodes.len() == 2 {
+            self.child(ROOT, name);
+        }
+    }
+
+    /// What the scopes of a name that lie in no other took in the running frame.
+    pub fn ticks_so_far(&self, name: u32) -> Option<u64> {
+        let outer = self.nodes.iter().find(|node| node.parent == ROOT && node.name == name)?;
+        Some(outer.now.total).filter(|ticks| *ticks > 0)
+    }
+
     /// Takes what a thread wrote down; what closed is handed to `closed`.
     pub fn take(&mut self, event: Event, mut closed: impl FnMut(u32, u64, u64)) {
         if event.name != 0 {
@@ -265,7 +278,11 @@ pub(super) mod tests {
     use crate::foundation::profile::names::name_id;
 
     /// A frame of events, written as names with their ticks; an end has no name.
-    pub fn play(tree: &mut Tree, frame: (u64, u64), events: &[(&str, u64)]) -> Vec<(u32, u64, u64)> {
+    pub fn play(
+        tree: &mut Tree,
+        frame: (u64, u64),
+        events: &[(&str, u64)],
+    ) -> Vec<(u32, u64, u64)> {
         let mut closed = Vec::new();
         for (name, tick) in events {
             let name = if name.is_empty() { 0 } else { name_id(name).unwrap() };

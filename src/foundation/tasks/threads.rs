@@ -10,6 +10,7 @@ use super::SEATS_MAX;
 use super::board::{Awaits, Board, Finished, Job, Key, Runner, Step, bits};
 use super::graph::Parts;
 use super::record::{Affinity, NONE, Record};
+use crate::foundation::profile::Scope;
 use crate::foundation::{Error, fault};
 use crate::{doing, insist};
 
@@ -219,6 +220,7 @@ fn run(job: Job) -> Finished {
     let before = HERE.replace(Here { inside: true, ..HERE.get() });
     let work = || {
         doing!("When running task:", job.name);
+        let _scope = Scope::named(job.name);
         if job.skip {
             // SAFETY: as below.
             unsafe { job.work.discard() };

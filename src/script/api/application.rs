@@ -15,7 +15,7 @@ use crate::script::row::{Module, func, hot, module};
 use crate::script::value::Value;
 use crate::system::platform;
 use crate::system::time_step::PolicyWord;
-use crate::world::WorldId;
+use crate::world::{WorldFlags, WorldId};
 
 pub static APPLICATION: Module = module(
     "Application",
@@ -99,6 +99,14 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
         )
         .pure(),
         func(
+            "resource_names",
+            resource_names,
+            &[("type", "a resource's type, as \"unit\"")],
+            "The names of all resources of a type that serve now, in order. A bundle does not know \
+             them: returns nil and words there.",
+        )
+        .pure(),
+        func(
             "data",
             data,
             &[
@@ -143,7 +151,12 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
         ),
         func("settings", settings, &[], "What settings.sjson says, with the defaults, as a table.")
             .pure(),
-        func("new_world", new_world, &[], "Makes an empty world."),
+        func(
+            "new_world",
+            new_world,
+            &[("flags", "\"2d\" (bodies stay in the plane of x and y), \"no_physics\"")],
+            "Makes an empty world.",
+        ),
         func(
             "release_world",
             release_world,
@@ -345,12 +358,36 @@ fn screenshot(engine: &mut Engine, name: Option<Text>) -> Result<Expected<String
     Ok(Expected(file.map(|file| file.display().to_string())))
 }
 
+fn resource_names(engine: &mut Engine, kind: Text) -> Expected<Vec<String>> {
+    let names = engine.store.names(kind.as_str());
+    Expected(names.ok_or_else(|| "a bundle does not know the names of its resources".to_string()))
+}
+
 fn settings(engine: &mut Engine) -> Value {
     Value::from_tree(&engine.settings.tree)
 }
 
-fn new_world(engine: &mut Engine) -> Result<WorldId, Error> {
-    engine.new_world()
+/// The words of `new_world`.
+const WORLD_FLAGS: [&str; 2] = ["2d", "no_physics"];
+
+fn new_world(engine: &mut Engine, words: Rest) -> Result<WorldId, Error> {
+    let mut flags = WorldFlags::default();
+    for (at, word) in words.0.iter().enumerate() {
+        let known = |word: &str| WORLD_FLAGS.iter().position(|known| *known == word);
+        match word {
+            Value::Text(word) => match known(word) {
+                Some(0) => flags.flat = true,
+                Some(_) => flags.no_physics = true,
+                None => {
+                    let hint = crate::foundation::suggest::hint(word, WORLD_FLAGS);
+                    let all = WORLD_FLAGS.join(", ");
+                    return Err(crate::error!("unknown flag '{word}'{hint} (there are {all})"));
+                }
+            },
+            _ => return Err(crate::error!("argument #{} must be a flag's name", at + 1)),
+        }
+    }
+    engine.new_world(flags)
 }
 
 fn release_world(engine: &mut Engine, world: WorldId) {

@@ -27,17 +27,23 @@ assert(math.abs(depth - 10) < 0.001)"#,
             "Whether the handle leads to a camera that is there. Never raises for a stale handle.",
         )
         .pure(),
-        func("local_pose", pose, &[CAMERA_ARG], "Where it is and how it is turned.").pure(),
+        func(
+            "local_pose",
+            local_pose,
+            &[CAMERA_ARG],
+            "Where it is and how it is turned; that of a unit, relative to its node.",
+        )
+        .pure(),
         func("world_pose", pose, &[CAMERA_ARG], "The same, in the world.").pure(),
-        hot("local_position", position, &[CAMERA_ARG], "Where it is, in metres.").pure(),
+        hot("local_position", local_position, &[CAMERA_ARG], "Where it is, in metres.").pure(),
         hot("world_position", position, &[CAMERA_ARG], "Where it is in the world.").pure(),
-        hot("local_rotation", rotation, &[CAMERA_ARG], "How it is turned.").pure(),
+        hot("local_rotation", local_rotation, &[CAMERA_ARG], "How it is turned.").pure(),
         hot("world_rotation", rotation, &[CAMERA_ARG], "How it is turned in the world.").pure(),
         func(
             "set_local_pose",
             set_pose,
             &[CAMERA_ARG, ("pose", "its axes must be at right angles and of length 1")],
-            "Moves and turns it.",
+            "Moves and turns it; that of a unit, relative to its node.",
         ),
         hot("set_local_position", set_position, &[CAMERA_ARG, ("position", "metres")], "Moves it."),
         hot(
@@ -168,6 +174,27 @@ fn pose(engine: &mut Engine, camera: CameraId) -> Mat4 {
     engine.camera(camera).pose
 }
 
+/// Its pose as it is set: relative to the node that it hangs on, if it does.
+fn local(engine: &mut Engine, camera: CameraId) -> &mut Mat4 {
+    let camera = engine.camera(camera);
+    match &mut camera.owner {
+        Some(owner) => &mut owner.local,
+        None => &mut camera.pose,
+    }
+}
+
+fn local_pose(engine: &mut Engine, camera: CameraId) -> Mat4 {
+    *local(engine, camera)
+}
+
+fn local_position(engine: &mut Engine, camera: CameraId) -> Vec3 {
+    local(engine, camera).w_axis.truncate()
+}
+
+fn local_rotation(engine: &mut Engine, camera: CameraId) -> Quat {
+    Quat::from_mat4(local(engine, camera))
+}
+
 fn position(engine: &mut Engine, camera: CameraId) -> Vec3 {
     engine.camera(camera).pose.w_axis.truncate()
 }
@@ -186,12 +213,12 @@ fn set_pose(engine: &mut Engine, camera: CameraId, pose: Mat4) -> Result<(), Err
              scaled"
         ));
     }
-    engine.camera(camera).pose = pose;
+    *local(engine, camera) = pose;
     Ok(())
 }
 
 fn set_position(engine: &mut Engine, camera: CameraId, position: Vec3) {
-    engine.camera(camera).pose.w_axis = position.extend(1.0);
+    local(engine, camera).w_axis = position.extend(1.0);
 }
 
 fn set_rotation(engine: &mut Engine, camera: CameraId, rotation: Quat) -> Result<(), Error> {
@@ -201,9 +228,9 @@ fn set_rotation(engine: &mut Engine, camera: CameraId, rotation: Quat) -> Result
             rotation.length()
         ));
     }
-    let camera = engine.camera(camera);
-    let position = camera.pose.w_axis.truncate();
-    camera.pose = Mat4::from_rotation_translation(rotation.normalize(), position);
+    let pose = local(engine, camera);
+    let position = pose.w_axis.truncate();
+    *pose = Mat4::from_rotation_translation(rotation.normalize(), position);
     Ok(())
 }
 
@@ -326,7 +353,9 @@ fn set_orthographic_view(
     min_z: f64,
     max_z: f64,
 ) -> Result<(), Error> {
-    engine.camera(camera).orthographic = edges([min_x, max_x], [min_z, max_z])?;
+    let edges = edges([min_x, max_x], [min_z, max_z])?;
+    let camera = engine.camera(camera);
+    (camera.orthographic, camera.fits_width) = (edges, false);
     Ok(())
 }
 

@@ -106,6 +106,9 @@ fn alive(engine: &mut Engine, material: AnyNumber) -> bool {
 fn destroy(engine: &mut Engine, material: MaterialId) -> Result<(), Error> {
     let frame = engine.frame.index;
     let ended = engine.materials.destroy(material, frame, "");
+    if ended.is_ok() {
+        engine.forget_material(material);
+    }
     ended.map_err(|fault| crate::error!("argument #1 'material': {}", fault.message))
 }
 
@@ -142,6 +145,12 @@ fn set_vector4(engine: &mut Engine, m: MaterialId, name: Text, value: Vec4) -> R
 }
 
 fn set_color(engine: &mut Engine, m: MaterialId, name: Text, value: Color) -> Result<(), Error> {
+    let material = engine.materials.slots().get(m.0).expect("the handle was checked");
+    if material.surface().is_some() {
+        // Surfaces take alpha apart from their colour.
+        let [red, green, blue, _] = Color { alpha: 255.0, ..value }.to_light();
+        return set(engine, m, name, &[red, green, blue, value.alpha / 255.0], "a Color");
+    }
     set(engine, m, name, &value.to_light(), "a Color")
 }
 

@@ -1,6 +1,8 @@
 //! The engine's functions for scripts, one file for each Lua module, and the one list of them.
 
+mod actor;
 mod application;
+mod broadphase;
 mod camera;
 pub mod core;
 mod debug;
@@ -9,17 +11,32 @@ mod gui;
 pub mod gui_fast;
 mod gui_text;
 mod input;
+mod joint;
 mod keyboard;
+mod level;
+mod level_resource;
+mod light;
 mod material;
+mod memory;
 mod math;
+mod mesh;
+mod mesh_make;
+mod mesh_unit;
 mod mouse;
+mod mover;
 mod package;
 mod pad;
+mod particles;
+pub mod physics_fast;
+mod physics_world;
+pub mod profiler;
 mod save;
 mod sound;
 mod sound_args;
 mod sound_world;
+pub mod stats;
 mod texture;
+mod tilemap;
 mod touch;
 mod unit;
 mod viewport;
@@ -35,17 +52,26 @@ pub use input::{device_name, device_of};
 /// Every module with functions in Rust. The prelude's Lua adds functions to some, and modules of
 /// its own (see prelude.rs).
 pub const MODULES: &[&Module] = &[
+    &actor::ACTOR,
     &application::APPLICATION,
+    &broadphase::BROADPHASE,
     &camera::CAMERA,
     &debug::DEBUG,
     &debug::LINE_OBJECT,
     &gui::GUI,
     &gui::GUI_OBJECT,
     &input::INPUT,
+    &joint::JOINT,
     &keyboard::KEYBOARD_MODULE,
+    &level::LEVEL,
+    &level_resource::LEVEL_RESOURCE,
+    &light::LIGHT,
     &material::MATERIAL,
     &math::MATH,
+    &memory::MEMORY,
+    &mesh::MESH,
     &mouse::MOUSE_MODULE,
+    &mover::MOVER,
     &package::PACKAGE,
     &pad::PAD_1,
     &pad::PAD_2,
@@ -55,13 +81,18 @@ pub const MODULES: &[&Module] = &[
     &pad::PAD_6,
     &pad::PAD_7,
     &pad::PAD_8,
+    &physics_world::PHYSICS_WORLD,
+    &profiler::PROFILER,
     &save::SAVE,
     &sound::SOUND,
     &sound_world::SOUND_WORLD,
     &sound::VOICE,
+    &stats::STATS,
     &texture::TEXTURE,
+    &tilemap::TILEMAP,
     &touch::TOUCH_MODULE,
     &unit::UNIT,
+    &mesh_unit::UNIT,
     &viewport::VIEWPORT,
     &window::WINDOW,
     &worker::MODULE,
@@ -70,11 +101,26 @@ pub const MODULES: &[&Module] = &[
 
 /// What the prelude alone can call, in its table `core`.
 pub const CORE_MODULES: &[&Module] = &[
+    &actor::UNIT_CORE,
     &core::CORE,
+    &broadphase::CORE,
     &gui::CORE,
     &gui::WORLD_CORE,
+    &joint::UNIT_CORE,
+    &level::CORE,
+    &light::CORE,
+    &light::WORLD_CORE,
     &material::CORE,
+    &mesh::CORE,
+    &particles::GUI_CORE,
+    &mover::UNIT_CORE,
+    &physics_world::CORE,
+    &physics_world::WORLD_CORE,
+    &memory::CORE,
+    &profiler::CORE,
+    &stats::CORE,
     &texture::CORE,
+    &tilemap::CORE,
     &unit::UNIT_CORE,
     &unit::WORLD_CORE,
 ];

@@ -1,6 +1,7 @@
 //! `Unit`: what can be asked of a unit and done with it. Spawning, data and components are in the
 //! prelude (lua/unit.lua, lua/components.lua), around the native parts at the end of this file.
 
+use super::level;
 use crate::engine::Engine;
 use crate::foundation::{Error, Handle, Mat4, Quat, Vec3, suggest};
 use crate::script::arg::{AnyNumber, Integer, Text};
@@ -123,6 +124,13 @@ Application.release_world(world)"#,
         )
         .pure(),
         func("world", world, &[UNIT_ARG], "The world that the unit is in.").pure(),
+        func(
+            "level",
+            level::level_of_unit,
+            &[UNIT_ARG],
+            "The level that the unit came with; nil for one that came with none.",
+        )
+        .pure(),
         func("debug_name", debug_name, &[UNIT_ARG], "The name of what it was spawned from.").pure(),
         func(
             "is_a",
@@ -337,13 +345,8 @@ fn is_a(engine: &mut Engine, unit: UnitId, resource: Text) -> bool {
 }
 
 /// The resource of that name, read when it is first asked for.
-fn resource(engine: &mut Engine, name: &str) -> Result<Arc<UnitResource>, Error> {
-    if let Some(known) = engine.units.resources.get(name) {
-        return Ok(known.clone());
-    }
-    let read = Arc::new(UnitResource::read(&mut engine.store, name)?);
-    engine.units.resources.insert(name.to_string(), read.clone());
-    Ok(read)
+pub(super) fn resource(engine: &mut Engine, name: &str) -> Result<Arc<UnitResource>, Error> {
+    engine.unit_resource(name)
 }
 
 fn spawn_unit(
@@ -361,7 +364,7 @@ fn spawn_unit(
         rotation: rotation.unwrap_or(first.rotation),
         scale: scale.unwrap_or(first.scale),
     };
-    engine.units.spawn(world, &made_of, &pose)
+    engine.spawn_unit(world, &made_of, &pose)
 }
 
 /// Refuses a unit of another world.
@@ -377,8 +380,7 @@ fn check_in_world(engine: &mut Engine, world: WorldId, unit: UnitId) -> Result<(
 }
 
 fn end_unit(engine: &mut Engine, unit: UnitId) {
-    let frame = engine.frame.index;
-    engine.units.destroy(unit, frame, &cx::place());
+    engine.end_unit(unit, &cx::place());
 }
 
 fn check(_: &mut Engine, _: UnitId) {}
@@ -422,5 +424,5 @@ fn units(engine: &mut Engine, world: WorldId) -> Value {
 }
 
 fn update_scene(engine: &mut Engine, world: WorldId) -> Result<(), Error> {
-    engine.units.update_scene(world, &engine.tasks)
+    engine.update_scene(world)
 }

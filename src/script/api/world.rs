@@ -1,6 +1,6 @@
 //! `World`: what can be asked of a world and done with it as a whole.
 
-use super::debug;
+use super::{debug, particles};
 use crate::engine::Engine;
 use crate::foundation::Handle;
 use crate::script::arg::AnyNumber;
@@ -56,6 +56,96 @@ assert(not World.alive(world))"#,
             debug::destroy_line_object,
             &[("world", "the world it belongs to"), ("line_object", "what ends")],
             "Ends a line object. Its handle is stale from then on.",
+        ),
+        func(
+            "create_particles",
+            particles::create,
+            &[
+                ("world", "where it plays"),
+                ("name", "the name of a `.particles`"),
+                ("position", "where; the world's origin if none"),
+                ("rotation", "how it is turned; not at all if none"),
+                ("scale", "how large it is: the mean of the three; 1 if none"),
+            ],
+            "Plays an effect of particles in a world. It ends when it has spawned all that it \
+             ever will and the last particle is gone, or by `World.destroy_particles`.",
+        ),
+        func(
+            "move_particles",
+            particles::move_to,
+            &[
+                ("world", "where it plays"),
+                ("id", "a playing effect"),
+                ("position", "where"),
+                ("rotation", "how it is turned; not at all if none"),
+                ("scale", "how large it is; 1 if none"),
+            ],
+            "Moves an effect, and unlinks it. What it spawns on its way is spread over it.",
+        ),
+        func(
+            "link_particles",
+            particles::link,
+            &[
+                ("world", "where both are"),
+                ("id", "a playing effect"),
+                ("unit", "what it is to hang on"),
+                ("node", "which of its nodes; the root if none"),
+                ("pose", "seen from the node; the node's own if none"),
+                (
+                    "orphaned",
+                    "what becomes of it when the unit ends: \"destroy\", which it is if nothing \
+                     is said, \"stop\" (it spawns no more) or \"unlink\" (it goes on)",
+                ),
+            ],
+            "Hangs an effect on a unit: it moves along from now on.",
+        ),
+        func(
+            "stop_spawning_particles",
+            particles::stop_spawning,
+            &[("world", "where it plays"), ("id", "an effect, which may have ended")],
+            "Has an effect spawn no more: it ends with its last particle.",
+        ),
+        func(
+            "destroy_particles",
+            particles::destroy,
+            &[("world", "where it plays"), ("id", "an effect, which may have ended")],
+            "Ends an effect and all its particles at once.",
+        ),
+        func(
+            "are_particles_playing",
+            particles::are_playing,
+            &[("world", "where it plays"), ("id", "an effect, which may have ended")],
+            "Whether an effect has not ended yet.",
+        )
+        .pure(),
+        func(
+            "num_particles",
+            particles::number,
+            &[("world", "a world"), ("id", "an effect; all of the world's if none")],
+            "How many particles there are. An effect that has ended has none.",
+        )
+        .pure(),
+        func(
+            "find_particles_variable",
+            particles::find_variable,
+            &[
+                ("world", "a world"),
+                ("name", "the name of a `.particles`"),
+                ("variable", "the name of one of its variables"),
+            ],
+            "The number by which `World.set_particles_variable` knows a variable of an effect. \
+             Without one of that name, an error.",
+        ),
+        func(
+            "set_particles_variable",
+            particles::set_variable,
+            &[
+                ("world", "where it plays"),
+                ("id", "a playing effect"),
+                ("variable", "what `World.find_particles_variable` returned"),
+                ("value", "x alone where one number is meant"),
+            ],
+            "Sets a variable of a playing effect.",
         ),
     ],
 );

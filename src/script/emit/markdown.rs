@@ -213,13 +213,14 @@ fn settings_page() -> String {
         "# Settings\n\nA game's folder may have a `{}`, in SJSON: `key = value` lines, blocks in \
          braces. Every key may be left out. A dot in a key means a block:\n\n```\nname = \
          \"Yard\"\nlimits = {{\n  update_seconds = 1\n}}\n```\n\n\
-         | Key | Type | Default | What it sets |\n|---|---|---|---|\n",
+         | Key | Type | Default | What it sets | Saved while playing |\n|---|---|---|---|---|\n",
         settings::FILE
     );
     for setting in SETTINGS {
         let (kind, words) = (cell(&setting_type(setting)), cell(setting.words));
         let (key, default) = (setting.key, cell(setting.default));
-        text += &format!("| `{key}` | {kind} | `{default}` | {words} |\n");
+        let acts = if setting.live { "acts now" } else { "acts at the next start" };
+        text += &format!("| `{key}` | {kind} | `{default}` | {words} | {acts} |\n");
     }
     let names: Vec<String> = PLATFORMS.iter().map(|name| format!("`{name}`")).collect();
     text += &format!(

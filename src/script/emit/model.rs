@@ -142,12 +142,19 @@ impl Api {
     /// Reads the rows and the prelude.
     pub fn new() -> Api {
         let mut api = Api {
-            modules: api::MODULES.iter().map(|module| of_rows(module)).collect(),
+            modules: Vec::new(),
             globals: Vec::new(),
             callbacks: standard::CALLBACKS.iter().map(standard::Declared::doc).collect(),
             testing: Vec::new(),
             problems: Vec::new(),
         };
+        for module in api::MODULES {
+            let rows = of_rows(module);
+            let known = api.module(module.name);
+            known.functions.extend(rows.functions);
+            join(&mut known.doc, &rows.doc, "\n");
+            join(&mut known.example, &rows.example, "\n\n");
+        }
         api.take_suites();
         for kind in Kind::ALL {
             let module = api.module(kind.name());

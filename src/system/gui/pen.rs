@@ -23,6 +23,19 @@ impl Affine {
         [along(0), along(1)]
     }
 
+    /// The transform that takes everything back; `None` where it was made flat.
+    pub fn inverse(&self) -> Option<Affine> {
+        let area = self.x[0] * self.y[1] - self.x[1] * self.y[0];
+        if area.abs() < 1e-12 {
+            return None;
+        }
+        let x = [self.y[1] / area, -self.x[1] / area];
+        let y = [-self.y[0] / area, self.x[0] / area];
+        let turned = Affine { x, y, origin: [0.0, 0.0] };
+        let [back_x, back_y] = turned.apply(self.origin);
+        Some(Affine { origin: [-back_x, -back_y], ..turned })
+    }
+
     pub fn translation(by: [f32; 2]) -> Affine {
         Affine { origin: by, ..Affine::IDENTITY }
     }

@@ -146,6 +146,29 @@ impl Guis {
         Ok(0.0)
     }
 
+    /// The place where `count` more quadrilaterals of a key go, shown for this frame, whatever the
+    /// Gui's mode. Its transforms and clips do not touch them.
+    ///
+    /// # Errors
+    /// The Gui is gone, or a limit is reached.
+    pub fn room(
+        &mut self,
+        gui: GuiId,
+        key: BatchKey,
+        count: usize,
+    ) -> Result<&mut Vec<Instance>, String> {
+        let Some(gui) = self.guis.get_mut(gui.0) else { return Err("the Gui is gone".into()) };
+        let index = match gui.found.get(&key) {
+            Some(found) => *found as usize,
+            None => gui.add_batch(key)?,
+        };
+        let instances = &mut gui.batches[index].instances;
+        if instances.len() + count > INSTANCES_MAX {
+            return Err(too_many());
+        }
+        Ok(instances)
+    }
+
     /// Changes an object that is one quadrilateral to another one.
     fn change_one(
         &mut self,

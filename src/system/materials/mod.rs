@@ -7,6 +7,7 @@
 //! own, whose variables and textures are set apart.
 
 mod registry;
+mod surface;
 #[cfg(test)]
 mod tests;
 
@@ -58,6 +59,8 @@ pub struct Material {
     /// Whether the block has changed since the last flush.
     changed: bool,
     shared: bool,
+    /// What meshes are drawn with, where it is for them.
+    surface: Option<Box<surface::State>>,
 }
 
 /// The materials of a game.
@@ -71,6 +74,7 @@ pub struct Materials {
     /// Those whose block has changed, each once.
     changed: Vec<MaterialId>,
     version: u64,
+    surfaces: surface::Slots,
 }
 
 impl Default for Materials {
@@ -84,6 +88,7 @@ impl Default for Materials {
             queue: Vec::new(),
             changed: Vec::new(),
             version: 0,
+            surfaces: surface::Slots::default(),
         }
     }
 }
@@ -134,9 +139,14 @@ impl Materials {
                  Material.new made can be destroyed"
             ));
         }
-        self.slots.remove(id.0, &name, frame, place);
-        self.queue.push(MaterialChange::End { slot });
-        self.free.push(slot);
+        let ended = self.slots.remove(id.0, &name, frame, place).expect("it was there");
+        match ended.surface {
+            Some(surface) => self.surfaces.end(surface.slot),
+            None => {
+                self.queue.push(MaterialChange::End { slot });
+                self.free.push(slot);
+            }
+        }
         self.version += 1;
         Ok(())
     }
@@ -150,6 +160,10 @@ impl Materials {
         kind_words: &str,
     ) -> Result<(), Error> {
         let material = self.slots.get_mut(id.0).expect("the handle was checked where it came in");
+        if let Some(surface) = &mut material.surface {
+            surface.set(&material.name, name, numbers, kind_words)?;
+            return Ok(self.note_set(id, name, numbers));
+        }
         let Variable { kind, offset, .. } = *material.variable(name)?;
         if kind.numbers() != numbers.len() {
             return Err(error!(
@@ -159,6 +173,13 @@ impl Materials {
             ));
         }
         kind.put(&mut material.block, offset, numbers);
+        self.note_set(id, name, numbers);
+        Ok(())
+    }
+
+    /// Remembers what a game has set, and that the renderer is to hear of it.
+    fn note_set(&mut self, id: MaterialId, name: &str, numbers: &[f32]) {
+        let material = self.slots.get_mut(id.0).expect("the caller looked");
         match material.set_variables.iter_mut().find(|(known, _)| known == name) {
             Some((_, known)) => numbers.clone_into(known),
             None => material.set_variables.push((name.to_string(), numbers.to_vec())),
@@ -167,7 +188,6 @@ impl Materials {
             material.changed = true;
             self.changed.push(id);
         }
-        Ok(())
     }
 
     /// Sets the texture in one of the shader's places, by the place's name; "texture" is the one
@@ -182,7 +202,12 @@ impl Materials {
     ) -> Result<(), Error> {
         let (slot, sampling) = resolve(store, texture)?;
         let material = self.slots.get_mut(id.0).expect("the handle was checked where it came in");
-        if name == "texture" && material.place(name).is_none() {
+        if let Some(surface) = &mut material.surface {
+            surface.set_texture(&material.name, name, texture, (slot, sampling))?;
+            if !std::mem::replace(&mut material.changed, true) {
+                self.changed.push(id);
+            }
+        } else if name == "texture" && material.place(name).is_none() {
             material.texture = Some(texture.to_string());
         } else {
             let place = material.place(name).ok_or_else(|| material.no_texture(name))?;
@@ -243,6 +268,10 @@ impl Materials {
         for id in std::mem::take(&mut self.changed) {
             let Some(material) = self.slots.get_mut(id.0) else { continue };
             material.changed = false;
+            if let Some(surface) = &material.surface {
+                self.surfaces.put(surface);
+                continue;
+            }
             let (slot, bytes) = (material.slot, material.block.clone());
             out.push(MaterialChange::Variables { slot, bytes });
         }
@@ -286,6 +315,9 @@ impl Material {
         let of = |known: &str| {
             known == name || known.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'))
         };
-        self.textures.iter().any(|(known, ..)| of(known)) || self.texture.as_deref().is_some_and(of)
+        let surface = self.surface.iter().flat_map(|surface| surface.names());
+        self.textures.iter().any(|(known, ..)| of(known))
+            || self.texture.as_deref().is_some_and(of)
+            || surface.into_iter().any(of)
     }
 }

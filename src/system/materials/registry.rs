@@ -14,6 +14,10 @@ impl Materials {
         shared: bool,
     ) -> Result<MaterialId, Error> {
         let data = self.read(store, name)?;
+        if let Some(file) = &data.surface {
+            let state = surface::State::of_file(name, file, store, resolve)?;
+            return self.add_surface(name, state, data, shared);
+        }
         let slot = self.free.pop().unwrap_or_else(|| {
             self.next += 1;
             MaterialSlot(self.next - 1)
@@ -30,6 +34,7 @@ impl Materials {
             set_textures: Vec::new(),
             changed: false,
             shared,
+            surface: None,
         };
         if let Err(fault) = self.fill(store, &mut material, data, resolve) {
             self.free.push(slot);
@@ -139,11 +144,14 @@ impl Materials {
         resolve: Resolve,
     ) -> Result<(), Error> {
         let material = self.slots.get(id.0).expect("the caller looked");
-        let name = material.name.clone();
+        let (name, was_surface) = (material.name.clone(), material.surface.is_some());
         let data = match own {
             true => self.read(store, &name)?,
             false => material.data.clone(),
         };
+        if was_surface || data.surface.is_some() {
+            return self.refill_surface(store, id, data, resolve);
+        }
         // Taken apart for the time, so that a fault leaves the one that is there as it is.
         let mut copy = self.slots.get(id.0).expect("the caller looked").clone();
         self.fill(store, &mut copy, data, resolve)?;

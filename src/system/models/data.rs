@@ -3,7 +3,7 @@
 //! metres. Knows no files and no glTF.
 
 use crate::error;
-use crate::foundation::Error;
+use crate::foundation::{Error, Mat4, Quat};
 use crate::foundation::blob::{Reader, Writer, unframe};
 use crate::foundation::sjson::{self, Tree};
 use crate::packet::mesh::{Alpha, Bounds, Part, Vertex};
@@ -524,5 +524,21 @@ impl ClipData {
             })
         })?;
         Ok(ClipData { name, channels })
+    }
+}
+
+impl ModelData {
+    /// From a node's space into the model's.
+    pub fn world(&self, node: &Node) -> Mat4 {
+        let own = Mat4::from_scale_rotation_translation(
+            node.scale.into(),
+            Quat::from_array(node.rotation),
+            node.position.into(),
+        );
+        match node.parent {
+            // Parents stand first, so this ends.
+            Some(parent) => self.world(&self.nodes[parent as usize]) * own,
+            None => own,
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! What touched: gathered while a step runs, settled into plain lists after it.
 
+use super::Owner;
 use crate::foundation::Vec3;
 use rapier3d::prelude as rapier;
 use rapier3d::prelude::{ColliderHandle, CollisionEvent};
 use std::sync::Mutex;
 
-/// The most contacts that are kept until somebody asks; the rest of a step is dropped and counted.
+/// The most contacts, and the most touches of triggers, that one update tells; the rest is counted.
 pub const CONTACTS_MAX: usize = 1 << 14;
 
 /// Whether a touch began or ended.
@@ -18,10 +19,11 @@ pub enum Touch {
 /// Two bodies hit each other.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Contact {
-    pub owners: [u64; 2],
+    /// The one that moves by forces stands first; if both do, the one with the smaller number.
+    pub owners: [Owner; 2],
     /// Where, in the world.
     pub position: Vec3,
-    /// From the first to the second.
+    /// From the second to the first.
     pub normal: Vec3,
     /// Kilograms times metres a second, of the step in which they met.
     pub impulse: f32,
@@ -31,36 +33,31 @@ pub struct Contact {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Trigger {
     /// The trigger's owner.
-    pub trigger: u64,
-    pub other: u64,
+    pub trigger: Owner,
+    pub other: Owner,
     pub touch: Touch,
 }
 
 /// Hears of a step's events. The steps hand them over behind a lock that nobody else holds.
 #[derive(Default)]
 pub(super) struct Collector {
-    events: Mutex<Vec<(CollisionEvent, [u64; 2], bool)>>,
+    events: Mutex<Vec<CollisionEvent>>,
     contacts: Vec<Contact>,
     triggers: Vec<Trigger>,
+    pub left_out: usize,
+    /// Owners of shapes that were removed since the last step, and whether those were triggers.
+    pub gone: Vec<(ColliderHandle, Owner, bool)>,
 }
 
 impl rapier::EventHandler for Collector {
     fn handle_collision_event(
         &self,
         _: &rapier::RigidBodySet,
-        colliders: &rapier::ColliderSet,
+        _: &rapier::ColliderSet,
         event: CollisionEvent,
         _: Option<&rapier::ContactPair>,
     ) {
-        let [one, two] = [event.collider1(), event.collider2()];
-        let of = |handle: ColliderHandle| colliders.get(handle);
-        let owner = |handle| of(handle).map_or(0, |collider| collider.user_data as u64);
-        // A trigger stands first.
-        let second = of(two).is_some_and(rapier::Collider::is_sensor)
-            && !of(one).is_some_and(rapier::Collider::is_sensor);
-        let owners = if second { [owner(two), owner(one)] } else { [owner(one), owner(two)] };
-        let mut events = self.events.lock().expect("nothing panics while it is held");
-        events.push((event, owners, second));
+        self.events.lock().expect("nothing panics while it is held").push(event);
     }
 
     fn handle_contact_force_event(
@@ -76,38 +73,98 @@ impl rapier::EventHandler for Collector {
     fn handle_soft_body_tear_event(&self, _: &rapier::SoftBodySet, _: &rapier::SoftBodyTearEvent) {}
 }
 
+/// An owner before words of a fault, where it has a number.
+pub(super) fn named(owner: Owner) -> String {
+    match owner as u64 {
+        0 => String::new(),
+        actor => format!("actor {actor}: "),
+    }
+}
+
 impl Collector {
-    /// Makes lists of what the last step told: only now are its impulses known.
-    pub(super) fn settle(&mut self, world: &rapier::PhysicsWorld) {
-        let events = std::mem::take(self.events.get_mut().expect("nothing panics with it held"));
-        for (event, owners, _) in events {
-            let touch = if event.started() { Touch::Began } else { Touch::Ended };
-            if event.sensor() {
-                if self.triggers.len() < CONTACTS_MAX {
-                    self.triggers.push(Trigger { trigger: owners[0], other: owners[1], touch });
-                }
-                continue;
-            }
-            if touch == Touch::Ended || self.contacts.len() >= CONTACTS_MAX {
-                continue;
-            }
-            let pair = world.contact_pair(event.collider1(), event.collider2());
-            let Some(pair) = pair else { continue };
-            let Some((manifold, point)) = pair.find_deepest_contact() else { continue };
-            let Some(collider) = world.colliders.get(pair.collider1) else { continue };
-            let owner = |handle| world.colliders.get(handle).map_or(0, |c| c.user_data as u64);
-            let local = point.local_p1;
-            let local = manifold.subshape_pos1().map_or(local, |pose| *pose * local);
-            self.contacts.push(Contact {
-                owners: [owner(pair.collider1), owner(pair.collider2)],
-                position: *collider.position() * local,
-                normal: manifold.data.normal,
-                impulse: pair.total_impulse_magnitude(),
-            });
-        }
+    /// A new update: what the last one told is old.
+    pub fn begin(&mut self) {
+        self.contacts.clear();
+        self.triggers.clear();
+        self.left_out = 0;
     }
 
-    pub(super) fn take(&mut self) -> (Vec<Contact>, Vec<Trigger>) {
-        (std::mem::take(&mut self.contacts), std::mem::take(&mut self.triggers))
+    pub fn told(&self) -> (&[Contact], &[Trigger]) {
+        (&self.contacts, &self.triggers)
+    }
+
+    /// Makes lists of what the last step told: only now are its impulses known.
+    pub fn settle(&mut self, world: &rapier::PhysicsWorld) {
+        let events = std::mem::take(self.events.get_mut().expect("nothing panics with it held"));
+        for event in &events {
+            if event.sensor() {
+                self.touch(world, event);
+            } else if event.started() {
+                self.contact(world, event);
+            }
+        }
+        self.gone.clear();
+        // The room is used again.
+        let mut events = events;
+        events.clear();
+        *self.events.get_mut().expect("nothing panics with it held") = events;
+    }
+
+    /// A shape's owner, and whether it is a trigger.
+    fn of(&self, world: &rapier::PhysicsWorld, shape: ColliderHandle) -> Option<(Owner, bool)> {
+        if let Some(collider) = world.colliders.get(shape) {
+            return Some((collider.user_data, collider.is_sensor()));
+        }
+        let gone = self.gone.iter().find(|(known, ..)| *known == shape);
+        gone.map(|(_, owner, trigger)| (*owner, *trigger))
+    }
+
+    fn touch(&mut self, world: &rapier::PhysicsWorld, event: &CollisionEvent) {
+        let [one, two] = [event.collider1(), event.collider2()].map(|shape| self.of(world, shape));
+        let (Some(one), Some(two)) = (one, two) else { return };
+        let (trigger, other) = match (one.1, two.1) {
+            (true, false) => (one.0, two.0),
+            (false, true) => (two.0, one.0),
+            // Triggers do not notice each other.
+            _ => return,
+        };
+        if self.triggers.len() >= CONTACTS_MAX {
+            self.left_out += 1;
+            return;
+        }
+        let touch = if event.started() { Touch::Began } else { Touch::Ended };
+        self.triggers.push(Trigger { trigger, other, touch });
+    }
+
+    fn contact(&mut self, world: &rapier::PhysicsWorld, event: &CollisionEvent) {
+        if self.contacts.len() >= CONTACTS_MAX {
+            self.left_out += 1;
+            return;
+        }
+        let Some(pair) = world.contact_pair(event.collider1(), event.collider2()) else { return };
+        let Some((manifold, point)) = pair.find_deepest_contact() else { return };
+        let [one, two] = [pair.collider1, pair.collider2].map(|shape| world.colliders.get(shape));
+        let (Some(one), Some(two)) = (one, two) else { return };
+        let local = point.local_p1;
+        let local = manifold.subshape_pos1().map_or(local, |pose| *pose * local);
+        let dynamic = |collider: &rapier::Collider| {
+            collider
+                .parent()
+                .and_then(|body| world.bodies.get(body))
+                .is_some_and(|b| b.is_dynamic())
+        };
+        let turned = match (dynamic(one), dynamic(two)) {
+            (true, false) => false,
+            (false, true) => true,
+            _ => one.user_data > two.user_data,
+        };
+        let (mut owners, mut normal) = ([one.user_data, two.user_data], -manifold.data.normal);
+        if turned {
+            owners.reverse();
+            normal = -normal;
+        }
+        let impulse = pair.total_impulse_magnitude();
+        let position = *one.position() * local;
+        self.contacts.push(Contact { owners, position, normal, impulse });
     }
 }

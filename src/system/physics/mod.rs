@@ -5,31 +5,57 @@
 //! Time goes in steps of one length. A frame that is no whole number of steps shows bodies between
 //! their last two steps.
 
+mod bodies;
 mod contacts;
+mod joints;
+mod outline;
 mod queries;
 mod shape;
+mod snapshot;
+mod track;
+mod walker;
 
-pub use contacts::{Contact, Touch, Trigger};
-pub use queries::{Gait, Hit, Query, Walk};
-pub use shape::Shape;
+pub use contacts::{CONTACTS_MAX, Contact, Touch, Trigger};
+pub use joints::{JOINTS_MAX, JointId, JointKind, JointPlan, JointState, Link};
+pub use outline::Look;
+pub use queries::{HITS_MAX, Hit, Kinds, Query};
+pub use shape::{POINTS_MAX, Shape};
+pub use snapshot::Snapshot;
+pub use walker::{Gait, Walk};
 
 use crate::foundation::{Error, Quat, Vec3};
 use contacts::Collector;
 use rapier3d::prelude as rapier;
-use rapier3d::prelude::{RigidBodyBuilder, RigidBodyHandle, RigidBodyType};
+use rapier3d::prelude::{ColliderHandle, RigidBodyHandle};
+use track::Track;
 
 /// The most bodies of one simulation.
 pub const BODIES_MAX: usize = 1 << 16;
-/// The most filters by name: a group each.
-pub const FILTERS_MAX: usize = 32;
+/// The most kinds of things that filters tell apart.
+pub const COLLISION_TYPES_MAX: usize = 31;
 /// The most steps that one frame makes up for; time beyond that is dropped.
 pub const STEPS_MAX: u32 = 8;
-/// Metres a second: faster than this is taken for a mistake.
+/// Metres a second, and radians a second: faster than this is taken for a mistake.
 pub const SPEED_MAX: f32 = 1.0e5;
+/// Metres from the origin: what is farther away is taken for a mistake.
+pub const PLACE_MAX: f32 = 1.0e7;
+
+/// Of a collider's groups: whether rays, sweeps and overlaps find it.
+const FOUND: u32 = 1 << 31;
 
 /// A body of one simulation. One that is gone is refused, not mistaken for another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct BodyId(RigidBodyHandle);
+
+impl BodyId {
+    /// No body.
+    pub fn none() -> BodyId {
+        BodyId(RigidBodyHandle::invalid())
+    }
+}
+
+/// What the lists name a body by.
+pub type Owner = u128;
 
 /// How a body moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,19 +68,18 @@ pub enum Motion {
     Kinematic,
 }
 
-/// Which motion of a simulation in two dimensions is left.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Plane {
-    /// All of it.
-    #[default]
-    None,
-    /// Along x and z, turning about y: seen from the side.
-    Side,
-    /// Along x and y, turning about z: seen from above.
-    Top,
+impl Motion {
+    fn rapier(self) -> rapier::RigidBodyType {
+        match self {
+            Motion::Static => rapier::RigidBodyType::Fixed,
+            Motion::Dynamic => rapier::RigidBodyType::Dynamic,
+            Motion::Kinematic => rapier::RigidBodyType::KinematicPositionBased,
+        }
+    }
 }
 
-/// Who collides with whom: a group of its own, and a set of groups.
+/// Who collides with whom: the types of a thing, and a set of types. Two things collide if each
+/// has the other's type in its set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Filter {
     pub is: u32,
@@ -62,32 +87,51 @@ pub struct Filter {
 }
 
 impl Filter {
-    pub const ALL: Filter = Filter { is: u32::MAX, collides: u32::MAX };
+    /// Of the first type, collides with everything.
+    pub const ALL: Filter = Filter { is: 1, collides: !FOUND };
+}
 
-    fn groups(self) -> rapier::InteractionGroups {
-        let [is, collides] = [self.is, self.collides].map(rapier::Group::from_bits_retain);
-        rapier::InteractionGroups::new(is, collides, rapier::InteractionTestMode::And)
+/// Which axes a body neither moves along nor turns about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Locks {
+    pub translation: [bool; 3],
+    pub rotation: [bool; 3],
+}
+
+impl Locks {
+    /// What keeps a body in the plane of x and y.
+    pub const FLAT: Locks =
+        Locks { translation: [false, false, true], rotation: [true, true, false] };
+
+    fn with(self, other: Locks) -> Locks {
+        let both = |a: [bool; 3], b: [bool; 3]| [a[0] | b[0], a[1] | b[1], a[2] | b[2]];
+        Locks {
+            translation: both(self.translation, other.translation),
+            rotation: both(self.rotation, other.rotation),
+        }
+    }
+
+    fn rapier(self) -> rapier::LockedAxes {
+        let [tx, ty, tz] = self.translation.map(u8::from);
+        let [rx, ry, rz] = self.rotation.map(u8::from);
+        let bits = tx | ty << 1 | tz << 2 | rx << 3 | ry << 4 | rz << 5;
+        rapier::LockedAxes::from_bits_truncate(bits)
     }
 }
 
 /// A shape on a body.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Part {
     pub shape: Shape,
     /// Relative to the body.
     pub position: Vec3,
     pub rotation: Quat,
-    /// Notices what touches it, and stops nothing.
-    pub trigger: bool,
     /// 0 is ice, 1 rubber.
     pub friction: f32,
     /// How much speed is given back: 0 to 1.
     pub restitution: f32,
     /// Kilograms in a cubic metre.
     pub density: f32,
-    pub filter: Filter,
-    /// Whether contacts with it are told.
-    pub tells: bool,
 }
 
 impl Part {
@@ -95,22 +139,22 @@ impl Part {
         shape: Shape::Sphere { radius: 0.5 },
         position: Vec3::ZERO,
         rotation: Quat::IDENTITY,
-        trigger: false,
         friction: 0.5,
         restitution: 0.1,
         density: 1000.0,
-        filter: Filter::ALL,
-        tells: true,
     };
 }
 
 /// A body to be made.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Body {
     pub motion: Motion,
     pub position: Vec3,
     pub rotation: Quat,
     pub parts: Vec<Part>,
+    /// Notices what touches it, and stops nothing.
+    pub trigger: bool,
+    pub filter: Filter,
     /// Kilograms; of the parts' volumes and densities if none.
     pub mass: Option<f32>,
     pub linear_damping: f32,
@@ -119,43 +163,79 @@ pub struct Body {
     pub gravity: f32,
     /// Found out between two steps: for what is small and fast.
     pub continuous: bool,
-    /// What the lists name it by.
-    pub owner: u64,
+    pub locks: Locks,
+    /// Whether contacts with it are told.
+    pub tells: bool,
+    pub owner: Owner,
+}
+
+impl Body {
+    /// Falls, and has no shape yet.
+    pub const DEFAULT: Body = Body {
+        motion: Motion::Dynamic,
+        position: Vec3::ZERO,
+        rotation: Quat::IDENTITY,
+        parts: Vec::new(),
+        trigger: false,
+        filter: Filter::ALL,
+        mass: None,
+        linear_damping: 0.0,
+        angular_damping: 0.05,
+        gravity: 1.0,
+        continuous: false,
+        locks: Locks { translation: [false; 3], rotation: [false; 3] },
+        tells: true,
+        owner: 0,
+    };
 }
 
 /// Where a body is shown, and whose it is.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Moved {
-    pub owner: u64,
+    pub owner: Owner,
     pub position: Vec3,
     pub rotation: Quat,
+}
+
+/// How a simulation is made.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Setup {
+    /// Metres a second for each second.
+    pub gravity: Vec3,
+    pub step_seconds: f32,
+    /// Whether everything stays in the plane of x and y.
+    pub flat: bool,
+}
+
+impl Setup {
+    pub const DEFAULT: Setup =
+        Setup { gravity: Vec3::new(0.0, 0.0, -9.81), step_seconds: 1.0 / 60.0, flat: false };
 }
 
 /// One simulation.
 pub struct Physics {
     world: rapier::PhysicsWorld,
-    plane: Plane,
+    setup: Setup,
     /// Seconds that no step has been made for yet.
     left: f64,
     collector: Collector,
-    /// Where the bodies that are awake were before the last step.
-    before: Vec<(RigidBodyHandle, rapier::Pose)>,
-    /// Bodies that were moved from outside since the last frame.
-    placed: Vec<RigidBodyHandle>,
+    track: Track,
+    links: joints::Links,
 }
 
 impl Physics {
-    /// An empty simulation in steps of `step_seconds`.
-    pub fn new(gravity: Vec3, step_seconds: f32, plane: Plane) -> Physics {
+    /// An empty simulation.
+    pub fn new(setup: Setup) -> Physics {
+        let gravity = setup.gravity;
         let mut world = rapier::PhysicsWorld { gravity, ..rapier::PhysicsWorld::default() };
-        world.integration_parameters.dt = step_seconds;
+        world.integration_parameters.dt = setup.step_seconds;
         Physics {
             world,
-            plane,
+            setup,
             left: 0.0,
             collector: Collector::default(),
-            before: Vec::new(),
-            placed: Vec::new(),
+            track: Track::default(),
+            links: joints::Links::default(),
         }
     }
 
@@ -168,231 +248,36 @@ impl Physics {
         self.len() == 0
     }
 
+    /// How many bodies are awake.
+    pub fn awake(&self) -> usize {
+        self.world.islands.num_active_bodies()
+    }
+
     pub fn gravity(&self) -> Vec3 {
         self.world.gravity
+    }
+
+    pub fn step_seconds(&self) -> f32 {
+        self.world.integration_parameters.dt
     }
 
     /// Sets gravity, in metres a second for each second, and wakes what sleeps.
     pub fn set_gravity(&mut self, gravity: Vec3) {
         self.world.gravity = gravity;
+        self.wake_all();
+    }
+
+    pub fn wake_all(&mut self) {
         self.world.wake_up_all(true);
     }
 
-    /// Adds a body.
+    /// Moves the simulation on, and forgets the touches of the last time; how many steps that took.
     ///
     /// # Errors
-    /// There are [`BODIES_MAX`] already, or a shape cannot be made.
-    pub fn add(&mut self, body: &Body) -> Result<BodyId, Error> {
-        if self.len() >= BODIES_MAX {
-            return Err(crate::error!(
-                "{BODIES_MAX} bodies are in the world already (BODIES_MAX): remove some first"
-            ));
-        }
-        let kind = match body.motion {
-            Motion::Static => RigidBodyType::Fixed,
-            Motion::Dynamic => RigidBodyType::Dynamic,
-            Motion::Kinematic => RigidBodyType::KinematicPositionBased,
-        };
-        let mut colliders = Vec::new();
-        for part in &body.parts {
-            let events = match part.tells {
-                true => rapier::ActiveEvents::COLLISION_EVENTS,
-                false => rapier::ActiveEvents::empty(),
-            };
-            let collider = part
-                .shape
-                .builder()?
-                .position(rapier::Pose::from_parts(part.position, part.rotation))
-                .sensor(part.trigger)
-                .friction(part.friction)
-                .restitution(part.restitution)
-                .density(if body.mass.is_some() { 0.0 } else { part.density })
-                .collision_groups(part.filter.groups())
-                .active_events(events)
-                .user_data(body.owner.into());
-            colliders.push(collider.build());
-        }
-        let mut builder = RigidBodyBuilder::new(kind)
-            .pose(rapier::Pose::from_parts(body.position, body.rotation))
-            .linear_damping(body.linear_damping)
-            .angular_damping(body.angular_damping)
-            .gravity_scale(body.gravity)
-            .ccd_enabled(body.continuous)
-            .locked_axes(self.locked())
-            .user_data(body.owner.into());
-        if let Some(mass) = body.mass {
-            builder = builder.additional_mass(mass);
-        }
-        let handle = self.world.insert_body(builder.build());
-        for collider in colliders {
-            self.world.colliders.insert_with_parent(collider, handle, &mut self.world.bodies);
-        }
-        Ok(BodyId(handle))
-    }
-
-    fn locked(&self) -> rapier::LockedAxes {
-        use rapier::LockedAxes as Axes;
-        match self.plane {
-            Plane::None => Axes::empty(),
-            Plane::Side => {
-                Axes::TRANSLATION_LOCKED_Y | Axes::ROTATION_LOCKED_X | Axes::ROTATION_LOCKED_Z
-            }
-            Plane::Top => {
-                Axes::TRANSLATION_LOCKED_Z | Axes::ROTATION_LOCKED_X | Axes::ROTATION_LOCKED_Y
-            }
-        }
-    }
-
-    /// Takes a body away.
-    pub fn remove(&mut self, body: BodyId) {
-        self.world.remove_body(body.0);
-    }
-
-    fn body(&self, body: BodyId) -> &rapier::RigidBody {
-        self.world.bodies.get(body.0).expect("the owner keeps no body that it removed")
-    }
-
-    fn body_mut(&mut self, body: BodyId) -> &mut rapier::RigidBody {
-        self.world.bodies.get_mut(body.0).expect("the owner keeps no body that it removed")
-    }
-
-    pub fn position(&self, body: BodyId) -> Vec3 {
-        self.body(body).translation()
-    }
-
-    pub fn rotation(&self, body: BodyId) -> Quat {
-        *self.body(body).rotation()
-    }
-
-    pub fn velocity(&self, body: BodyId) -> Vec3 {
-        self.body(body).linvel()
-    }
-
-    pub fn angular_velocity(&self, body: BodyId) -> Vec3 {
-        self.body(body).angvel()
-    }
-
-    /// The velocity of a point that moves with the body, given in the world.
-    pub fn point_velocity(&self, body: BodyId, point: Vec3) -> Vec3 {
-        self.body(body).velocity_at_point(point)
-    }
-
-    pub fn mass(&self, body: BodyId) -> f32 {
-        self.body(body).mass()
-    }
-
-    pub fn center_of_mass(&self, body: BodyId) -> Vec3 {
-        self.body(body).center_of_mass()
-    }
-
-    pub fn motion(&self, body: BodyId) -> Motion {
-        match self.body(body).body_type() {
-            RigidBodyType::Fixed => Motion::Static,
-            RigidBodyType::Dynamic => Motion::Dynamic,
-            _ => Motion::Kinematic,
-        }
-    }
-
-    /// Makes a body dynamic or kinematic.
-    pub fn set_motion(&mut self, body: BodyId, motion: Motion) {
-        let kind = match motion {
-            Motion::Static => RigidBodyType::Fixed,
-            Motion::Dynamic => RigidBodyType::Dynamic,
-            Motion::Kinematic => RigidBodyType::KinematicPositionBased,
-        };
-        self.body_mut(body).set_body_type(kind, true);
-    }
-
-    pub fn is_sleeping(&self, body: BodyId) -> bool {
-        self.body(body).is_sleeping()
-    }
-
-    pub fn wake_up(&mut self, body: BodyId) {
-        self.world.wake_up(body.0, true);
-    }
-
-    pub fn put_to_sleep(&mut self, body: BodyId) {
-        self.body_mut(body).sleep();
-    }
-
-    pub fn set_velocity(&mut self, body: BodyId, velocity: Vec3) {
-        self.body_mut(body).set_linvel(velocity.clamp_length_max(SPEED_MAX), true);
-    }
-
-    pub fn set_angular_velocity(&mut self, body: BodyId, velocity: Vec3) {
-        self.body_mut(body).set_angvel(velocity, true);
-    }
-
-    /// Kilograms times metres a second, at the centre of mass.
-    pub fn add_impulse(&mut self, body: BodyId, impulse: Vec3) {
-        self.body_mut(body).apply_impulse(impulse, true);
-    }
-
-    /// The same at a point of the world.
-    pub fn add_impulse_at(&mut self, body: BodyId, impulse: Vec3, point: Vec3) {
-        self.body_mut(body).apply_impulse_at_point(impulse, point, true);
-    }
-
-    pub fn add_torque_impulse(&mut self, body: BodyId, impulse: Vec3) {
-        self.body_mut(body).apply_torque_impulse(impulse, true);
-    }
-
-    pub fn set_linear_damping(&mut self, body: BodyId, damping: f32) {
-        self.body_mut(body).set_linear_damping(damping);
-    }
-
-    pub fn set_angular_damping(&mut self, body: BodyId, damping: f32) {
-        self.body_mut(body).set_angular_damping(damping);
-    }
-
-    /// Linear and angular damping.
-    pub fn damping(&self, body: BodyId) -> (f32, f32) {
-        let body = self.body(body);
-        (body.linear_damping(), body.angular_damping())
-    }
-
-    pub fn set_gravity_scale(&mut self, body: BodyId, scale: f32) {
-        self.body_mut(body).set_gravity_scale(scale, true);
-    }
-
-    pub fn gravity_scale(&self, body: BodyId) -> f32 {
-        self.body(body).gravity_scale()
-    }
-
-    /// Whether anything collides with the body.
-    pub fn set_enabled(&mut self, body: BodyId, enabled: bool) {
-        let colliders = self.body(body).colliders().to_vec();
-        for collider in colliders {
-            if let Some(collider) = self.world.colliders.get_mut(collider) {
-                collider.set_enabled(enabled);
-            }
-        }
-        self.wake_up(body);
-    }
-
-    pub fn set_filter(&mut self, body: BodyId, filter: Filter) {
-        let colliders = self.body(body).colliders().to_vec();
-        for collider in colliders {
-            if let Some(collider) = self.world.colliders.get_mut(collider) {
-                collider.set_collision_groups(filter.groups());
-            }
-        }
-    }
-
-    /// Puts a body somewhere at once, through whatever is between.
-    pub fn teleport(&mut self, body: BodyId, position: Vec3, rotation: Quat) {
-        self.body_mut(body).set_position(rapier::Pose::from_parts(position, rotation), true);
-        self.placed.push(body.0);
-    }
-
-    /// Where a kinematic body should be after the next step; what is in its way is pushed.
-    pub fn drive(&mut self, body: BodyId, position: Vec3, rotation: Quat) {
-        let pose = rapier::Pose::from_parts(position, rotation);
-        self.body_mut(body).set_next_kinematic_position(pose);
-    }
-
-    /// Moves the simulation on; how many steps that took.
-    pub fn update(&mut self, seconds: f64) -> u32 {
+    /// A body went out of all bounds, and was stopped.
+    pub fn update(&mut self, seconds: f64) -> Result<u32, Error> {
+        self.collector.begin();
+        self.links.broken.clear();
         let step = f64::from(self.world.integration_parameters.dt);
         self.left += seconds;
         // A frame of a step's length is one step, though 1/60 is not exact.
@@ -401,71 +286,63 @@ impl Physics {
         if self.left.abs() < step * 1e-3 {
             self.left = 0.0;
         }
+        self.track.between |= self.left > 0.0;
         let steps = if steps > f64::from(STEPS_MAX) { STEPS_MAX } else { steps as u32 };
+        self.track.stepped = steps > 0;
         for _ in 0..steps {
-            if self.left > 0.0 {
-                self.note_poses();
-            }
+            self.track.note(&self.world);
             self.world.step_with_events(&(), &self.collector);
             self.collector.settle(&self.world);
+            self.links.break_overloaded(&mut self.world);
+            if let Some(stopped) = self.world.quarantine().bodies().first() {
+                let owner = self.world.bodies.get(*stopped).map_or(0, |body| body.user_data);
+                return Err(crate::error!(
+                    "{}a body went out of all bounds, and was taken out of the simulation",
+                    contacts::named(owner)
+                ));
+            }
         }
-        steps
-    }
-
-    fn note_poses(&mut self) {
-        self.before.clear();
-        // All that may move: a body that was just added is not among the active ones yet.
-        let bodies = self.world.bodies.iter();
-        let awake = bodies.filter(|(_, body)| body.is_dynamic() && !body.is_sleeping());
-        self.before.extend(awake.map(|(handle, body)| (handle, *body.position())));
+        Ok(steps)
     }
 
     /// Where bodies are that moved, in the simulation's own order, which is the same in every run.
     pub fn moved(&mut self, out: &mut Vec<Moved>) {
         let step = f64::from(self.world.integration_parameters.dt);
-        let part = (self.left / step) as f32;
-        let shown = |body: &rapier::RigidBody, from: Option<&rapier::Pose>| {
-            let (mut position, mut rotation) = (body.translation(), *body.rotation());
-            if let Some(from) = from {
-                position = from.translation.lerp(position, part);
-                rotation = from.rotation.slerp(rotation, part);
-            }
-            Moved { owner: body.user_data as u64, position, rotation }
-        };
-        for handle in self.placed.drain(..) {
-            if let Some(body) = self.world.bodies.get(handle) {
-                out.push(shown(body, None));
-            }
-        }
-        if self.left > 0.0 {
-            for (handle, pose) in &self.before {
-                if let Some(body) = self.world.bodies.get(*handle).filter(|body| body.is_dynamic())
-                {
-                    out.push(shown(body, Some(pose)));
-                }
-            }
-            return;
-        }
-        for (_, body) in self.world.active_bodies() {
-            if body.is_dynamic() {
-                out.push(shown(body, None));
-            }
-        }
+        self.track.moved(&self.world, (self.left / step) as f32, out);
     }
 
-    /// What touched and parted in the steps since it was last asked.
-    pub fn take_contacts(&mut self) -> (Vec<Contact>, Vec<Trigger>) {
-        self.collector.take()
+    /// What began to touch in the last update, and in whose triggers it was.
+    pub fn contacts(&self) -> (&[Contact], &[Trigger]) {
+        self.collector.told()
     }
 
-    /// Every body's place and speed, for hashes: in the order in which they were added.
-    pub fn floats(&self) -> impl Iterator<Item = f32> + '_ {
-        self.world.bodies.iter().flat_map(|(_, body)| {
-            let (position, rotation) = (body.translation(), body.rotation());
-            let (velocity, spin) = (body.linvel(), body.angvel());
-            let vectors = [position, velocity, spin].into_iter().flat_map(|v| v.to_array());
-            vectors.chain(rotation.to_array())
-        })
+    /// How many contacts and triggers found no room in the last update.
+    pub fn left_out(&self) -> usize {
+        self.collector.left_out
+    }
+
+    /// The state of a body as plain numbers, for hashes.
+    pub fn each_number(&self, body: BodyId, mut each: impl FnMut(f32)) {
+        let Some(body) = self.world.bodies.get(body.0) else { return };
+        let (position, rotation) = (body.translation(), body.rotation());
+        for vector in [position, body.linvel(), body.angvel()] {
+            vector.to_array().into_iter().for_each(&mut each);
+        }
+        rotation.to_array().into_iter().for_each(&mut each);
+        each(f32::from(u8::from(body.is_sleeping())));
+    }
+
+    /// The same of what belongs to no body: joints, time, gravity.
+    pub fn each_common_number(&self, mut each: impl FnMut(f32)) {
+        for (_, joint) in self.world.impulse_joints.iter() {
+            joint.impulses.into_iter().for_each(&mut each);
+        }
+        each(self.left as f32);
+        self.gravity().to_array().into_iter().for_each(&mut each);
+    }
+
+    fn collider(&self, collider: ColliderHandle) -> Option<&rapier::Collider> {
+        self.world.colliders.get(collider)
     }
 }
 

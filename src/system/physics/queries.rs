@@ -1,41 +1,69 @@
-//! Questions to a simulation: rays, sweeps, overlaps, and the way of a walking shape. Answers are
-//! as of the last step.
+//! Questions to a simulation: rays, sweeps and overlaps. Answers are as of the last step, and of
+//! what was added or moved from outside since.
 
-use super::{BodyId, Filter, Physics, Shape};
+use super::{BodyId, FOUND, Owner, Physics, Shape};
 use crate::foundation::{Error, Quat, Vec3};
-use rapier3d::control::{CharacterAutostep, CharacterLength, KinematicCharacterController};
 use rapier3d::parry::query::ShapeCastOptions;
 use rapier3d::prelude as rapier;
+use rapier3d::prelude::{ColliderHandle, QueryFilterFlags};
+
+/// The most hits that one question answers with.
+pub const HITS_MAX: usize = 4096;
+
+/// Which bodies a question is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kinds {
+    /// All but triggers.
+    Both,
+    Statics,
+    /// Dynamic and kinematic ones.
+    Dynamics,
+    Triggers,
+    /// Triggers, too.
+    All,
+}
+
+impl Kinds {
+    pub const NAMES: [&'static str; 5] = ["both", "statics", "dynamics", "triggers", "all"];
+    /// In the order of their names.
+    pub const LIST: [Kinds; 5] =
+        [Kinds::Both, Kinds::Statics, Kinds::Dynamics, Kinds::Triggers, Kinds::All];
+}
 
 /// What a question leaves out.
 #[derive(Clone, Copy, Debug)]
 pub struct Query {
-    pub filter: Filter,
-    /// Whether static, dynamic and kinematic bodies count.
-    pub statics: bool,
-    pub dynamics: bool,
-    pub triggers: bool,
+    /// Only what collides with one of these types.
+    pub is: u32,
+    /// Only what is of one of these types.
+    pub types: u32,
+    pub kinds: Kinds,
     pub but: Option<BodyId>,
 }
 
 impl Query {
-    pub const DEFAULT: Query =
-        Query { filter: Filter::ALL, statics: true, dynamics: true, triggers: false, but: None };
+    /// Everything that questions are to find, but for triggers.
+    pub const DEFAULT: Query = Query { is: FOUND, types: !FOUND, kinds: Kinds::Both, but: None };
 
-    fn rapier<'a>(&self) -> rapier::QueryFilter<'a> {
-        let mut flags = rapier::QueryFilterFlags::empty();
-        if !self.statics {
-            flags |= rapier::QueryFilterFlags::EXCLUDE_FIXED;
-        }
-        if !self.dynamics {
-            flags |= rapier::QueryFilterFlags::EXCLUDE_DYNAMIC;
-        }
-        if !self.triggers {
-            flags |= rapier::QueryFilterFlags::EXCLUDE_SENSORS;
-        }
+    pub(super) fn rapier<'a>(&self) -> rapier::QueryFilter<'a> {
+        use QueryFilterFlags as Flags;
+        let flags = match self.kinds {
+            Kinds::Both => Flags::EXCLUDE_SENSORS,
+            Kinds::Statics => {
+                Flags::EXCLUDE_SENSORS | Flags::EXCLUDE_DYNAMIC | Flags::EXCLUDE_KINEMATIC
+            }
+            Kinds::Dynamics => Flags::EXCLUDE_SENSORS | Flags::EXCLUDE_FIXED,
+            Kinds::Triggers => Flags::EXCLUDE_SOLIDS,
+            Kinds::All => Flags::empty(),
+        };
+        let [is, types] = [self.is, self.types].map(rapier::Group::from_bits_retain);
         rapier::QueryFilter {
             flags,
-            groups: Some(self.filter.groups()),
+            groups: Some(rapier::InteractionGroups::new(
+                is,
+                types,
+                rapier::InteractionTestMode::And,
+            )),
             exclude_rigid_body: self.but.map(|body| body.0),
             ..rapier::QueryFilter::default()
         }
@@ -45,7 +73,7 @@ impl Query {
 /// What a ray or a sweep met.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Hit {
-    pub owner: u64,
+    pub owner: Owner,
     pub position: Vec3,
     /// Out of what was hit.
     pub normal: Vec3,
@@ -53,31 +81,9 @@ pub struct Hit {
     pub distance: f32,
 }
 
-/// Where a walking shape got to.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Walk {
-    pub position: Vec3,
-    pub grounded: bool,
-    /// Whether something was in the way at its sides, above, below.
-    pub sides: bool,
-    pub up: bool,
-    pub down: bool,
-}
-
-/// How a shape walks.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Gait {
-    /// The highest step that it takes without a jump, in metres.
-    pub step_height: f32,
-    /// The steepest slope that it climbs, in radians.
-    pub slope_max: f32,
-    /// How far it is kept to the ground when that falls away, in metres.
-    pub snap: f32,
-}
-
 impl Physics {
-    fn owner(&self, collider: rapier::ColliderHandle) -> u64 {
-        self.world.colliders.get(collider).map_or(0, |collider| collider.user_data as u64)
+    fn owner_of(&self, collider: ColliderHandle) -> Owner {
+        self.collider(collider).map_or(0, |collider| collider.user_data)
     }
 
     /// The first that a ray meets; the direction has length 1.
@@ -85,14 +91,15 @@ impl Physics {
         let ray = rapier::Ray::new(from, direction);
         let found = self.world.cast_ray_and_get_normal(&ray, length, true, query.rapier());
         found.map(|(collider, hit)| Hit {
-            owner: self.owner(collider),
+            owner: self.owner_of(collider),
             position: from + direction * hit.time_of_impact,
             normal: hit.normal,
             distance: hit.time_of_impact,
         })
     }
 
-    /// Everything that a ray meets, the nearest first; equally near by owner.
+    /// Everything that a ray meets, each body once, the nearest first; equally near by owner. Stops
+    /// at [`HITS_MAX`].
     pub fn raycast_all(
         &self,
         from: Vec3,
@@ -102,16 +109,17 @@ impl Physics {
         out: &mut Vec<Hit>,
     ) {
         let ray = rapier::Ray::new(from, direction);
-        let first = out.len();
         let hits = self.world.intersect_ray(ray, length, true, query.rapier());
         out.extend(hits.map(|(_, collider, hit)| Hit {
-            owner: collider.user_data as u64,
+            owner: collider.user_data,
             position: from + direction * hit.time_of_impact,
             normal: hit.normal,
             distance: hit.time_of_impact,
         }));
-        out[first..]
-            .sort_by(|a, b| a.distance.total_cmp(&b.distance).then_with(|| a.owner.cmp(&b.owner)));
+        out.sort_by(|a, b| a.distance.total_cmp(&b.distance).then_with(|| a.owner.cmp(&b.owner)));
+        let mut seen = std::collections::HashSet::new();
+        out.retain(|hit| seen.insert(hit.owner));
+        out.truncate(HITS_MAX);
     }
 
     /// The owners of all that a shape touches at a place, sorted and each once.
@@ -124,78 +132,48 @@ impl Physics {
         position: Vec3,
         rotation: Quat,
         query: &Query,
-    ) -> Result<Vec<u64>, Error> {
+    ) -> Result<Vec<Owner>, Error> {
         let shape = shape.shared()?;
         let pose = rapier::Pose::from_parts(position, rotation);
         let found = self.world.intersect_shape(pose, &*shape, query.rapier());
-        let mut owners: Vec<u64> = found.map(|(_, collider)| collider.user_data as u64).collect();
+        let mut owners: Vec<Owner> = found.map(|(_, collider)| collider.user_data).collect();
         owners.sort_unstable();
         owners.dedup();
+        owners.truncate(HITS_MAX);
         Ok(owners)
     }
 
-    /// The first that a shape meets on its way.
+    /// What a shape meets on its way, each body once, the nearest first, `most` at most.
     ///
     /// # Errors
     /// The shape cannot be.
     pub fn sweep(
         &self,
         shape: &Shape,
-        from: Vec3,
-        rotation: Quat,
+        pose: (Vec3, Quat),
         to: Vec3,
+        most: usize,
         query: &Query,
-    ) -> Result<Option<Hit>, Error> {
+    ) -> Result<Vec<Hit>, Error> {
         let shape = shape.shared()?;
+        let (from, rotation) = pose;
         let (way, pose) = (to - from, rapier::Pose::from_parts(from, rotation));
         let options = ShapeCastOptions { max_time_of_impact: 1.0, ..ShapeCastOptions::default() };
-        let found = self.world.cast_shape(&pose, way, &*shape, options, query.rapier());
-        Ok(found.map(|(collider, hit)| Hit {
-            owner: self.owner(collider),
-            position: hit.witness1,
-            normal: hit.normal1,
-            distance: way.length() * hit.time_of_impact,
-        }))
-    }
-
-    /// Walks a shape by `way`, sliding along what is in it, in `seconds`. What it pushes against is
-    /// not moved.
-    ///
-    /// # Errors
-    /// The shape cannot be.
-    pub fn walk(
-        &self,
-        shape: &Shape,
-        from: Vec3,
-        way: Vec3,
-        seconds: f32,
-        gait: &Gait,
-        query: &Query,
-    ) -> Result<Walk, Error> {
-        let shape = shape.shared()?;
-        let controller = KinematicCharacterController {
-            up: Vec3::Z,
-            offset: CharacterLength::Absolute(0.01),
-            autostep: (gait.step_height > 0.0).then_some(CharacterAutostep {
-                max_height: CharacterLength::Absolute(gait.step_height),
-                min_width: CharacterLength::Absolute(0.1),
-                include_dynamic_bodies: false,
-            }),
-            max_slope_climb_angle: gait.slope_max,
-            min_slope_slide_angle: gait.slope_max,
-            snap_to_ground: (gait.snap > 0.0).then_some(CharacterLength::Absolute(gait.snap)),
-            ..KinematicCharacterController::default()
-        };
-        let queries = self.world.query_pipeline_with_filter(query.rapier());
-        let pose = rapier::Pose::from_parts(from, Quat::IDENTITY);
-        let (mut sides, mut up, mut down) = (false, false, false);
-        let moved = controller.move_shape(seconds, &queries, &*shape, &pose, way, |hit| {
-            let z = hit.hit.normal1.z;
-            sides |= z.abs() < 0.7;
-            down |= z >= 0.7;
-            up |= z <= -0.7;
-        });
-        let position = from + moved.translation;
-        Ok(Walk { position, grounded: moved.grounded, sides, up, down })
+        let mut hits: Vec<Hit> = Vec::new();
+        while hits.len() < most.min(HITS_MAX) {
+            let fresh = |_: ColliderHandle, collider: &rapier::Collider| {
+                hits.iter().all(|hit| hit.owner != collider.user_data)
+            };
+            let filter = rapier::QueryFilter { predicate: Some(&fresh), ..query.rapier() };
+            let found = self.world.cast_shape(&pose, way, &*shape, options, filter);
+            let Some((collider, hit)) = found else { break };
+            hits.push(Hit {
+                owner: self.owner_of(collider),
+                position: hit.witness1,
+                normal: hit.normal1,
+                distance: way.length() * hit.time_of_impact,
+            });
+        }
+        Ok(hits)
     }
 }

@@ -318,6 +318,14 @@ impl Device {
         flags.contains(wgpu::DownlevelFlags::SURFACE_VIEW_FORMATS)
     }
 
+    /// Whether a format can be drawn onto and blended, with so many samples for each pixel.
+    pub fn draws_onto(&self, format: wgpu::TextureFormat, samples: u32) -> bool {
+        let able = self.adapter.get_texture_format_features(format);
+        able.allowed_usages.contains(wgpu::TextureUsages::RENDER_ATTACHMENT)
+            && able.flags.contains(wgpu::TextureFormatFeatureFlags::BLENDABLE)
+            && (samples == 1 || able.flags.sample_count_supported(samples))
+    }
+
     /// Another surface for a window, where the first was lost.
     pub fn surface(&self, window: &Arc<dyn Window>) -> Result<wgpu::Surface<'static>, String> {
         self.instance.create_surface(Handles(Arc::clone(window))).map_err(|error| error.to_string())

@@ -5,8 +5,10 @@ use super::Event;
 use super::batches::Draw;
 use super::buffers::Buffers;
 use super::device::Device;
+use super::lit::{self, Lit};
 use super::materials::{ALL_PAINTS, DEPTH_FORMAT, Materials, Purpose};
 use super::passes::{Fill, Item, Pass, Plan, Rectangle};
+use super::scene::Scenes;
 use super::shader::MATERIAL_GROUP;
 use super::table::Map;
 use super::textures::Textures;
@@ -26,6 +28,9 @@ pub struct Stage<'a> {
     pub materials: &'a mut Materials,
     pub buffers: &'a Buffers,
     pub plan: &'a Plan,
+    /// What draws scenes, where there are any.
+    pub lit: Option<&'a Lit>,
+    pub scenes: &'a Scenes,
     /// A depth buffer for each size of target that has wanted one.
     pub depths: &'a mut Map<(u32, u32), wgpu::TextureView>,
     pub timing: &'a mut Option<Timing>,
@@ -60,6 +65,11 @@ struct Set {
 impl Stage<'_> {
     /// Encodes a pass.
     pub fn pass(&mut self, encoder: &mut wgpu::CommandEncoder, onto: &Onto, pass: &Pass) {
+        if let (Some((scene, _)), Some(lit)) = (pass.scene, self.lit) {
+            let (scenes, textures) = (self.scenes, &*self.textures);
+            let timing = &mut *self.timing;
+            lit.draw(encoder, scene, &mut lit::Frame { scenes, textures, timing });
+        }
         let ready = self.prepare(onto, pass, self.plan);
         let depth = pass.world.then(|| self.depth(&onto.texture));
         let fill = pass.fill.map(|fill| (fill, self.fill(onto, pass, fill)));
@@ -108,6 +118,10 @@ impl Stage<'_> {
             to.set_scissor_rect(x, y, width, height);
             to.set_vertex_buffer(0, buffer.slice(..));
             to.draw(0..6, 0..1);
+        }
+        if let (Some((scene, _)), Some(lit)) = (pass.scene, self.lit) {
+            lit.show(&mut to, scene);
+            set = Set::default();
         }
         let [x, y, width, height] = pass.viewport.map(|side| side as f32);
         to.set_viewport(x, y, width.max(1.0), height.max(1.0), 0.0, 1.0);

@@ -109,7 +109,7 @@ fn own_layout(device: &wgpu::Device, shader: &Shader) -> Option<wgpu::BindGroupL
     (!entries.is_empty()).then(|| device.create_bind_group_layout(&descriptor))
 }
 
-fn blend_state(blend: Blend) -> Option<wgpu::BlendState> {
+pub(super) fn blend_state(blend: Blend) -> Option<wgpu::BlendState> {
     use wgpu::BlendFactor::{Dst, One, OneMinusSrcAlpha, Zero};
     let add = |src_factor, dst_factor| wgpu::BlendComponent {
         src_factor,

@@ -1,7 +1,8 @@
 //! The renderer: takes packets and shows them in a window or a picture. Home of wgpu. Knows no
 //! scripts, no files and no other system; whoever owns it hands it packets and drains its events.
 //!
-//! A packet's views are drawn by passes: the world's, with a depth buffer, then the Guis over it.
+//! A packet's views are drawn by passes: the world's scene, planned in `scene/` and drawn by `lit/`,
+//! its Guis, with a depth buffer, then the Guis over it.
 //! `shader/` puts shaders together and checks them.
 
 mod batches;
@@ -9,10 +10,12 @@ mod buffers;
 mod capture;
 mod device;
 mod encode;
+mod lit;
 mod materials;
 mod null;
 mod painter;
 mod passes;
+mod scene;
 mod screen;
 pub mod shader;
 mod table;
@@ -22,10 +25,12 @@ mod timing;
 
 pub use batches::Draw;
 pub use null::Recorder;
+pub use scene::{SceneDraw, SceneDrawKind, SceneStatistics};
 
 use crate::error;
 use crate::foundation::Error;
 use crate::packet::Packet;
+use crate::packet::mesh::MeshSlot;
 use crate::packet::texture::TextureSlot;
 use painter::{Command, Painter};
 use std::sync::Arc;
@@ -66,6 +71,35 @@ pub enum Vsync {
     Off,
 }
 
+/// How worlds are drawn.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Quality {
+    /// Samples of each pixel, for smooth edges: 1 or 4.
+    pub samples: u32,
+    /// Texels on a side of a sun's shadow maps and of a spot's; 0: they cast none.
+    pub shadow_texels: u32,
+    pub spot_texels: u32,
+    /// Up to which distance suns cast shadows, in metres, and in how many maps, from 1 to 4.
+    pub shadow_distance: f32,
+    pub cascades: u32,
+}
+
+impl Quality {
+    pub const DEFAULT: Quality = Quality {
+        samples: 4,
+        shadow_texels: 2048,
+        spot_texels: 1024,
+        shadow_distance: 100.0,
+        cascades: 3,
+    };
+}
+
+impl Default for Quality {
+    fn default() -> Quality {
+        Quality::DEFAULT
+    }
+}
+
 /// How a renderer is started.
 pub struct Options {
     pub choice: Choice,
@@ -75,6 +109,7 @@ pub struct Options {
     pub vsync: Vsync,
     /// Measure the passes on the adapter.
     pub timing: bool,
+    pub quality: Quality,
     /// Seconds of the clock that `Packet::input_seconds` is of.
     pub clock: fn() -> f64,
 }
@@ -104,6 +139,12 @@ pub enum Event {
     /// A texture was not made; what draws with it draws white.
     TextureRefused {
         slot: TextureSlot,
+        words: String,
+    },
+    /// A mesh was not made; what draws it draws nothing.
+    MeshRefused {
+        slot: MeshSlot,
+        name: String,
         words: String,
     },
     /// A material's shader does not work with this adapter; what was before stays.
@@ -166,8 +207,13 @@ pub struct Statistics {
     pub copied_bytes: u64,
     pub textures: u32,
     pub materials: u32,
+    /// Of the draw calls, instances and bytes above, those of worlds; and what there is in them.
+    pub scene: SceneStatistics,
     /// Milliseconds of the renderer's thread for the packet, waiting for the display not included.
     pub encode_ms: f32,
+    /// The same by what was done: "changes" taken over, "worlds" culled and grouped, "copies" to
+    /// the adapter, "passes" encoded and handed over.
+    pub cpu_passes: Vec<(&'static str, f32)>,
     /// Milliseconds on the adapter for each pass of a recent frame; empty without timing.
     pub gpu_passes: Vec<(String, f32)>,
     /// From the newest input until the picture that shows it was given to the display: seconds, and
@@ -192,7 +238,9 @@ impl Renderer {
     /// Finds an adapter and starts. Fails with words when there is none of the wanted kind.
     pub fn start(options: Options) -> Result<Renderer, Error> {
         if options.choice == Choice::Null {
-            let backend = Backend::Null(Box::default());
+            let mut recorder = Box::<Recorder>::default();
+            recorder.set_quality(options.quality);
+            let backend = Backend::Null(recorder);
             return Ok(Renderer { backend, adapter: Adapter::none() });
         }
         let painter = Painter::start(&options)?;
@@ -236,6 +284,14 @@ impl Renderer {
 
     pub fn set_vsync(&mut self, vsync: Vsync) {
         self.command(Command::Vsync(vsync));
+    }
+
+    /// How worlds are drawn from the next packet on.
+    pub fn set_quality(&mut self, quality: Quality) {
+        match &mut self.backend {
+            Backend::Null(recorder) => recorder.set_quality(quality),
+            Backend::Here(_) | Backend::Thread(_) => self.command(Command::Quality(quality)),
+        }
     }
 
     /// Whether the passes are measured on the adapter.

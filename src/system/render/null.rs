@@ -2,8 +2,9 @@
 //! drawn, for tests and for running without a picture. Knows no graphics interface.
 
 use super::batches::{Draw, DrawList, Guis};
+use super::scene::{SceneDraw, Scenes};
 use super::table::Map;
-use super::{Event, Statistics};
+use super::{Event, Quality, Statistics};
 use crate::packet::Packet;
 use crate::packet::material::MaterialChange;
 use crate::packet::texture::TextureChange;
@@ -15,6 +16,8 @@ const INSTANCE_BYTES: u64 = size_of::<crate::packet::gui::Instance>() as u64;
 #[derive(Default)]
 pub struct Recorder {
     guis: Guis,
+    scenes: Scenes,
+    quality: Quality,
     list: DrawList,
     spare: Vec<Draw>,
     draws: Vec<Draw>,
@@ -52,6 +55,8 @@ impl Recorder {
                 MaterialChange::Variables { .. } | MaterialChange::Texture { .. } => {}
             }
         }
+        self.scenes.apply(packet, &mut self.events);
+        self.scenes.plan(packet, &self.quality);
         self.guis.apply(&packet.ended_guis, &packet.guis, &mut self.list);
         self.draws.clear();
         for gui in packet.views.iter().flat_map(|view| &view.guis) {
@@ -74,8 +79,10 @@ impl Recorder {
             });
         }
         self.statistics.frames += 1;
-        self.statistics.draw_calls = self.draws.len() as u32;
-        self.statistics.instances = self.draws.iter().map(|draw| draw.count).sum();
+        self.statistics.scene = self.scenes.statistics();
+        self.statistics.draw_calls = self.draws.len() as u32 + self.statistics.scene.calls();
+        let instances: u32 = self.draws.iter().map(|draw| draw.count).sum();
+        self.statistics.instances = instances + self.statistics.scene.instances;
         self.statistics.copied_bytes = copied;
         self.statistics.textures = self.textures.len() as u32;
         self.statistics.materials = self.materials.len() as u32;
@@ -86,9 +93,18 @@ impl Recorder {
         &self.draws
     }
 
+    /// What the newest packet's views draw of their scenes, in order.
+    pub fn scene_draws(&self) -> Vec<SceneDraw> {
+        self.scenes.draws()
+    }
+
     /// The size of a texture, if there is one in that slot.
     pub fn texture(&self, slot: u32) -> Option<(u32, u32)> {
         self.textures.get(&slot).copied()
+    }
+
+    pub(super) fn set_quality(&mut self, quality: Quality) {
+        self.quality = quality;
     }
 
     pub(super) fn statistics(&self) -> Statistics {

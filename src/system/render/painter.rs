@@ -5,13 +5,15 @@ use super::batches::{DrawList, Guis};
 use super::buffers::Buffers;
 use super::device::{self, Device};
 use super::encode::{Onto, Stage};
+use super::lit::{Lit, Place};
 use super::materials::Materials;
 use super::passes::{Pass, Plan, Sizes};
+use super::scene::Scenes;
 use super::screen::Screen;
 use super::table::Map;
 use super::textures::{TARGET_FORMAT, Textures};
 use super::timing::Timing;
-use super::{Adapter, Choice, Event, Options, Output, Statistics, Vsync, capture};
+use super::{Adapter, Choice, Event, Options, Output, Quality, Statistics, Vsync, capture};
 use crate::error;
 use crate::foundation::Error;
 use crate::packet::texture::TextureSlot;
@@ -23,6 +25,7 @@ pub enum Command {
     Resize(u32, u32),
     Vsync(Vsync),
     Timing(bool),
+    Quality(Quality),
     /// Ends the device as a driver that crashes would.
     LoseDevice,
 }
@@ -43,9 +46,16 @@ pub struct Painter {
     guis: Guis,
     list: DrawList,
     plan: Plan,
+    scenes: Scenes,
+    quality: Quality,
+    /// Made for the first view with a scene.
+    lit: Option<Box<Lit>>,
+    /// Scenes cannot be drawn on this adapter, which was said.
+    unlit: bool,
     events: Vec<Event>,
     statistics: Statistics,
     pace: Pace,
+    cpu_passes: Vec<(&'static str, f32)>,
     /// Nothing can be drawn any more.
     failed: bool,
 }
@@ -99,9 +109,14 @@ impl Painter {
             guis: Guis::default(),
             list: DrawList::default(),
             plan: Plan::default(),
+            scenes: Scenes::default(),
+            quality: options.quality,
+            lit: None,
+            unlit: false,
             events: opened.note.map(Event::Note).into_iter().collect(),
             statistics: Statistics::default(),
             pace: Pace::default(),
+            cpu_passes: Vec::new(),
             failed: false,
         })
     }
@@ -139,6 +154,10 @@ impl Painter {
                     self.timing = Timing::new(&self.device);
                 }
             }
+            Command::Quality(quality) => {
+                self.lit = self.lit.take().filter(|_| quality == self.quality);
+                self.quality = quality;
+            }
             Command::LoseDevice => self.device.device.destroy(),
         }
     }
@@ -169,16 +188,23 @@ impl Painter {
             self.acquire();
         }
         let begun = Instant::now();
+        self.cpu_passes.clear();
         let format = self.screen.format();
         self.textures.apply(&self.device, &packet.textures, &mut self.events);
         let (device, textures) = (&self.device, &self.textures);
         self.materials.apply(device, textures, &packet.materials, format, &mut self.events);
         self.guis.apply(&packet.ended_guis, &packet.guis, &mut self.list);
+        self.scenes.apply(packet, &mut self.events);
+        if let Some(lit) = &mut self.lit {
+            lit.apply(&self.device, &self.scenes, packet, &mut self.events);
+        }
+        self.note("changes", begun);
         self.draw(packet);
         self.device.look_after();
         let drawn = self.device.lost().is_none();
         if drawn {
             self.statistics.encode_ms = begun.elapsed().as_secs_f32() * 1e3;
+            self.statistics.cpu_passes.clone_from(&self.cpu_passes);
             self.present(packet);
         }
         if let Some(words) = self.device.lost() {
@@ -190,6 +216,12 @@ impl Painter {
             }
         }
         self.tell_faults();
+    }
+
+    /// Notes how long something took.
+    fn note(&mut self, what: &'static str, begun: Instant) {
+        let done = (what, begun.elapsed().as_secs_f32() * 1e3);
+        self.cpu_passes.push(done);
     }
 
     fn refuse_captures(&mut self, packet: &Packet) {
@@ -242,6 +274,8 @@ impl Painter {
         self.materials.restore(&self.device, &self.textures, format, &mut self.events);
         self.buffers = Buffers::new(&self.device);
         self.depths.clear();
+        self.lit = None;
+        self.unlit = false;
         self.timing = self.timing.take().and_then(|_| Timing::new(&self.device));
         self.list.transforms_changed = true;
         self.events.push(Event::DeviceRecovered { words: lost });
@@ -254,10 +288,14 @@ impl Painter {
             self.events.push(Event::Fault { words });
             return self.refuse_captures(packet);
         }
+        let begun = Instant::now();
+        self.plan_scenes(packet);
+        self.note("worlds", begun);
+        let begun = Instant::now();
         let copied = self.buffers.copy_instances(&self.device, packet, &mut self.guis, &self.list);
         self.statistics.copied_bytes = copied;
         self.buffers.copy_transforms(&self.device, &self.guis, &self.list);
-        let (textures, buffers) = (&self.textures, &self.buffers);
+        let (textures, buffers, scenes) = (&self.textures, &self.buffers, &self.scenes);
         let needs_encoding = !self.screen.format().is_srgb();
         let size = |texture: &wgpu::Texture| (texture.width(), texture.height());
         let sizes = Sizes {
@@ -266,11 +304,16 @@ impl Painter {
                 textures.target_of(TextureSlot(slot)).map(|(texture, _)| size(texture))
             },
             transforms: &|gui| buffers.first_transform(gui),
+            scene: &|index| scenes.plans.views.iter().position(|view| view.view == index),
             screen_flags: u32::from(needs_encoding),
         };
         self.plan.make(packet, &self.guis, &self.list, &sizes);
-        self.statistics.draw_calls = self.plan.items.len() as u32;
-        self.statistics.instances = self.plan.items.iter().map(|item| item.draw.count).sum();
+        self.statistics.copied_bytes += self.copy_scenes(packet);
+        let scene = self.scenes.statistics();
+        self.statistics.draw_calls = self.plan.items.len() as u32 + scene.calls();
+        let instances: u32 = self.plan.items.iter().map(|item| item.draw.count).sum();
+        self.statistics.instances = instances + scene.instances;
+        self.statistics.scene = scene;
         self.statistics.textures = self.textures.len() as u32;
         self.statistics.materials = self.materials.len() as u32;
         let nothing = self.plan.passes.is_empty() && packet.captures.is_empty();
@@ -280,7 +323,53 @@ impl Painter {
         let layout = &self.materials.frame_layout;
         let uniforms = &self.plan.uniforms;
         self.buffers.copy_uniforms(&self.device, &mut self.textures, layout, uniforms);
+        self.note("copies", begun);
+        let begun = Instant::now();
         self.submit(packet);
+        self.note("passes", begun);
+    }
+
+    /// Plans what the views draw of their scenes, if they can be drawn here at all.
+    fn plan_scenes(&mut self, packet: &Packet) {
+        self.scenes.plan(packet, &self.quality);
+        if self.scenes.plans.views.is_empty() {
+            return;
+        }
+        if self.lit.is_none() && !self.unlit {
+            let (scenes, quality) = (&mut self.scenes, &self.quality);
+            match Lit::start(&self.device, &self.textures, scenes, quality, &mut self.events) {
+                Ok(lit) => self.lit = Some(Box::new(lit)),
+                Err(words) => {
+                    self.unlit = true;
+                    self.events.push(Event::Fault { words });
+                }
+            }
+        }
+        if self.unlit {
+            self.scenes.plans.clear();
+        }
+    }
+
+    /// Copies what the planned views draw; returns how many bytes.
+    fn copy_scenes(&mut self, packet: &Packet) -> u64 {
+        let Some(mut lit) = self.lit.take_if(|_| !self.scenes.plans.views.is_empty()) else {
+            return 0;
+        };
+        let mut places = vec![None; self.scenes.plans.views.len()];
+        for pass in &self.plan.passes {
+            if let Some((index, rectangle)) = pass.scene {
+                let format = match pass.target {
+                    Target::Screen => self.screen.format(),
+                    Target::Texture(_) => TARGET_FORMAT,
+                };
+                places[index] = Some(Place { rectangle, format, deep: pass.world });
+            }
+        }
+        let (textures, scenes) = (&self.textures, &mut self.scenes);
+        let surfaces_changed = !packet.surfaces.is_empty();
+        let copied = lit.prepare(&self.device, textures, scenes, places, surfaces_changed);
+        self.lit = Some(lit);
+        copied
     }
 
     /// Encodes the passes and captures of the plan and hands them to the adapter.
@@ -320,6 +409,8 @@ impl Painter {
             materials: &mut self.materials,
             buffers: &self.buffers,
             plan: &self.plan,
+            lit: self.lit.as_deref(),
+            scenes: &self.scenes,
             depths: &mut self.depths,
             timing: &mut self.timing,
             events: &mut self.events,

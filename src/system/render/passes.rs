@@ -52,6 +52,8 @@ pub struct Pass {
     pub clear: Option<[f32; 4]>,
     /// Fills a part of it first.
     pub fill: Option<Fill>,
+    /// Shows a scene then: which of the scenes' planned views, and where.
+    pub scene: Option<(usize, Rectangle)>,
     pub viewport: Rectangle,
     pub items: std::ops::Range<usize>,
 }
@@ -73,6 +75,8 @@ pub struct Sizes<'a> {
     pub texture: &'a dyn Fn(u32) -> Option<(u32, u32)>,
     /// Where the transforms of a Gui begin.
     pub transforms: &'a dyn Fn(u64) -> u32,
+    /// Which of the scenes' planned views a view of the packet is, if any.
+    pub scene: &'a dyn Fn(usize) -> Option<usize>,
     /// The shader's flags for the screen.
     pub screen_flags: u32,
 }
@@ -149,7 +153,7 @@ impl Plan {
         self.items.clear();
         self.uniforms.clear();
         let mut screen_begun = false;
-        for view in &packet.views {
+        for (index, view) in packet.views.iter().enumerate() {
             let (size, scale, flags) = match view.target {
                 Target::Screen => (sizes.screen, packet.scale.max(1e-3), sizes.screen_flags),
                 Target::Texture(slot) => ((sizes.texture)(slot.0), 1.0, 0),
@@ -181,6 +185,8 @@ impl Plan {
             let is_world =
                 |gui: &u64| guis.guis.get(gui).is_some_and(|gui| gui.space == Space::World);
             let has_world = view.guis.iter().any(is_world);
+            let visible = rectangle[2] > 0 && rectangle[3] > 0;
+            let mut scene = (sizes.scene)(index).filter(|_| visible);
             for world in [true, false] {
                 if world && !has_world {
                     continue;
@@ -195,9 +201,11 @@ impl Plan {
                 }
                 let items = first..self.items.len();
                 let (clear, fill) = (clear.take(), fill.take());
-                if clear.is_some() || fill.is_some() || !items.is_empty() {
+                let scene = scene.take().map(|scene| (scene, rectangle));
+                let shows = clear.is_some() || fill.is_some() || scene.is_some();
+                if shows || !items.is_empty() {
                     let target = view.target;
-                    self.passes.push(Pass { target, world, clear, fill, viewport, items });
+                    self.passes.push(Pass { target, world, clear, fill, scene, viewport, items });
                 }
             }
         }

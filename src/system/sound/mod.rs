@@ -5,11 +5,13 @@
 //! no scripts: those hand over plain numbers.
 
 mod alsa;
+mod bounds;
 pub mod block;
 pub mod bus;
 pub mod choose;
 pub mod clock;
 pub mod curve;
+mod decoder;
 pub mod definition;
 pub mod device;
 pub mod explain;
@@ -31,6 +33,7 @@ mod waves;
 mod words;
 
 use crate::error;
+use crate::counter;
 use crate::foundation::{Error, Handle, Vec3, log};
 use crate::resource::name::ResourceName;
 use crate::resource::settings::Settings;
@@ -72,6 +75,8 @@ pub struct Sounds {
     /// Offline: what was asked for and not yet mixed, as a part of a frame.
     owed_frames: f64,
     mixer_name: Option<String>,
+    /// What mixing took, as far as the statistics were told.
+    counted_nanoseconds: u64,
 }
 
 impl Sounds {
@@ -128,6 +133,7 @@ impl Sounds {
             samples: Vec::new(),
             owed_frames: 0.0,
             mixer_name: None,
+            counted_nanoseconds: 0,
         }
     }
 
@@ -194,7 +200,23 @@ impl Sounds {
             output.tell_health();
         }
         self.voices.commands.clear();
+        self.count();
         self.render(delta);
+    }
+
+    /// Tells the statistics.
+    fn count(&mut self) {
+        let Voices { active, levels, parameters, .. } = &self.voices;
+        counter!("sound/voices") += active.len();
+        counter!("sound/heard") += active.iter().filter(|i| levels[**i as usize].heard).count();
+        counter!("sound/parameters") += parameters.used();
+        if let Some(output) = &self.output {
+            counter!("sound/recordings") += output.playing();
+            counter!("sound/streams") += output.streams();
+            let busy = output.mixing_nanoseconds();
+            let before = std::mem::replace(&mut self.counted_nanoseconds, busy);
+            counter!("sound/mixing_ms") += (busy - before) as f64 / 1e6;
+        }
     }
 
     /// Mixes what the step made, where that goes into a file.

@@ -1,24 +1,24 @@
 //! The mixer as the game's thread sees it: tracks for buses with their effects, recordings handed
 //! over as they start. Does what `Command`s say; decides nothing.
 
+use super::decoder::{Answer, Decoder, Place, STREAMS_MAX, Stream};
 use super::device::{Device, Health, SAMPLE_RATE, Setup, Shared};
 use super::library::Library;
 use super::mixer::{self, Effect, Mixer};
 use super::player::{Control, Playing, Source, Whole};
 use super::voices::{CUT_SECONDS, Command, Mix, Start};
-use super::wave::{self, Wave, WaveFile};
+use super::wave::{self, Wave};
 use super::waves::{DECODED_BYTES_MAX, WaveKey, Waves};
 use crate::foundation::log;
 use kira::effect::compressor::CompressorBuilder;
 use kira::effect::delay::DelayBuilder;
 use kira::effect::filter::{FilterBuilder, FilterMode};
 use kira::effect::reverb::ReverbBuilder;
+use kira::sound::FromFileError;
 use kira::sound::streaming::StreamingSoundHandle;
-use kira::sound::{FromFileError, SoundData};
 use kira::track::{TrackBuilder, TrackHandle};
 use kira::{AudioManager, AudioManagerSettings, Capacities, Decibels, Mix as Blend, Tween};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 /// A live clock that is further off than this is set anew.
@@ -37,16 +37,17 @@ struct Slot {
 /// A start that waits for its recording.
 struct Waiting {
     start: Start,
-    key: WaveKey,
+    paused: bool,
+    of: Awaited,
     since: Instant,
 }
 
-type Decoded = (WaveKey, Result<Wave, String>);
-
-/// The decoding thread's ends.
-struct Decoder {
-    requests: Sender<(WaveKey, WaveFile)>,
-    results: Receiver<Decoded>,
+/// What is waited for.
+enum Awaited {
+    /// A decoded recording.
+    Wave(WaveKey),
+    /// A stream, by the number of its answer.
+    Stream(u64, Place),
 }
 
 /// The mixer.
@@ -84,7 +85,7 @@ impl Output {
             slots: Vec::new(),
             waves: Waves::new(DECODED_BYTES_MAX),
             waiting: Vec::new(),
-            decoder: live.then(decoder),
+            decoder: live.then(Decoder::new),
             anchor: (0.0, 0),
             voices_max,
             told: Health::Opening,
@@ -129,6 +130,21 @@ impl Output {
         self.told = health;
     }
 
+    /// How many recordings are decoded while they play, or are about to.
+    pub fn streams(&self) -> usize {
+        self.decoder.as_ref().map_or(0, Decoder::streams)
+    }
+
+    /// How many recordings the mixer has, or is about to get.
+    pub fn playing(&self) -> usize {
+        self.slots.iter().flatten().count() + self.waiting.len()
+    }
+
+    /// The nanoseconds that mixing took so far.
+    pub fn mixing_nanoseconds(&self) -> u64 {
+        self.shared.busy_nanoseconds.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
     /// How a live device is.
     pub fn health(&self) -> Health {
         self.shared.health()
@@ -137,7 +153,7 @@ impl Output {
     /// Does what the voices say. `time` is the sound time at the start of the step.
     pub fn apply(&mut self, commands: &[Command], library: &Library, time: f64) {
         self.keep_anchor(time);
-        self.take_decoded();
+        self.take_decoded(library);
         for command in commands {
             match command {
                 Command::Start(start) => self.start(start, library),
@@ -196,8 +212,7 @@ impl Output {
             return wave;
         };
         self.waves.put(key, None);
-        // A decoder that is gone has panicked; its words were told.
-        let _ = decoder.requests.send((key, recording.file.clone()));
+        decoder.decode(key, &recording.file);
         None
     }
 
@@ -207,36 +222,68 @@ impl Output {
         self.wave(key, library);
     }
 
-    fn take_decoded(&mut self) {
+    fn take_decoded(&mut self, library: &Library) {
         let Some(decoder) = &self.decoder else { return };
-        let decoded: Vec<Decoded> = decoder.results.try_iter().collect();
-        for (key, result) in decoded {
-            let wave = keep(result, &format!("number {}", key.0));
-            if self.waves.get(key).is_some() {
-                self.waves.put(key, wave);
+        for answer in decoder.take() {
+            match answer {
+                Answer::Whole(key, result) => {
+                    let wave = keep(result, &library.recordings[key.0 as usize].name);
+                    if self.waves.get(key).is_some() {
+                        self.waves.put(key, wave);
+                    }
+                }
+                Answer::Stream(ticket, result) => self.take_stream(ticket, result, library),
             }
         }
         let waves = &self.waves;
-        let ready = |waiting: &mut Waiting| waves.has(waiting.key);
+        let ready = |waiting: &mut Waiting| match waiting.of {
+            Awaited::Wave(key) => waves.has(key),
+            Awaited::Stream(..) => false,
+        };
         let ready: Vec<Waiting> = self.waiting.extract_if(.., ready).collect();
-        for Waiting { mut start, key, since } in ready {
+        for Waiting { mut start, paused, of, since } in ready {
+            let Awaited::Wave(key) = of else { unreachable!("only those are taken") };
             let late = since.elapsed().as_secs_f64();
-            if late > LATE_SECONDS && start.at.is_none() {
+            if late > LATE_SECONDS && start.at.is_none() && !paused {
                 start.seconds += late * f64::from(start.mix.rate);
                 start.rises = true;
             }
             let wave = self.waves.get(key).flatten().expect("it is ready");
             let source = Source::Whole(Whole::new(wave, start.seconds, start.repeat));
-            self.play(&start, source, None);
+            self.play(&start, source, None, paused);
+        }
+    }
+
+    /// Plays a stream that has begun, if it is still wanted.
+    fn take_stream(&mut self, ticket: u64, result: Result<Stream, String>, library: &Library) {
+        let wanted = |waiting: &Waiting| match &waiting.of {
+            Awaited::Stream(number, _) => *number == ticket,
+            Awaited::Wave(_) => false,
+        };
+        let Some(at) = self.waiting.iter().position(wanted) else { return };
+        let Waiting { start, paused, of, .. } = self.waiting.swap_remove(at);
+        let Awaited::Stream(_, place) = of else { unreachable!("it was found by that") };
+        match result {
+            Ok(Stream { sound, mut handle }) => {
+                // It may have been changed since it was asked for.
+                handle.set_playback_rate(f64::from(start.mix.rate), Tween::default());
+                self.play(&start, Source::Stream(sound, place), Some(handle), paused);
+            }
+            Err(words) => {
+                let name = &library.recordings[start.recording as usize].name;
+                log::error(&format!("recording '{name}' is not heard: {words}"));
+            }
         }
     }
 
     fn start(&mut self, start: &Start, library: &Library) {
         let recording = &library.recordings[start.recording as usize];
-        if self.decoder.is_some() && library.streams(start.sound, start.recording) {
-            match stream(&recording.file, start) {
-                Ok((source, handle)) => self.play(start, source, Some(handle)),
-                Err(words) => log::error(&format!("recording '{}': {words}", recording.name)),
+        if let Some(decoder) = &mut self.decoder
+            && library.streams(start.sound, start.recording)
+        {
+            match decoder.stream(&recording.file, start) {
+                Some((ticket, place)) => self.wait(start, Awaited::Stream(ticket, place)),
+                None => log::warn("sound", &too_many_streams(&recording.name)),
             }
             return;
         }
@@ -244,13 +291,16 @@ impl Output {
         match self.wave(key, library) {
             Some(wave) => {
                 let source = Source::Whole(Whole::new(wave, start.seconds, start.repeat));
-                self.play(start, source, None);
+                self.play(start, source, None, false);
             }
-            None if self.decoder.is_some() => {
-                self.waiting.push(Waiting { start: start.clone(), key, since: Instant::now() });
-            }
+            None if self.decoder.is_some() => self.wait(start, Awaited::Wave(key)),
             None => {}
         }
+    }
+
+    fn wait(&mut self, start: &Start, of: Awaited) {
+        let start = start.clone();
+        self.waiting.push(Waiting { start, paused: false, of, since: Instant::now() });
     }
 
     fn play(
@@ -258,8 +308,10 @@ impl Output {
         start: &Start,
         source: Source,
         stream: Option<StreamingSoundHandle<FromFileError>>,
+        paused: bool,
     ) {
         let control = Arc::new(Control::new(start.mix));
+        control.pause(paused);
         let playing = Playing {
             control: control.clone(),
             source,
@@ -301,6 +353,9 @@ impl Output {
     }
 
     fn pause(&mut self, part: u32, paused: bool) {
+        for waiting in self.waiting.iter_mut().filter(|waiting| waiting.start.part == part) {
+            waiting.paused = paused;
+        }
         if let Some(slot) = self.slot(part) {
             slot.control.pause(paused);
         }
@@ -324,35 +379,12 @@ fn keep(result: Result<Wave, String>, name: &str) -> Option<Arc<Wave>> {
     }
 }
 
-/// A recording that is decoded while it plays, its volume left alone.
-fn stream(
-    file: &WaveFile,
-    start: &Start,
-) -> Result<(Source, StreamingSoundHandle<FromFileError>), String> {
-    let mut data = wave::stream(file)?
-        .start_position(start.seconds.min(file.seconds()))
-        .playback_rate(f64::from(start.mix.rate));
-    if let Some((from, to)) = start.repeat {
-        data = data.loop_region(from..to);
-    }
-    let (sound, handle) = data.into_sound().map_err(|reason| reason.to_string())?;
-    Ok((Source::Stream(sound), handle))
-}
-
-fn decoder() -> Decoder {
-    let (requests, asked) = channel::<(WaveKey, WaveFile)>();
-    let (answers, results) = channel();
-    let run = move || {
-        while let Ok((key, file)) = asked.recv() {
-            // The game has ended where nobody takes it.
-            let _ = answers.send((key, wave::decode(&file)));
-        }
-    };
-    let spawned = std::thread::Builder::new().name("sound decoder".to_string()).spawn(run);
-    if let Err(reason) = spawned {
-        log::error(&format!("recordings cannot be decoded: {reason}"));
-    }
-    Decoder { requests, results }
+/// The words for one stream more than there can be.
+fn too_many_streams(name: &str) -> String {
+    format!(
+        "recording '{name}' is not heard: {STREAMS_MAX} are decoded while they play already \
+         (STREAMS_MAX): stop some, or say stream = false in its sound"
+    )
 }
 
 /// A track for each bus.

@@ -135,6 +135,22 @@ impl Parameters {
         None
     }
 
+    /// Exchanges what two nodes of a list hold, so that a parameter that is set often is found at
+    /// once: where it stands then.
+    #[inline]
+    fn to_front(&mut self, list: List, at: usize) -> usize {
+        let first = list.0 as usize;
+        if first != at {
+            let (one, other) = (self.nodes[first], self.nodes[at]);
+            self.nodes[first] = Node { next: one.next, ..other };
+            self.nodes[at] = Node { next: other.next, ..one };
+            if !self.tags.is_empty() {
+                self.tags.swap(first, at);
+            }
+        }
+        first
+    }
+
     /// A free node, from the cursor on; the cursor goes round.
     fn allocate(&mut self) -> Result<usize, Refused> {
         if self.used == self.nodes.len() {
@@ -159,7 +175,7 @@ impl Parameters {
             return Err(Refused::ZeroKey);
         }
         let at = match self.find(*list, key) {
-            Some(at) => at,
+            Some(at) => self.to_front(*list, at),
             None => {
                 let at = self.allocate()?;
                 self.nodes[at] = Node { key: key.0, value: 0, next: list.0 };
@@ -197,7 +213,7 @@ impl Parameters {
         }
     }
 
-    /// Calls `see` with the key and bits of each, newest first.
+    /// Calls `see` with the key and bits of each, those first that were set last.
     pub fn each(&self, list: List, mut see: impl FnMut(u32, u32)) {
         let mut at = list.0;
         while at != NONE {
@@ -254,6 +270,31 @@ mod tests {
         assert_eq!(lists[2].0, 3, "a freed node is taken when the cursor comes round");
         parameters.set(&mut lists[2], id("c"), Setting::Number(0.0)).unwrap();
         assert_eq!(lists[2].0, 0);
+    }
+
+    #[test]
+    fn what_is_set_again_stands_first_and_keeps_its_type() {
+        let mut parameters = Parameters::new(8, true);
+        let mut list = List::EMPTY;
+        parameters.set(&mut list, id("material"), Setting::Text(id("wood"))).unwrap();
+        parameters.set(&mut list, id("force"), Setting::Number(1.0)).unwrap();
+        parameters.set(&mut list, id("speed"), Setting::Number(2.0)).unwrap();
+        parameters.set(&mut list, id("material"), Setting::Text(id("stone"))).unwrap();
+        let mut seen = Vec::new();
+        parameters.each(list, |key, bits| seen.push((key, bits)));
+        let number = |value: f32| value.to_bits();
+        assert_eq!(
+            seen,
+            [
+                (id("material").0, id("stone").0),
+                (id("force").0, number(1.0)),
+                (id("speed").0, number(2.0))
+            ]
+        );
+        let tags = ["material", "force", "speed"].map(|name| parameters.tag(list, id(name)));
+        assert_eq!(tags, [Some(Tag::Text), Some(Tag::Number), Some(Tag::Number)]);
+        parameters.clear(&mut list);
+        assert_eq!(parameters.used(), 0);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! filter, fades. It is told what to do through a few atomic numbers, and neither allocates nor
 //! waits. Knows no voices and no rules.
 
+use super::decoder::Place;
 use super::step::OPEN_HZ;
 use super::voices::Mix;
 use super::wave::Wave;
@@ -78,8 +79,8 @@ impl Control {
 pub enum Source {
     /// A decoded recording.
     Whole(Whole),
-    /// One that is decoded while it plays, at its own rate.
-    Stream(Box<dyn Sound>),
+    /// One that is decoded while it plays, at its own rate; and its place among those.
+    Stream(Box<dyn Sound>, Place),
 }
 
 /// A decoded recording, and where in it.
@@ -242,7 +243,7 @@ struct Player {
 impl Sound for Player {
     fn on_start_processing(&mut self) {
         self.now = self.playing.mixed.load(Ordering::Relaxed);
-        if let Source::Stream(stream) = &mut self.playing.source {
+        if let Source::Stream(stream, _) = &mut self.playing.source {
             stream.on_start_processing();
         }
     }
@@ -262,7 +263,7 @@ impl Sound for Player {
         }
         let target = self.playing.control.mix();
         match &mut self.playing.source {
-            Source::Stream(stream) => stream.process(out, dt, info),
+            Source::Stream(stream, _) => stream.process(out, dt, info),
             Source::Whole(whole) => {
                 let step = f64::from(whole.wave.sample_rate) * dt;
                 let count = out.len().max(1) as f64;
@@ -276,7 +277,7 @@ impl Sound for Player {
         }
         self.mix.rate = target.rate;
         self.shape(out, dt, target, state);
-        if let Source::Stream(stream) = &self.playing.source {
+        if let Source::Stream(stream, _) = &self.playing.source {
             self.finished |= stream.finished();
         }
     }

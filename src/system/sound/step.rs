@@ -8,8 +8,8 @@ use super::definition::{Curve, Definition, LAYERS_MAX, Loop, Options};
 use super::parameters::{List, Parameters};
 use super::space;
 use super::voices::{
-    CUT_SECONDS, Command, EVENTS_MAX, Event, EventKind, HISTORY_MAX, Mix, Part, PartState, Played,
-    Start, Voice, Voices,
+    CUT_SECONDS, Command, EVENTS_MAX, Event, EventKind, Fade, HISTORY_MAX, Mix, Part, PartState,
+    Played, Start, Voice, Voices,
 };
 use crate::foundation::hash::StateHash;
 use crate::foundation::{Handle, log};
@@ -316,7 +316,10 @@ impl Voices {
                     }
                     self.history.push_back(played);
                 }
-                if part.sent && !level.heard {
+                // What the device has and has not begun waits here while it is paused: there it
+                // would begin when it was to.
+                let waits = paused && part.start_at > self.time;
+                if part.sent && (!level.heard || waits) {
                     self.commands.push(Command::Stop { part: number, seconds: CUT_SECONDS });
                     part.sent = false;
                 } else if part.sent {
@@ -411,33 +414,69 @@ impl Voices {
         bars.into_iter().for_each(|kind| self.note(Event { kind, world: None }));
     }
 
-    /// Tells a hash of each thing that decides how it goes on: first, as 0, time and random choices,
-    /// then, by its handle, each voice with its place in time and its parameters.
+    /// Tells a hash of each thing that decides how it goes on: first, as 0, time, random choices,
+    /// clocks, buses, what is set for all, and who listens; then, by its handle, each voice with
+    /// its place in time and its parameters.
     pub fn each_hash(&self, mut each: impl FnMut(u64, u64)) {
         let mut hash = StateHash::new(0);
         hash.write_f64(self.time);
         for word in self.random.state() {
             hash.write_u64(word);
         }
+        self.hash_shared(&mut hash);
         each(0, hash.finish());
         for index in self.active.iter().map(|index| *index as usize) {
             let voice = self.voices[index].as_ref().expect("active voices are there");
             let mut hash = StateHash::new(0);
-            hash.write_f32(voice.volume.value());
+            hash_fade(&mut hash, &voice.volume);
+            hash_fade(&mut hash, &voice.envelope);
             hash.write_u64(u64::from(voice.paused) + 2 * u64::from(voice.ending));
+            hash.write_u64(voice.bus as u64);
+            for value in [voice.pitch, voice.pan, voice.priority, voice.occlusion] {
+                hash.write_f32(value);
+            }
             for value in voice.position.map_or([f32::NAN; 3], |position| position.to_array()) {
                 hash.write_f32(value);
             }
-            self.parameters.each(self.lists[index], |key, bits| {
-                hash.write_u64(u64::from(key) << 32 | u64::from(bits));
-            });
+            self.hash_parameters(&mut hash, self.lists[index]);
             for part in &self.parts[index * LAYERS_MAX..][..LAYERS_MAX] {
                 if part.state != PartState::Empty {
                     hash.write_u64(u64::from(part.recording));
                     hash.write_f64(part.seconds);
+                    hash.write_f64(part.start_at);
                 }
             }
             each(voice.handle.to_number() as u64, hash.finish());
+        }
+    }
+
+    fn hash_parameters(&self, hash: &mut StateHash, list: List) {
+        self.parameters.each(list, |key, bits| {
+            hash.write_u64(u64::from(key) << 32 | u64::from(bits));
+        });
+    }
+
+    /// What is nobody's own: clocks, buses, parameters of the game, the worlds.
+    fn hash_shared(&self, hash: &mut StateHash) {
+        for clock in &self.clocks {
+            hash.write_u64(u64::from(clock.id.0));
+            for value in [clock.start, clock.beats_per_minute, clock.beats_per_bar] {
+                hash.write_f64(value);
+            }
+            hash.write_u64(clock.told_bar);
+        }
+        for state in &self.buses.states {
+            hash_fade(hash, &state.volume);
+            hash.write_f32(state.ducked_db);
+            self.hash_parameters(hash, state.parameters);
+        }
+        self.hash_parameters(hash, self.global);
+        for (_, world) in self.worlds.iter() {
+            hash.write_u64(u64::from(world.paused));
+            for listener in world.listeners.iter().flatten() {
+                let (place, right) = (listener.position.to_array(), listener.right.to_array());
+                place.into_iter().chain(right).for_each(|value| hash.write_f32(value));
+            }
         }
     }
 
@@ -457,6 +496,12 @@ impl Voices {
         let index = *self.slots.get(handle)? as usize;
         let sound = self.voices[index].as_ref()?.sound;
         Some(&self.library.sounds[sound as usize].name)
+    }
+}
+
+fn hash_fade(hash: &mut StateHash, fade: &Fade) {
+    for value in [fade.from, fade.to, fade.passed, fade.seconds] {
+        hash.write_f32(value);
     }
 }
 

@@ -31,7 +31,7 @@ pub static TEXTURE: Kind = Kind {
         ("ktx2", Form::Raw),
         ("dds", Form::Raw),
     ],
-    version: 1,
+    version: 2,
     compile,
 };
 
@@ -188,10 +188,13 @@ fn of_image(image: Image, import: &Import) -> Result<Vec<u8>, Error> {
         (width, height) = level_size(width, height, 1);
     }
     let small = may_share(import, format, width, height)?;
-    let (levels, bytes) = match !small && import.mips != Some(false) {
+    let (levels, mut bytes) = match !small && import.mips != Some(false) {
         true => texels::chain(format, width, height, bytes),
         false => (1, bytes),
     };
+    if small {
+        bytes.extend(texels::cell_levels(width, height, &bytes));
+    }
     let (filter, wrap) = (import.filter, import.wrap);
     let head =
         Head { picture_width, picture_height, width, height, levels, format, filter, wrap, small };

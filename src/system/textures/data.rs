@@ -3,7 +3,7 @@
 use crate::error;
 use crate::foundation::Error;
 use crate::foundation::blob::{Reader, Writer};
-use crate::packet::texture::{Format, Wrap};
+use crate::packet::texture::{ATLAS_SIDE, Format, Wrap};
 
 /// In the order of their numbers in the data.
 const FORMATS: [Format; 10] = [
@@ -46,8 +46,7 @@ pub struct Head {
     pub format: Format,
     pub filter: Filter,
     pub wrap: Wrap,
-    /// Whether it shares the atlas: the largest level alone is here, the others are made with the
-    /// cell.
+    /// Whether it shares the atlas: after the largest level those of its cell follow.
     pub small: bool,
 }
 
@@ -93,7 +92,11 @@ pub fn read(bytes: &[u8]) -> Result<(Head, usize), Error> {
         wrap: pick(&WRAPS, reader.u8()?)?,
         small: reader.u8()? == 1,
     };
-    let wanted = super::texels::chain_bytes(head.format, width, height, levels);
+    let mut wanted = super::texels::chain_bytes(head.format, width, height, levels);
+    if head.small {
+        let (width, height) = (width.min(ATLAS_SIDE), height.min(ATLAS_SIDE));
+        wanted += super::texels::cell_levels_bytes(width, height);
+    }
     if reader.left() != wanted || width == 0 || height == 0 || levels == 0 {
         return Err(error!("it is damaged: it has {} bytes of {wanted}", reader.left()));
     }

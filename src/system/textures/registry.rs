@@ -2,6 +2,7 @@
 //! becomes what the renderer gets is in loading.rs, and sheets are in sheets.rs.
 
 mod loading;
+mod made;
 mod sheets;
 
 use super::atlas::{Atlas, Place};
@@ -66,6 +67,8 @@ enum Source {
     Frame { sheet: usize, frame: String },
     /// A texture that is drawn to.
     Target,
+    /// A picture inside another resource: which, and where in its data.
+    Inside { of: ResourceName, range: Range<usize> },
 }
 
 struct Record {
@@ -231,7 +234,7 @@ impl Textures {
         let index = number.0 as usize;
         match self.records[index].source.clone() {
             Source::Nothing => {}
-            Source::File | Source::Target => {
+            Source::File | Source::Target | Source::Inside { .. } => {
                 if let Some(held) = self.records[index].held.take() {
                     self.give_back(held);
                 }
@@ -280,6 +283,7 @@ impl Textures {
             files.map(|record| ResourceName::new("texture", &record.name)).collect();
         names.extend(self.sheets.iter().map(|sheet| ResourceName::new("sheet", &sheet.name)));
         self.reload(store, &names);
+        self.reload_inside(store);
     }
 
     /// Takes what is to be done by the renderer since the last call.
@@ -410,7 +414,7 @@ impl Textures {
         let index = number.0 as usize;
         let name = self.records[index].name.clone();
         match self.records[index].source.clone() {
-            Source::Nothing | Source::Target => Ok(()),
+            Source::Nothing | Source::Target | Source::Inside { .. } => Ok(()),
             Source::File => {
                 let held = self.load(store, &name, None)?;
                 self.records[index].held = Some(held);

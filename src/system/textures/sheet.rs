@@ -24,7 +24,7 @@ pub static SHEET: Kind = Kind {
     name: "sheet",
     words: "Frames of animations in one picture: from TexturePacker, Aseprite, or in a grid",
     extensions: &[("sheet", Form::Own), ("aseprite", Form::Raw), ("ase", Form::Raw)],
-    version: 1,
+    version: 2,
     compile,
 };
 

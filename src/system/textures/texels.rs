@@ -183,25 +183,63 @@ pub const fn cell_size(width: u32, height: u32) -> (u32, u32) {
     )
 }
 
-/// A small picture in its cell: its edge is repeated all around; every level of the atlas.
-pub fn cell(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
+/// Bytes of the levels of a cell below its largest.
+pub fn cell_levels_bytes(width: u32, height: u32) -> usize {
+    let (width, height) = cell_size(width, height);
+    let level = |level: u32| (width >> level) as usize * (height >> level) as usize * 4;
+    (1..ATLAS_LEVELS).map(level).sum()
+}
+
+/// The levels of a small picture's cell below the largest, which the data compiler keeps behind the
+/// picture: they take longer than all the rest of its loading.
+pub fn cell_levels(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
     let (cell_width, cell_height) = cell_size(width, height);
-    let levels = (0..ATLAS_LEVELS).map(|level| (cell_width >> level) * (cell_height >> level) * 4);
-    let mut out = Vec::with_capacity(levels.sum::<u32>() as usize);
-    for y in 0..cell_height {
-        let row = y.saturating_sub(MARGIN).min(height - 1) as usize * width as usize * 4;
-        let row = &rgba[row..row + width as usize * 4];
-        for x in 0..cell_width {
-            let column = x.saturating_sub(MARGIN).min(width - 1) as usize * 4;
-            out.extend(&row[column..column + 4]);
-        }
-    }
-    let mut start = 0;
+    let mut above = largest_of_cell(width, height, rgba);
+    let mut out = Vec::with_capacity(cell_levels_bytes(width, height));
     for level in 1..ATLAS_LEVELS {
         let (w, h) = (cell_width >> (level - 1), cell_height >> (level - 1));
-        let next = half(Format::Rgba8Srgb, w, h, &out[start..]);
-        start = out.len();
-        out.extend(next);
+        above = half(Format::Rgba8Srgb, w, h, &above);
+        out.extend_from_slice(&above);
+    }
+    out
+}
+
+/// A small picture in its cell: every level of the atlas. `data`: the picture, and behind it its
+/// [`cell_levels`], which are made here where there are none.
+pub fn cell(width: u32, height: u32, data: &[u8]) -> Vec<u8> {
+    let (rgba, levels) = data.split_at(width as usize * height as usize * 4);
+    let mut out = largest_of_cell(width, height, rgba);
+    match levels {
+        [] => out.extend(cell_levels(width, height, rgba)),
+        made => out.extend_from_slice(made),
+    }
+    out
+}
+
+/// The largest level of a small picture's cell: the picture's edge is repeated all around.
+fn largest_of_cell(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
+    let (cell_width, cell_height) = cell_size(width, height);
+    let (row_bytes, cell_row) = (width as usize * 4, cell_width as usize * 4);
+    let whole = cell_row * cell_height as usize + cell_levels_bytes(width, height);
+    let mut out = Vec::with_capacity(whole);
+    let right = (cell_width - MARGIN - width) as usize;
+    for row in rgba.chunks_exact(row_bytes) {
+        for _ in 0..MARGIN {
+            out.extend_from_slice(&row[..4]);
+        }
+        out.extend_from_slice(row);
+        for _ in 0..right {
+            out.extend_from_slice(&row[row_bytes - 4..]);
+        }
+        if out.len() == cell_row {
+            for _ in 0..MARGIN {
+                out.extend_from_within(..cell_row);
+            }
+        }
+    }
+    let last = out.len() - cell_row;
+    for _ in MARGIN + height..cell_height {
+        out.extend_from_within(last..last + cell_row);
     }
     out
 }
@@ -275,5 +313,10 @@ mod tests {
         let texel = |x: usize, y: usize| cell[(y * 16 + x) * 4];
         assert_eq!((texel(0, 0), texel(4, 4), texel(5, 4), texel(15, 15)), (10, 10, 20, 20));
         assert_eq!(cell.len(), (256 + 64 + 16 + 4) * 4);
+        // With the smaller levels made before, the same.
+        let mut data = vec![10, 10, 10, 255, 20, 20, 20, 255];
+        data.extend(cell_levels(2, 1, &data));
+        assert_eq!(data.len(), 8 + cell_levels_bytes(2, 1));
+        assert!(super::cell(2, 1, &data) == cell);
     }
 }

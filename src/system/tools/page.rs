@@ -20,5 +20,37 @@ macro_rules! files {
 const FILES: &[(&str, &str, &[u8])] = files![
     "/", HTML, "index.html";
     "/page.css", STYLE, "page.css";
+    "/uplot.css", STYLE, "uplot/uPlot.min.css";
+    "/uplot.js", SCRIPT, "uplot/uPlot.iife.min.js";
+    "/uplot-license.txt", TEXT, "uplot/LICENSE";
     "/main.js", SCRIPT, "main.js";
+    "/connection.js", SCRIPT, "connection.js";
+    "/console.js", SCRIPT, "console.js";
+    "/dom.js", SCRIPT, "dom.js";
+    "/graphs.js", SCRIPT, "graphs.js";
+    "/memory.js", SCRIPT, "memory.js";
+    "/picture.js", SCRIPT, "picture.js";
+    "/profile.js", SCRIPT, "profile.js";
+    "/resources.js", SCRIPT, "resources.js";
+    "/units.js", SCRIPT, "units.js";
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_that_a_file_of_the_page_names_is_there() {
+        for (path, kind, bytes) in FILES.iter().filter(|(path, ..)| !path.starts_with("/uplot")) {
+            let text = std::str::from_utf8(bytes).expect("it is text");
+            let marks = if *kind == HTML { ["src=\"", "href=\""] } else { ["from \"./", "url(\""] };
+            for mark in marks {
+                for after in text.split(mark).skip(1) {
+                    let name = after.split('"').next().unwrap_or_default();
+                    let known = name.starts_with("data:") || file(&format!("/{name}")).is_some();
+                    assert!(known, "{path} names {name}");
+                }
+            }
+        }
+    }
+}

@@ -184,7 +184,7 @@ impl Write for Half {
 
 /// Exchanges messages until one side has enough.
 fn exchange(shared: &Arc<Shared>, stream: TcpStream, rest: Vec<u8>) {
-    let clones = || Ok((stream.try_clone()?, stream.try_clone()?));
+    let clones = || io::Result::Ok((stream.try_clone()?, stream.try_clone()?));
     let Ok((reading, writing)) = clones() else { return shared.note_refused() };
     let _ = stream.set_read_timeout(None);
     let number = shared.next_number();

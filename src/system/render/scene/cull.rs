@@ -15,10 +15,6 @@ pub struct Spheres {
 }
 
 impl Spheres {
-    pub fn len(&self) -> usize {
-        self.radius.len()
-    }
-
     /// Makes room; what is new is never seen.
     pub fn resize(&mut self, count: usize) {
         self.x.resize(count, 0.0);
@@ -30,7 +26,8 @@ impl Spheres {
     /// What is not a finite place is never seen.
     pub fn set(&mut self, index: usize, center: Vec3, radius: f32) {
         let there = center.is_finite() && radius.is_finite();
-        let (center, radius) = if there { (center, radius) } else { (Vec3::ZERO, f32::NEG_INFINITY) };
+        let (center, radius) =
+            if there { (center, radius) } else { (Vec3::ZERO, f32::NEG_INFINITY) };
         self.x[index] = center.x;
         self.y[index] = center.y;
         self.z[index] = center.z;

@@ -88,12 +88,17 @@ struct Known {
 }
 
 /// Ends and reuse of numbers by counting uses.
-#[derive(Default)]
 struct Counted<K> {
     keys: Vec<K>,
     uses: Vec<u32>,
     free: Vec<u32>,
     ids: Map<K, u32>,
+}
+
+impl<K> Default for Counted<K> {
+    fn default() -> Counted<K> {
+        Counted { keys: Vec::new(), uses: Vec::new(), free: Vec::new(), ids: Map::default() }
+    }
 }
 
 impl<K: Copy + Eq + std::hash::Hash> Counted<K> {
@@ -324,6 +329,11 @@ impl Library {
         self.meshes.iter().enumerate().filter_map(|(i, mesh)| Some((i as u32, mesh.as_ref()?)))
     }
 
+    /// Every surface must be copied again.
+    pub fn all_changed(&mut self) {
+        self.data_changed.add(0..self.data.len() as u32);
+    }
+
     /// How many meshes and surfaces there are.
     pub fn counts(&self) -> (u32, u32) {
         let surfaces = self.surfaces.iter().flatten().count() as u32;
@@ -427,7 +437,9 @@ mod tests {
         let check = |mesh: Mesh, wanted: &str| {
             let mut library = Library::new();
             let events = put(&mut library, mesh);
-            let [Event::MeshRefused { words, name, .. }] = &events[..] else { panic!("{events:?}") };
+            let [Event::MeshRefused { words, name, .. }] = &events[..] else {
+                panic!("{events:?}")
+            };
             assert_eq!((words.as_str(), name.as_str()), (wanted, "cliff"));
             assert!(library.mesh(2).is_none());
         };
@@ -447,10 +459,8 @@ mod tests {
         put(&mut library, mesh(&[0, 1, 2], &[[0, 3, 0]]));
         let sampling = Sampling { nearest: false, wrap: Wrap::Repeat };
         let red = Surface { base_color: [1.0, 0.0, 0.0, 1.0], ..Surface::DEFAULT };
-        let textured = Surface {
-            base_color_texture: Some((TextureSlot(9), sampling)),
-            ..Surface::DEFAULT
-        };
+        let textured =
+            Surface { base_color_texture: Some((TextureSlot(9), sampling)), ..Surface::DEFAULT };
         let glass = Surface { alpha: Alpha::Blend, ..Surface::DEFAULT };
         for (slot, surface) in [(1, red), (2, textured), (3, glass)] {
             let put = SurfaceChange::Put { slot: SurfaceSlot(slot), surface };

@@ -101,7 +101,11 @@ impl Scene {
             match change {
                 DrawChange::Put(put) => {
                     let (first, count) = (put.surfaces.0 as usize, put.surfaces.1 as usize);
-                    self.put(library, put, frame.surfaces[first..first + count].iter().map(|it| it.0));
+                    self.put(
+                        library,
+                        put,
+                        frame.surfaces[first..first + count].iter().map(|it| it.0),
+                    );
                 }
                 DrawChange::End(slot) => self.end(library, *slot),
                 DrawChange::Reset => self.reset(library),

@@ -8,17 +8,19 @@ use crate::resource::kind::{Compiling, Form, Kind};
 use crate::resource::shading::{
     BLENDS, FILTERS, MaterialData, ShaderData, TextureData, VariableKind, WRAPS,
 };
+use crate::resource::surface::SurfaceFile;
 
 /// Materials.
 pub static MATERIAL: Kind = Kind {
     name: "material",
     words: "A shader with textures and variables, and how its colours meet what is behind them",
     extensions: &[("material", Form::Own)],
-    version: 1,
+    version: 2,
     compile,
 };
 
-const KEYS: [&str; 6] = ["shader", "texture", "blend", "textures", "samplers", "variables"];
+const KEYS: [&str; 7] =
+    ["shader", "texture", "blend", "textures", "samplers", "variables", "surface"];
 
 fn compile(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
     let document = sjson::parse_bytes(&compiling.bytes)
@@ -40,7 +42,25 @@ fn compile(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
     if let Some(texture) = &data.texture {
         compiling.refer("texture", texture);
     }
+    if let (Some(surface), Some(block)) = (&data.surface, document.root().get("surface")) {
+        let checked = surface.check_textures(compiling);
+        checked.map_err(|words| compiling.fault(block.line(), &words))?;
+    }
+    for texture in data.surface.iter().flat_map(|surface| surface.textures.iter().flatten()) {
+        compiling.refer("texture", texture);
+    }
     let root = document.root();
+    if data.surface.is_some() {
+        for entry in root.entries().into_iter().flatten().filter(|entry| entry.key != "surface") {
+            let words = format!(
+                "'{}' is for materials that pictures are drawn with, and 'surface' for those of \
+                 meshes: make two materials",
+                entry.key
+            );
+            return Err(compiling.fault(entry.line(), &words));
+        }
+        return Ok(data.write());
+    }
     match data.shader.clone() {
         Some(name) => against_shader(compiling, root, &name, &data)?,
         None => without_shader(compiling, root)?,
@@ -82,6 +102,7 @@ fn set(data: &mut MaterialData, entry: &Entry) -> Result<(), Wrong> {
         "texture" => data.texture = Some(text(entry)?),
         "blend" => data.blend = choice(entry, &BLENDS)?,
         "samplers" => {}
+        "surface" => data.surface = Some(SurfaceFile::parse(entry.value)?),
         "textures" => {
             for entry in block(entry)? {
                 let (name, texture) = (entry.key.to_string(), text(&entry)?);

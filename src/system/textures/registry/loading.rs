@@ -12,9 +12,16 @@ impl Textures {
         old: Option<Held>,
     ) -> Result<Held, Error> {
         let resource = ResourceName::new("texture", name);
-        let bytes = Arc::new(store.read(&resource)?.to_vec());
+        let data = store.read(&resource)?;
         // The renderer has it from here on; it is read again when it is needed again.
         store.forget(std::iter::once(resource.id()));
+        if let Ok((head, start)) = data::read(&data)
+            && head.small
+            && let Some(held) = self.place_small(&head, &data[start..], old)
+        {
+            return Ok(held);
+        }
+        let bytes = Arc::new(data.to_vec());
         let all = 0..bytes.len();
         self.put(&bytes, all, name, old)
             .map_err(|fault| error!("texture '{name}': {}", fault.message))
@@ -99,9 +106,10 @@ impl Textures {
         let (mut width, mut height, mut levels) = (head.width, head.height, head.levels);
         let (mut bytes, mut start) = (bytes.clone(), range.start);
         if head.small {
-            // It has the largest level alone.
-            let (all, chain) =
-                texels::chain(head.format, width, height, bytes[range.clone()].to_vec());
+            // Its smaller levels are those of its cell.
+            let largest =
+                range.start..range.start + texels::level_bytes(head.format, width, height);
+            let (all, chain) = texels::chain(head.format, width, height, bytes[largest].to_vec());
             (levels, bytes, start) = (all, Arc::new(chain), 0);
         }
         if width.max(height) > side_max {
@@ -191,6 +199,11 @@ impl Textures {
                 let all = 0..bytes.len();
                 (bytes, all)
             }
+            Source::Inside { of, range } => {
+                let bytes = Arc::new(store.read(&of)?.to_vec());
+                store.forget(std::iter::once(of.id()));
+                (bytes, range)
+            }
             Source::Frame { sheet, frame } => {
                 let resource = ResourceName::new("sheet", &self.sheets[sheet].name);
                 let bytes = Arc::new(store.read(&resource)?.to_vec());
@@ -207,5 +220,53 @@ impl Textures {
         let texels = texels.map_err(|words| error!("texture '{name}': {words}"))?;
         self.queue.push(TextureChange::Put { slot, texels });
         Ok(())
+    }
+}
+
+/// Pictures inside of other resources: models bring theirs.
+impl Textures {
+    /// Takes a picture in that stands in another resource's data, under a name of its own: a slot
+    /// with all of it, which it keeps when it is put again.
+    pub fn put_inside(
+        &mut self,
+        name: &str,
+        of: &ResourceName,
+        bytes: &Arc<Vec<u8>>,
+        range: Range<usize>,
+    ) -> Result<TextureSlot, Error> {
+        let source = Source::Inside { of: of.clone(), range: range.clone() };
+        let known = self.by_name.get(name).map(|number| number.0 as usize);
+        if known.is_none() && self.entries.len() >= TEXTURES_MAX {
+            return Err(error!("{TEXTURES_MAX} textures were asked for (TEXTURES_MAX)"));
+        }
+        let old = known.and_then(|index| self.records[index].held);
+        let held = self.put(bytes, range, name, old)?;
+        match known {
+            None => {
+                self.add(name.to_string(), source, Some(held), held.entry);
+            }
+            Some(index) => {
+                self.records[index].source = source;
+                self.records[index].held = Some(held);
+                self.entries[index] = held.entry;
+                self.version += 1;
+            }
+        }
+        Ok(held.entry.slot)
+    }
+
+    /// Makes the pictures inside of other resources again, when the renderer can do more or less.
+    pub(super) fn reload_inside(&mut self, store: &mut Store) {
+        for index in 0..self.records.len() {
+            let Source::Inside { of, range } = self.records[index].source.clone() else { continue };
+            let name = self.records[index].name.clone();
+            let again = store
+                .read(&of)
+                .and_then(|bytes| self.put_inside(&name, &of, &Arc::new(bytes.to_vec()), range));
+            if let Err(fault) = again {
+                log::error(&format!("{name}: {fault}: it stays as it was"));
+            }
+            store.forget(std::iter::once(of.id()));
+        }
     }
 }

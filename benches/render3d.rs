@@ -1,0 +1,222 @@
+//! The figures of worlds: what it costs the render thread to draw many meshes, by packets made by
+//! hand, so that no script and no scene graph is in the way.
+//!
+//!     cargo bench --bench render3d
+//!
+//! Times are CPU time of the thread that draws, from taking a packet over to handing it to the
+//! adapter, the median over 120 frames after 30 that are not counted. The adapter is the software
+//! one, which draws on threads of its own, onto a target of 64 x 36 pixels.
+
+#[path = "../tests/golden/meshes.rs"]
+#[allow(dead_code)] // The golden pictures use the rest.
+mod meshes;
+#[path = "spine/table.rs"]
+#[allow(dead_code)] // The other benches use the rest.
+mod table;
+
+use engine::foundation::{Mat4, Vec3, projections, views};
+use engine::packet::mesh::{MeshChange, MeshSlot, Surface, SurfaceChange, SurfaceSlot};
+use engine::packet::scene::{DrawChange, DrawSlot, Light, LightKind, Pose, Put, SceneFrame};
+use engine::packet::texture::{Format, Sampling, Texels, TextureChange, TextureSlot, Wrap};
+use engine::packet::{CameraFrame, Packet, Target, View};
+use engine::system::platform::ThreadClock;
+use engine::system::render::{Choice, Options, Output, Quality, Recorder, Renderer, Vsync};
+use std::sync::Arc;
+use table::{Group, Row, median, named};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const WARM: usize = 30;
+const FRAMES: usize = 120;
+const MESHES: u32 = 50;
+const MATERIALS: u32 = 20;
+
+/// What a row measures.
+struct Case {
+    words: &'static str,
+    draws: u32,
+    /// Each material has a texture of its own; else they differ in numbers alone.
+    textured: bool,
+    /// All of them move in each frame.
+    moved: bool,
+    /// There is a sun with shadows.
+    shadows: bool,
+    most: Option<f64>,
+}
+
+const CASES: &[Case] = &[
+    Case {
+        words: "10,000 still, materials differ in numbers",
+        draws: 10_000,
+        textured: false,
+        moved: false,
+        shadows: false,
+        most: Some(2.0),
+    },
+    Case {
+        words: "10,000 still, each material has a texture",
+        draws: 10_000,
+        textured: true,
+        moved: false,
+        shadows: false,
+        most: Some(2.0),
+    },
+    Case {
+        words: "10,000 moved, each material has a texture",
+        draws: 10_000,
+        textured: true,
+        moved: true,
+        shadows: false,
+        most: None,
+    },
+    Case {
+        words: "10,000 still, textures, a sun with 3 shadow maps",
+        draws: 10_000,
+        textured: true,
+        moved: false,
+        shadows: true,
+        most: None,
+    },
+    Case {
+        words: "100,000 still, materials differ in numbers",
+        draws: 100_000,
+        textured: false,
+        moved: false,
+        shadows: false,
+        most: None,
+    },
+];
+
+fn main() {
+    let rows = CASES.iter().flat_map(measure).collect();
+    let group = Group {
+        name: "render3d",
+        title: "what it costs to draw a world",
+        workload: "Boxes in a square grid, all in view, of 50 meshes with 20 materials in turn, so \
+                   that every mesh has every material.",
+        rows,
+    };
+    table::print(&group);
+    table::print_sum(&[group]);
+}
+
+fn place(i: u32, side: u32, shift: f32) -> Pose {
+    let at = Vec3::new((i % side) as f32 + shift, (i / side) as f32, 0.0);
+    Pose::of(&(Mat4::from_translation(at) * Mat4::from_scale(Vec3::splat(0.3))))
+}
+
+/// The first packet: everything is made.
+fn world(case: &Case) -> Packet {
+    let side = f64::from(case.draws).sqrt().ceil() as u32;
+    let mut packet = Packet { scale: 1.0, ..Packet::default() };
+    let cube = Arc::new(meshes::cube());
+    let mesh = |i| MeshChange::Put { slot: MeshSlot(i), mesh: Arc::clone(&cube) };
+    packet.meshes = (0..MESHES).map(mesh).collect();
+    let sampling = Sampling { nearest: false, wrap: Wrap::Repeat };
+    for i in 0..MATERIALS {
+        let slot = TextureSlot(i + 1);
+        if case.textured {
+            let bytes = Arc::new(vec![255; 4 * 4 * 4]);
+            let (format, start) = (Format::Rgba8Srgb, 0);
+            let texels = Texels { width: 4, height: 4, levels: 1, format, sampling, bytes, start };
+            packet.textures.push(TextureChange::Put { slot, texels });
+        }
+        let surface = Surface {
+            roughness: 0.2 + 0.03 * i as f32,
+            base_color_texture: case.textured.then_some((slot, sampling)),
+            ..Surface::DEFAULT
+        };
+        packet.surfaces.push(SurfaceChange::Put { slot: SurfaceSlot(i + 1), surface });
+    }
+    let mut frame = SceneFrame { scene: 1, lights_changed: true, ..SceneFrame::default() };
+    frame.surfaces = (1..=MATERIALS).map(SurfaceSlot).collect();
+    for i in 0..case.draws {
+        let put = Put {
+            slot: DrawSlot(i),
+            mesh: MeshSlot(i % MESHES),
+            surfaces: (i / MESHES % MATERIALS, 1),
+            pose: place(i, side, 0.0),
+            ..Put::DEFAULT
+        };
+        frame.changes.push(DrawChange::Put(put));
+    }
+    let direction = Vec3::new(0.3, 0.4, -0.9).normalize();
+    let kind = LightKind::Sun { direction, casts_shadows: case.shadows };
+    frame.lights.push(Light { kind, color: [2.0; 3] });
+    packet.scenes.push(frame);
+    packet.views.push(above(side));
+    packet
+}
+
+/// A camera over the middle that sees all of it.
+fn above(side: u32) -> View {
+    let half = side as f32 * 0.5;
+    let position = Vec3::new(half, half - 0.1, side as f32 * 1.2);
+    let camera = CameraFrame {
+        view: views::look_at_mat4(position, Vec3::new(half, half, 0.0), Vec3::Y),
+        projection: projections::perspective(1.0, 1.0, 0.5, side as f32 * 3.0),
+        position,
+        near: 0.5,
+        far: side as f32 * 3.0,
+    };
+    View {
+        target: Target::Screen,
+        rectangle: [0.0, 0.0, 1.0, 1.0],
+        clear: None,
+        camera,
+        scene: Some(1),
+        layers: u32::MAX,
+        guis: Vec::new(),
+    }
+}
+
+fn measure(case: &Case) -> Vec<Row> {
+    let options = Options {
+        choice: Choice::Software,
+        output: Output::Offscreen { width: 64, height: 36 },
+        threaded: false,
+        vsync: Vsync::Off,
+        timing: false,
+        quality: Quality { shadow_texels: 256, samples: 1, ..Quality::DEFAULT },
+        clock: || 0.0,
+    };
+    let mut renderer = Renderer::start(options).unwrap_or_else(|error| panic!("{error}"));
+    let mut recorder = Recorder::default();
+    let side = f64::from(case.draws).sqrt().ceil() as u32;
+    let first = world(case);
+    recorder.apply(&first);
+    let mut packet = renderer.submit(first);
+    let (mut times, mut plans) = (Vec::new(), Vec::new());
+    let clock = ThreadClock::of_this_thread();
+    for i in 0..WARM + FRAMES {
+        packet.views.push(above(side));
+        if case.moved {
+            let mut frame = packet.spare_scenes.pop().unwrap_or_default();
+            frame.scene = 1;
+            let shift = (i % 10) as f32 * 0.01;
+            frame.moved.extend((0..case.draws).map(DrawSlot));
+            frame.poses.extend((0..case.draws).map(|draw| place(draw, side, shift)));
+            packet.scenes.push(frame);
+        }
+        let before = clock.seconds();
+        recorder.apply(&packet);
+        let planned = clock.seconds();
+        packet = renderer.submit(packet);
+        let done = clock.seconds();
+        if i >= WARM {
+            plans.push((planned - before) * 1e3);
+            times.push((done - planned) * 1e3);
+        }
+    }
+    let events = renderer.events();
+    assert!(events.is_empty(), "{events:?}");
+    let scene = renderer.statistics().scene;
+    assert_eq!(scene.seen, case.draws, "all of it is in view");
+    let calls = f64::from(scene.draw_calls + scene.shadow_draw_calls);
+    vec![
+        named(case.words.to_string(), median(times), "ms", case.most),
+        named(format!("{}: planning alone", case.words), median(plans), "ms", None),
+        named(format!("{}: draw calls", case.words), calls, "calls", None),
+    ]
+}

@@ -1,0 +1,55 @@
+-- What `engine check` plays in place of a game: spawns every unit and every level of the game, each
+-- in a world of its own for one frame, and says what went wrong. The game's main.lua does not run.
+
+local queue, next_one = {}, 1
+local problems = {}
+
+-- Runs a step of one resource's check; whether it went well.
+local function try(thing, doing, fn, ...)
+  local ok, words = pcall(fn, ...)
+  if not ok then
+    problems[#problems + 1] = thing.name .. "." .. thing.kind .. ": " .. doing .. ": "
+      .. tostring(words)
+    print(problems[#problems])
+  end
+  return ok, words
+end
+
+local function check(thing)
+  local world = Application.new_world()
+  local spawn = thing.kind == "unit" and World.spawn_unit or World.spawn_level
+  local ok, spawned = try(thing, "spawning it", spawn, world, thing.name)
+  if ok then
+    ok = try(thing, "its first frame", World.update, world, 1 / 60)
+  end
+  if ok then
+    try(thing, "showing it", Application.render_world, world)
+    if thing.kind == "level" then try(thing, "ending it", World.destroy_level, world, spawned) end
+    if thing.kind == "unit" and Unit.alive(spawned) then
+      try(thing, "ending it", World.destroy_unit, world, spawned)
+    end
+  end
+  try(thing, "ending its world", Application.release_world, world)
+end
+
+function init()
+  for _, kind in ipairs({ "unit", "level" }) do
+    for _, name in ipairs(Application.resource_names(kind) or {}) do
+      queue[#queue + 1] = { kind = kind, name = name }
+    end
+  end
+end
+
+-- One resource in each frame, so that what the engine does with it at the frame's end is seen too.
+function update()
+  local thing = queue[next_one]
+  if thing then
+    next_one = next_one + 1
+    check(thing)
+    return
+  end
+  local counts = { unit = 0, level = 0 }
+  for _, it in ipairs(queue) do counts[it.kind] = counts[it.kind] + 1 end
+  print(("%d units and %d levels checked, %d problems"):format(counts.unit, counts.level, #problems))
+  Application.quit(#problems > 0 and 1 or 0)
+end

@@ -1,0 +1,282 @@
+-- Graphs and tables of counters over the game's picture: the console's commands `graph` and
+-- `perfhud`. They are asked for by name and drawn in every frame, over everything but the console.
+local core = ...
+
+local tonumber, ipairs, format = tonumber, ipairs, string.format
+local floor, huge, max, min = math.floor, math.huge, math.max, math.min
+local concat, remove, lower, sub = table.concat, table.remove, string.lower, string.sub
+local V2, V3, C = core.ctypes.Vector2, core.ctypes.Vector3, core.ctypes.Color
+
+local Gui, Stats = core.module("Gui"), core.module("Stats")
+
+local GRAPHS_MAX, SERIES_MAX = 16, 8
+local FRAMES = 240 -- that a graph shows
+local NAMES_FRAMES = 30 -- after so many frames a table looks for new counters
+local ROWS_MAX = 40
+local WIDTH, HEIGHT, MARGIN, SIZE, LINE = 360, 100, 10, 13, 16 -- logical pixels
+local GROUND, EDGE = C(205, 14, 16, 22), C(255, 70, 76, 90)
+local WORDS, FAINT = C(255, 225, 228, 232), C(255, 150, 156, 166)
+
+local COLORS = {
+  blue = C(255, 90, 170, 255), orange = C(255, 255, 170, 60), green = C(255, 110, 220, 120),
+  red = C(255, 255, 100, 95), violet = C(255, 190, 140, 255), yellow = C(255, 240, 225, 90),
+  cyan = C(255, 90, 225, 225), white = C(255, 235, 235, 235),
+}
+local ORDER = { "blue", "orange", "green", "red", "violet", "yellow", "cyan", "white" }
+
+-- In the order of their making: name, shown, low and high (nil: as the values are), and the series;
+-- a table has a prefix in their place.
+local graphs = {}
+local frame = 0
+
+local function find(name)
+  for i, graph in ipairs(graphs) do
+    if graph.name == name then return graph, i end
+  end
+end
+
+local function find_series(graph, stat)
+  for i, series in ipairs(graph.series) do
+    if series.stat == stat then return series, i end
+  end
+end
+
+local function missing(name)
+  local names = {}
+  for i, graph in ipairs(graphs) do
+    names[i] = graph.name
+  end
+  if name == nil then return "a graph's name is missing" end
+  return format("there is no graph '%s'%s", name,
+    #names > 0 and " (there are: " .. concat(names, ", ") .. ")" or ": graph make makes one")
+end
+
+local function color_of(word)
+  local color = COLORS[lower(word)]
+  if not color then
+    return nil, format("there is no colour '%s' (%s)", word, concat(ORDER, ", "))
+  end
+  return color
+end
+
+local function make(name)
+  if name == nil then return "a graph's name is missing" end
+  if find(name) then return format("there is a graph '%s' already", name) end
+  if #graphs >= GRAPHS_MAX then
+    return format("there are %d graphs (GRAPHS_MAX): remove another first", GRAPHS_MAX)
+  end
+  graphs[#graphs + 1] = { name = name, shown = true, series = {} }
+end
+
+local function add(name, stat, word)
+  local graph = find(name)
+  if not graph or graph.prefix then return missing(name) end
+  if stat == nil then return "a counter's name is missing" end
+  if find_series(graph, stat) then return format("'%s' is in it already", stat) end
+  if #graph.series >= SERIES_MAX then
+    return format("it has %d counters (SERIES_MAX): make another graph", SERIES_MAX)
+  end
+  local color, problem = color_of(word or ORDER[#graph.series % #ORDER + 1])
+  if not color then return problem end
+  local number
+  number, problem = core.stat_number(stat)
+  if not number then return problem end
+  Stats.watch(stat)
+  graph.series[#graph.series + 1] = { stat = stat, color = color }
+end
+
+local function add_vector3(name, stat)
+  if stat == nil then return "a counter's name is missing" end
+  for _, axis in ipairs({ "x", "y", "z" }) do
+    local problem = add(name, stat .. "/" .. axis)
+    if problem then return problem end
+  end
+end
+
+local function range(name, low, high)
+  local graph = find(name)
+  if not graph or graph.prefix then return missing(name) end
+  if low == nil then
+    graph.low, graph.high = nil, nil
+    return
+  end
+  low, high = tonumber(low), tonumber(high)
+  if not low or not high or not (low < high) then
+    return "two numbers are needed, the lesser first; none at all fit it to the values"
+  end
+  graph.low, graph.high = low, high
+end
+
+local function recolor(name, stat, word)
+  local graph = find(name)
+  if not graph or graph.prefix then return missing(name) end
+  local series = stat and find_series(graph, stat)
+  if not series then return format("the graph has no counter '%s'", stat or "") end
+  if word == nil then return "a colour is missing: " .. concat(ORDER, ", ") end
+  local color, problem = color_of(word)
+  if not color then return problem end
+  series.color = color
+end
+
+local function set_shown(shown)
+  return function(name)
+    local graph = find(name)
+    if not graph then return missing(name) end
+    graph.shown = shown
+  end
+end
+
+local function remove_from(name, stat)
+  local graph, at = find(name)
+  if not graph then return missing(name) end
+  if stat == nil then
+    for _, series in ipairs(graph.series) do
+      Stats.unwatch(series.stat)
+    end
+    remove(graphs, at)
+    return
+  end
+  local _, place = find_series(graph, stat)
+  if not place then return format("the graph has no counter '%s'", stat) end
+  Stats.unwatch(stat)
+  remove(graph.series, place)
+end
+
+local function make_table(prefix)
+  if prefix == nil then return "the beginning of counters' names is missing" end
+  local problem = make(prefix)
+  if problem then return problem end
+  graphs[#graphs].prefix = prefix
+end
+
+local words = {
+  make = make, add = add, add_vector3 = add_vector3, range = range, color = recolor,
+  show = set_shown(true), hide = set_shown(false), remove = remove_from, table = make_table,
+}
+
+core.command("graph", "graph make|add|add_vector3|range|color|show|hide|remove <graph> [counter …]; "
+  .. "graph table <prefix>", "Draws counters over the game.", function(word, ...)
+    local fn = words[word]
+    if not fn then
+      return "which of " .. concat(core.names(words), ", ") .. "?"
+    end
+    return fn(...)
+  end)
+
+local PERFHUD = {
+  artist = "renderer/", gui = "gui/", lua = "scripts/", memory = "memory/", sound = "sound/",
+  scopes = "scopes/", worlds = "worlds/",
+}
+
+core.command("perfhud", "perfhud " .. concat(core.names(PERFHUD), "|"),
+  "Shows the counters of a part of the engine as a table, or hides them again.", function(word)
+    local prefix = PERFHUD[word]
+    if not prefix then
+      return "which of " .. concat(core.names(PERFHUD), ", ") .. "?"
+    end
+    if find(prefix) then return remove_from(prefix) end
+    return make_table(prefix)
+  end)
+
+local function shown_number(value)
+  if value ~= value then return "nan" end
+  if value == floor(value) and value < 1e15 and value > -1e15 then return format("%d", value) end
+  return format("%.3f", value)
+end
+
+local PLAIN = { markup = false }
+
+local function write(gui, text, x, y, color)
+  Gui.text(gui, text, nil, SIZE, nil, V3(x, y, 2), color, PLAIN)
+end
+
+local function write_right(gui, text, x, y, color)
+  local _, _, caret = Gui.text_extents(gui, text, nil, SIZE, PLAIN)
+  write(gui, text, x - caret.x, y, color)
+end
+
+-- The least and the greatest of what a graph shows.
+local function bounds(graph, histories)
+  if graph.low then return graph.low, graph.high end
+  local low, high = 0, -huge
+  for _, values in ipairs(histories) do
+    for i = 1, #values do
+      low, high = min(low, values[i]), max(high, values[i])
+    end
+  end
+  if high <= low then high = low + 1 end
+  return low, high
+end
+
+local function draw_curve(gui, values, color, x, y, low, high)
+  local points, count = {}, #values
+  for i = 1, count do
+    local share = max(0, min(1, (values[i] - low) / (high - low)))
+    points[i] = V2(x + (FRAMES - count + i - 1) / (FRAMES - 1) * WIDTH, y + share * HEIGHT)
+  end
+  if count > 1 then
+    Gui.polyline(gui, points, 1.5, 1, color)
+  end
+end
+
+-- Both draw below `top`, and return what is left of it.
+local function draw_graph(gui, graph, x, top)
+  local tall = HEIGHT + LINE * (#graph.series + 1) + 2 * MARGIN
+  local bottom = top - tall
+  Gui.rect(gui, V3(x - MARGIN, bottom, 0), V2(WIDTH + 2 * MARGIN, tall), GROUND)
+  local y = top - MARGIN - SIZE
+  local histories = {}
+  for i, series in ipairs(graph.series) do
+    histories[i] = Stats.history(series.stat, FRAMES)
+  end
+  local low, high = bounds(graph, histories)
+  write(gui, graph.name, x, y, WORDS)
+  write_right(gui, shown_number(low) .. " … " .. shown_number(high), x + WIDTH, y, FAINT)
+  local base = y - MARGIN / 2 - HEIGHT
+  Gui.rect(gui, V3(x, base, 1), V2(WIDTH, 1), EDGE)
+  for i, series in ipairs(graph.series) do
+    draw_curve(gui, histories[i], series.color, x, base, low, high)
+    y = base - LINE * i
+    write(gui, series.stat, x, y, series.color)
+    local values = histories[i]
+    write_right(gui, shown_number(values[#values] or 0), x + WIDTH, y, WORDS)
+  end
+  return bottom - MARGIN
+end
+
+local function draw_table(gui, graph, x, top)
+  if not graph.names or frame % NAMES_FRAMES == 0 then
+    graph.names = Stats.names(graph.prefix)
+  end
+  local names = graph.names
+  local count = min(#names, ROWS_MAX)
+  local tall = LINE * (count + 1) + 2 * MARGIN
+  Gui.rect(gui, V3(x - MARGIN, top - tall, 0), V2(WIDTH + 2 * MARGIN, tall), GROUND)
+  local y = top - MARGIN - SIZE
+  local more = #names > count and format(" (%d of %d)", count, #names) or ""
+  write(gui, graph.name .. more, x, y, FAINT)
+  for i = 1, count do
+    y = y - LINE
+    write(gui, sub(names[i], #graph.prefix + 1), x, y, WORDS)
+    write_right(gui, shown_number(Stats.value(names[i])), x + WIDTH, y, WORDS)
+  end
+  return top - tall - MARGIN
+end
+
+-- Draws what is shown, from the upper right corner down, in as many columns as it needs.
+function core.draw_graphs()
+  frame = frame + 1
+  local gui, width, height, x, top
+  for _, graph in ipairs(graphs) do
+    if graph.shown then
+      if not gui then
+        gui = core.console_gui()
+        width, height = Gui.resolution(gui)
+        x, top = width - WIDTH - 2 * MARGIN, height - MARGIN
+      elseif top < HEIGHT + 4 * LINE then
+        x, top = x - WIDTH - 3 * MARGIN, height - MARGIN
+      end
+      top = (graph.prefix and draw_table or draw_graph)(gui, graph, x, top)
+    end
+  end
+end

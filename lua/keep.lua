@@ -1,0 +1,110 @@
+-- The data that games keep with what has a handle: cameras, viewports, worlds, levels. Units keep
+-- theirs in unit.lua, where it begins as their resource says.
+local core = ...
+
+local type, select, next = type, select, next
+local raise, bad_argument = core.raise, core.bad_argument
+
+-- Nested tables by handle. Handles are never used again, so what is left of one that ended is only
+-- room, which is given back when others are added.
+local data, count, room = {}, 0, 64
+
+local function check(name, module, handle)
+  if type(handle) ~= "number" or not module.alive(handle) then
+    local kind = name:match("^%a+")
+    bad_argument(name, 1, kind:lower(), kind .. " that is there", handle)
+  end
+end
+
+local function alive(handle)
+  for _, name in ipairs({ "Camera", "Viewport", "World", "Level" }) do
+    if core.module(name).alive(handle) then return true end
+  end
+  return false
+end
+
+local function sweep()
+  count = 0
+  for handle in next, data do
+    if alive(handle) then count = count + 1 else data[handle] = nil end
+  end
+  room = 2 * count + 64
+end
+
+local function check_key(name, index, key)
+  if type(key) ~= "string" and type(key) ~= "number" then
+    bad_argument(name, index, "key", "string or number", key)
+  end
+end
+
+local function set(name, handle, ...)
+  local keys = select("#", ...) - 1
+  if keys < 1 then raise(name .. ": give at least one key and a value") end
+  local tree = data[handle]
+  if not tree then
+    if count >= room then sweep() end
+    tree = {}
+    data[handle], count = tree, count + 1
+  end
+  for i = 1, keys do
+    local key = (select(i, ...))
+    check_key(name, i + 1, key)
+    if i == keys then
+      tree[key] = (select(keys + 1, ...))
+    else
+      if type(tree[key]) ~= "table" then tree[key] = {} end
+      tree = tree[key]
+    end
+  end
+end
+
+local function get(name, handle, ...)
+  local tree = data[handle]
+  for i = 1, select("#", ...) do
+    local key = (select(i, ...))
+    check_key(name, i + 1, key)
+    if type(tree) ~= "table" then return nil end
+    tree = tree[key]
+  end
+  return tree
+end
+
+
+core.kept = { check = check, set = set, get = get }
+
+-- What something's own file says of its data; the table is the game's from now on.
+function core.kept.begin(handle, tree)
+  if next(tree) == nil then return end
+  if count >= room then sweep() end
+  data[handle], count = tree, count + 1
+end
+
+local World = core.module("World")
+local no_reload = core.no_reload
+
+---Keeps a value with a world under one or more keys; it is gone with the world.
+---@param world World the world
+---@param ... any the keys, then the value; nil removes it
+function World.set_data(world, ...)
+  no_reload("World.set_data")
+  check("World.set_data", World, world)
+  set("World.set_data", world, ...)
+end
+
+---The value that a world keeps under the keys, or nil.
+---@param world World the world
+---@param ... string|number the keys
+---@return any value what was set
+function World.get_data(world, ...)
+  check("World.get_data", World, world)
+  return get("World.get_data", world, ...)
+end
+
+---Whether a world keeps a value under the keys.
+---@param world World the world
+---@param ... string|number the keys
+---@return boolean there true where get_data gives something
+function World.has_data(world, ...)
+  check("World.has_data", World, world)
+  return get("World.has_data", world, ...) ~= nil
+end

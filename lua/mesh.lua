@@ -1,0 +1,243 @@
+-- Meshes that a game makes of numbers, colours of lights, and what is around a world: what of them
+-- takes lists and options. The rest of `Mesh` and `Light` is native.
+local core = ...
+
+local ffi, raise, bad_argument = core.ffi, core.raise, core.bad_argument
+local describe, no_reload = core.describe, core.no_reload
+local ipairs, next, type = ipairs, next, type
+local format, concat, floor = string.format, table.concat, math.floor
+local istype, typeof, bytes_of = ffi.istype, ffi.typeof, ffi.string
+local V2, V3 = core.ctypes.Vector2, core.ctypes.Vector3
+local ColorType = core.ctypes.Color
+
+local Mesh, Light, World = core.module("Mesh"), core.module("Light"), core.module("World")
+
+local Floats, Wholes = typeof("float[?]"), typeof("uint32_t[?]")
+
+-- Of each list: how many numbers each of its elements has, and the type whose values may stand for
+-- so many.
+local LISTS = {
+  { name = "positions", width = 3, value = V3, kind = "Vector3" },
+  { name = "normals", width = 3, value = V3, kind = "Vector3" },
+  { name = "uvs", width = 2, value = V2, kind = "Vector2" },
+  { name = "colors", width = 4, value = ColorType, kind = "Color" },
+  { name = "indices", width = 1, whole = true },
+}
+local KEYS = {
+  positions = true, normals = true, uvs = true, colors = true, indices = true, node = true,
+  material = true, casts_shadows = true,
+}
+
+local function wrong_list(name, list, value)
+  raise(format("%s: '%s' must be a list of numbers%s, or a Float32Array, got %s", name, list.name,
+    list.kind and " or of " .. list.kind or "", describe(value)))
+end
+
+-- Writes a value of a list's own type to its place.
+local function put_value(floats, at, list, value)
+  if list.width == 4 then
+    floats[at], floats[at + 1] = value.r, value.g
+    floats[at + 2], floats[at + 3] = value.b, value.a
+  else
+    floats[at], floats[at + 1] = value.x, value.y
+    if list.width == 3 then floats[at + 2] = value.z end
+  end
+end
+
+local function check_index(name, index)
+  if type(index) ~= "number" or index ~= floor(index) or index < 1 then
+    raise(format("%s: 'indices' must be whole numbers from 1, got %s", name, describe(index)))
+  end
+end
+
+-- The bytes of one list.
+local function bytes(name, list, given)
+  if given == nil then return "" end
+  local source, size = core.float32_array_data(given)
+  local from = 0
+  if not source then
+    if type(given) ~= "table" then wrong_list(name, list, given) end
+    source, size, from = given, #given, 1
+  end
+  local first = source == given and given[1] or nil
+  local values = list.value and first ~= nil and istype(list.value, first)
+  local count = values and size * list.width or size
+  if count % list.width ~= 0 then
+    raise(format("%s: '%s' has %d numbers, and each of its elements takes %d", name, list.name,
+      count, list.width))
+  end
+  if list.whole then
+    local wholes = Wholes(count)
+    for i = 0, count - 1 do
+      local index = source[i + from]
+      check_index(name, index)
+      wholes[i] = index - 1
+    end
+    return bytes_of(wholes, count * 4)
+  end
+  local floats = Floats(count)
+  for i = 0, size - 1 do
+    local value = source[i + from]
+    if values then
+      if not istype(list.value, value) then wrong_list(name, list, value) end
+      put_value(floats, i * list.width, list, value)
+    else
+      if type(value) ~= "number" then wrong_list(name, list, value) end
+      floats[i] = value
+    end
+  end
+  return bytes_of(floats, count * 4)
+end
+
+-- All lists as one string, and how long each is.
+local function lists_of(name, source)
+  for key in next, source do
+    if not KEYS[key] then
+      local near = type(key) == "string" and core.suggest(key, core.names(KEYS))
+      raise(format("%s: unknown key %s%s", name, describe(key),
+        near and format(", did you mean '%s'?", near) or ""))
+    end
+  end
+  if source.positions == nil then raise(name .. ": there must be 'positions'") end
+  local parts, counts = {}, {}
+  for i = 1, #LISTS do
+    local list = LISTS[i]
+    parts[i] = bytes(name, list, source[list.name])
+    counts[i] = #parts[i]
+  end
+  return concat(parts), counts
+end
+
+---Adds a mesh to a unit: one of a model, by its name, or a new one of numbers. Lists are of numbers,
+---of vectors and colours, or Float32Arrays: `positions` (three numbers each, in metres), `normals`,
+---`uvs` (two each; 0, 0 is the left top), `colors` (red, green, blue and alpha from 0 to 255),
+---`indices` (three for each triangle, against the clock as seen from the front, counted from 1).
+---Without indices every three positions are a triangle; without normals, triangles that share a
+---position's index are round there. `material` is the name of a material with a surface, `node` the
+---node that it hangs on, and `casts_shadows = false` leaves its shadow out.
+---@param unit Unit the unit that gets it
+---@param source string|table "models/barrel/Lid", or the lists
+---@param node? integer which of the unit's nodes it hangs on; the root if none
+---@return Mesh mesh the new mesh, the last of its unit's
+function Mesh.new(unit, source, node)
+  no_reload("Mesh.new")
+  if type(source) == "string" then return core.new(unit, source, node, "", {}) end
+  if type(source) ~= "table" then
+    bad_argument("Mesh.new", 2, "source", "the name of a mesh or a table of lists", source)
+  end
+  local all, counts = lists_of("Mesh.new", source)
+  local material = source.material
+  if type(material) == "string" then material = core.find_mesh_material(material) end
+  local mesh = core.new(unit, nil, node or source.node, all, counts)
+  if material ~= nil then
+    Mesh.set_material(mesh, 1, material)
+  end
+  if source.casts_shadows == false then Mesh.set_casts_shadows(mesh, false) end
+  return mesh
+end
+
+---Gives a mesh that was made of numbers others. Its material, its node and its handle stay.
+---@param mesh Mesh a mesh of `Mesh.new`
+---@param source table the lists, as `Mesh.new` takes them
+function Mesh.rebuild(mesh, source)
+  no_reload("Mesh.rebuild")
+  if type(source) ~= "table" then bad_argument("Mesh.rebuild", 2, "source", "table", source) end
+  core.rebuild(mesh, lists_of("Mesh.rebuild", source))
+end
+
+-- A part of sRGB from 0 to 255 as linear light (IEC 61966-2-1).
+local function light_of(part)
+  part = part / 255
+  return part <= 0.04045 and part / 12.92 or ((part + 0.055) / 1.055) ^ 2.4
+end
+
+-- A colour or linear numbers as a vector of linear light.
+local function linear(name, i, argument, color)
+  if istype(V3, color) then return color end
+  if not istype(ColorType, color) then
+    bad_argument(name, i, argument, "Color or Vector3", color)
+  end
+  return V3(light_of(color.r), light_of(color.g), light_of(color.b))
+end
+
+---Sets the colour of a light.
+---@param light Light a light
+---@param color Color|Vector3 a colour, or red, green and blue of linear light
+function Light.set_color(light, color)
+  no_reload("Light.set_color")
+  core.set_color(light, linear("Light.set_color", 2, "color", color))
+end
+
+-- The options of a sky: where their numbers are in its list, and whether they are colours.
+local SKY = {
+  { name = "top", at = 1, color = true },
+  { name = "horizon", at = 4, color = true },
+  { name = "ground", at = 7, color = true },
+  { name = "fog_color", at = 10, color = true },
+  { name = "exposure", at = 13, least = 0 },
+  { name = "fog_density", at = 14, least = 0 },
+  { name = "shown", at = 15 },
+}
+local SKY_KEYS = {}
+for _, option in ipairs(SKY) do SKY_KEYS[option.name] = true end
+
+local function set_option(numbers, option, value)
+  local name, at = option.name, option.at
+  if option.color then
+    local color = linear("World.set_sky", 2, name, value)
+    numbers[at], numbers[at + 1], numbers[at + 2] = color.x, color.y, color.z
+  elseif option.least then
+    if type(value) ~= "number" or not (value >= option.least and value < 1 / 0) then
+      raise(format("World.set_sky: '%s' must be a number of %d or more, got %s", name,
+        option.least, describe(value)))
+    end
+    numbers[at] = value
+  else
+    if type(value) ~= "boolean" then
+      raise(format("World.set_sky: '%s' must be true or false, got %s", name, describe(value)))
+    end
+    numbers[at] = value and 1 or 0
+  end
+end
+
+---Sets what is around a world: the light from above (`top`), from the side (`horizon`) and from
+---below (`ground`), as colours or as vectors of linear light; `shown`, whether this is seen behind
+---everything; `exposure`, what all light is multiplied with before it is shown (1); `fog_density`,
+---how much of the light is lost with each metre (0), and `fog_color`. What is not given stays.
+---@param world World a world
+---@param options table top, horizon, ground, shown, exposure, fog_density, fog_color
+function World.set_sky(world, options)
+  no_reload("World.set_sky")
+  if type(options) ~= "table" then bad_argument("World.set_sky", 2, "options", "table", options) end
+  for key in next, options do
+    if not SKY_KEYS[key] then
+      local near = type(key) == "string" and core.suggest(key, core.names(SKY_KEYS))
+      raise(format("World.set_sky: unknown option %s%s", describe(key),
+        near and format(", did you mean '%s'?", near) or ""))
+    end
+  end
+  local numbers = core.sky(world)
+  for _, option in ipairs(SKY) do
+    local value = options[option.name]
+    if value ~= nil then set_option(numbers, option, value) end
+  end
+  core.set_sky(world, numbers)
+end
+
+---What is around a world, as `World.set_sky` takes it; colours are vectors of linear light.
+---@param world World a world
+---@return table options top, horizon, ground, shown, exposure, fog_density, fog_color
+function World.sky(world)
+  local numbers, sky = core.sky(world), {}
+  for _, option in ipairs(SKY) do
+    local at = option.at
+    if option.color then
+      sky[option.name] = V3(numbers[at], numbers[at + 1], numbers[at + 2])
+    elseif option.least then
+      sky[option.name] = numbers[at]
+    else
+      sky[option.name] = numbers[at] ~= 0
+    end
+  end
+  return sky
+end

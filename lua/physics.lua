@@ -1,0 +1,658 @@
+-- Physics, as far as it takes options or lists: rays, overlaps and sweeps, at once or queued; what
+-- touched; joints; the actors and movers of units. Bodies themselves are native
+-- (src/script/api/actor.rs and the files beside it); the ray is src/script/api/physics_fast.rs.
+local core = ...
+
+local type, select, next, tostring, ipairs = type, select, next, tostring, ipairs
+local format, concat = string.format, table.concat
+local setmetatable = setmetatable
+local ffi = core.ffi
+local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
+local istype = ffi.istype
+local V3, Q, M = core.ctypes.Vector3, core.ctypes.Quaternion, core.ctypes.Matrix4x4
+
+local World, Unit = core.module("World"), core.module("Unit")
+local PhysicsWorld, Actor = core.module("PhysicsWorld"), core.module("Actor")
+local Raycast, Matrix4x4 = core.module("Raycast"), core.module("Matrix4x4")
+local Quaternion = core.module("Quaternion")
+
+-- Native rows; frame.lua uses the name of the first for its own.
+local update_physics = core.update
+local raycast, overlap, sweep = core.raycast, core.overlap, core.sweep
+local contacts, triggers = core.contacts, core.triggers
+local broken_joints, create_joint = core.broken_joints, core.create_joint
+local num_actors, actor_at, find_actor = core.num_actors, core.actor, core.find_actor
+local create_actor, new_actor = core.create_actor, core.new_actor
+local mover_of, set_mover, mover_fits_at = core.mover, core.set_mover, core.mover_fits_at
+local joint_of = core.joint
+
+local cx, natives = core.gui_natives()
+cx = ffi.cast("void *", cx)
+local ray = ffi.cast(natives.physics_ray[1], natives.physics_ray[2])
+local out = ffi.new("float[7]")
+
+-- Rays whose length nobody says: as far as anything can be.
+local FAR = 1e7
+local KINDS = { both = 0, statics = 1, dynamics = 2, triggers = 3, all = 4 }
+local MODES = { closest = true, any = true, all = true }
+local JOINTS = { fixed = true, ball = true, hinge = true, slider = true, rope = true,
+  spring = true }
+
+-- The places of collision filters by name, from 1. Looked up once.
+local filters
+
+-- Queued questions of each physics world: functions, in order.
+local queued = {}
+
+-- The game's properties changed on disk.
+function core.forget_physics()
+  filters = nil
+end
+
+local function filter_place(name, value)
+  if type(value) ~= "string" then
+    raise(format("%s: 'collision_filter' must be a name, got %s", name, core.describe(value)))
+  end
+  if not filters then
+    filters = {}
+    for place, filter in ipairs(core.physics_filters()) do filters[filter] = place end
+  end
+  local place = filters[value]
+  if not place then
+    local near = core.suggest(value, core.names(filters))
+    raise(format("%s: there is no collision filter '%s'%s: global.physics_properties lists them "
+      .. "under 'collision_filters'", name, value, near and ", did you mean '" .. near .. "'?"
+      or ""))
+  end
+  return place
+end
+
+local function kinds_place(name, value)
+  local place = KINDS[value]
+  if not place then
+    raise(format("%s: 'types' must be \"both\", \"statics\", \"dynamics\", \"triggers\" or "
+      .. "\"all\", got %s", name, core.describe(value)))
+  end
+  return place
+end
+
+-- The place of a filter and of kinds, of names and values.
+local function asked(name, ...)
+  local filter, kinds = 0, 0
+  for i = 1, select("#", ...), 2 do
+    local key, value = select(i, ...)
+    if key == "collision_filter" then
+      filter = filter_place(name, value)
+    elseif key == "types" then
+      kinds = kinds_place(name, value)
+    else
+      local near = type(key) == "string"
+        and core.suggest(key, { "collision_filter", "types" })
+      raise(format("%s: unknown option %s%s", name, core.describe(key),
+        near and ", did you mean '" .. near .. "'?" or ""))
+    end
+  end
+  return filter, kinds
+end
+
+-- Has a function run after the next step of a world's physics.
+local function queue(name, physics_world, run)
+  no_reload(name)
+  PhysicsWorld.num_awake(physics_world) -- raises where it is none
+  local list = queued[physics_world]
+  if not list then
+    list = {}
+    queued[physics_world] = list
+  end
+  list[#list + 1] = run
+end
+
+-- The hit whose numbers begin at a place.
+local function hit_at(list, i)
+  local position = V3(list[i + 1], list[i + 2], list[i + 3])
+  local normal = V3(list[i + 4], list[i + 5], list[i + 6])
+  local distance, actor = list[i + 7], list[i]
+  return { position, distance, normal, actor,
+    position = position, distance = distance, normal = normal, actor = actor }
+end
+
+local function hits_of(list)
+  if #list == 0 then return nil, 0 end
+  local hits = {}
+  for i = 1, #list, 8 do hits[#hits + 1] = hit_at(list, i) end
+  return hits, #hits
+end
+
+local function cast(name, physics_world, from, direction, length, mode, filter, kinds)
+  if mode == "all" then
+    return hits_of(raycast(physics_world, from, direction, length or FAR, filter, kinds, true))
+  elseif mode ~= nil and not MODES[mode] then
+    bad_argument(name, 5, "mode", "\"closest\", \"any\" or \"all\"", mode)
+  end
+  if type(physics_world) == "number" and istype(V3, from) and istype(V3, direction)
+    and (length == nil or type(length) == "number") then
+    local actor = ray(cx, physics_world, from._x, from._y, from._z,
+      direction._x, direction._y, direction._z, length or FAR, filter, kinds, out)
+    if actor == 0 then return false end
+    if actor > 0 then
+      if mode == "any" then return true end
+      return true, V3(out[0], out[1], out[2]), out[6], V3(out[3], out[4], out[5]), actor
+    end
+  end
+  -- The checked form says what is wrong.
+  raycast(physics_world, from, direction, length or FAR, filter, kinds, false)
+  return false
+end
+
+---Casts a ray. With "closest" (which nil means, too) it returns whether it meets an actor, and
+---then the position, the distance, the normal and the actor; with "any" only whether; with "all" a
+---list of hits (each with these four as fields, and as items from 1), the nearest first, and how
+---many, or nil. A function before `from` queues the ray: it is called with the results after the
+---next step of physics. Answers are as of the last step.
+---@param physics_world PhysicsWorld the physics of a world
+---@param from Vector3|function where the ray begins
+---@param direction Vector3 where it goes
+---@param length? number metres; as far as anything can be if left out
+---@param mode? string "closest", "any" or "all"
+---@param ... any "collision_filter" and a name, "types" and "both", "statics", "dynamics", "triggers" or "all"
+---@return boolean|table|nil hit whether it meets something, or the hits
+---@return Vector3|integer|nil position where, or how many hits
+---@return number|nil distance metres from the start
+---@return Vector3|nil normal out of what it meets
+---@return Actor|nil actor what it meets
+function PhysicsWorld.raycast(physics_world, from, direction, length, mode, ...)
+  if type(from) == "function" then
+    return PhysicsWorld.queue_raycast(physics_world, from, direction, length, mode, ...)
+  end
+  local filter, kinds = 0, 0
+  if select("#", ...) ~= 0 then filter, kinds = asked("PhysicsWorld.raycast", ...) end
+  return cast("PhysicsWorld.raycast", physics_world, from, direction, length, mode, filter, kinds)
+end
+
+---Another name of `raycast` without a function, known from the Bitsquid family.
+---@param physics_world PhysicsWorld the physics of a world
+---@param from Vector3 where the ray begins
+---@param direction Vector3 where it goes
+---@param length? number metres; as far as anything can be if left out
+---@param mode? string "closest", "any" or "all"
+---@param ... any as for `raycast`
+---@return boolean|table|nil hit whether it meets something, or the hits
+---@return Vector3|integer|nil position where, or how many hits
+---@return number|nil distance metres from the start
+---@return Vector3|nil normal out of what it meets
+---@return Actor|nil actor what it meets
+function PhysicsWorld.immediate_raycast(physics_world, from, direction, length, mode, ...)
+  local name, filter, kinds = "PhysicsWorld.immediate_raycast", 0, 0
+  if select("#", ...) ~= 0 then filter, kinds = asked(name, ...) end
+  return cast(name, physics_world, from, direction, length, mode, filter, kinds)
+end
+
+---Queues a ray: the function is called with the results of `raycast` after the next step of
+---physics, within `World.update`.
+---@param physics_world PhysicsWorld the physics of a world
+---@param callback function what hears of it
+---@param from Vector3 where the ray begins
+---@param direction Vector3 where it goes
+---@param length? number metres; as far as anything can be if left out
+---@param mode? string "closest", "any" or "all"
+---@param ... any as for `raycast`
+function PhysicsWorld.queue_raycast(physics_world, callback, from, direction, length, mode, ...)
+  local name = "PhysicsWorld.queue_raycast"
+  if type(callback) ~= "function" then
+    bad_argument(name, 2, "callback", "function", callback)
+  elseif not istype(V3, from) then
+    bad_argument(name, 3, "from", "Vector3", from)
+  elseif not istype(V3, direction) then
+    bad_argument(name, 4, "direction", "Vector3", direction)
+  end
+  local filter, kinds = asked(name, ...)
+  queue(name, physics_world, function()
+    callback(cast(name, physics_world, from, direction, length, mode, filter, kinds))
+  end)
+end
+
+local casting = { __index = { cast = function(...) return Raycast.cast(...) end } }
+
+---Makes a ray that can be cast again and again, each time queued: see `Raycast.cast`.
+---@param physics_world PhysicsWorld the physics of a world
+---@param callback function what is called with the results of `raycast`
+---@param mode? string "closest", "any" or "all"
+---@param ... any as for `raycast`
+---@return Raycast raycast the ray
+function PhysicsWorld.make_raycast(physics_world, callback, mode, ...)
+  local name = "PhysicsWorld.make_raycast"
+  if type(callback) ~= "function" then
+    bad_argument(name, 2, "callback", "function", callback)
+  elseif mode ~= nil and not MODES[mode] then
+    bad_argument(name, 3, "mode", "\"closest\", \"any\" or \"all\"", mode)
+  end
+  PhysicsWorld.num_awake(physics_world)
+  local filter, kinds = asked(name, ...)
+  return setmetatable({ physics_world = physics_world, callback = callback, mode = mode,
+    filter = filter, kinds = kinds }, casting)
+end
+
+---@module Raycast
+---A ray that is cast again and again: `PhysicsWorld.make_raycast` makes one. `raycast:cast(…)` is the
+---same as `Raycast.cast(raycast, …)`.
+---@example
+---   local world = Application.new_world()
+---   local physics = World.physics_world(world)
+---   PhysicsWorld.spawn_plane(physics, Vector3(0, 0, 0))
+---   local height
+---   local down = PhysicsWorld.make_raycast(physics, function(hit, position, distance)
+---     height = distance
+---   end)
+---   Raycast.cast(down, Vector3(0, 0, 5), Vector3.down(), 10)
+---   World.update(world, 1 / 60)
+---   assert(height == 5)
+---   Application.release_world(world)
+
+---Casts a ray after the next step of physics; its function is called with the results.
+---@param raycast Raycast what `PhysicsWorld.make_raycast` returned
+---@param from Vector3 where the ray begins
+---@param direction Vector3 where it goes
+---@param length? number metres; as far as anything can be if left out
+function Raycast.cast(raycast, from, direction, length)
+  if type(raycast) ~= "table" or raycast.callback == nil then
+    bad_argument("Raycast.cast", 1, "raycast", "Raycast", raycast)
+  elseif not istype(V3, from) then
+    bad_argument("Raycast.cast", 2, "from", "Vector3", from)
+  elseif not istype(V3, direction) then
+    bad_argument("Raycast.cast", 3, "direction", "Vector3", direction)
+  end
+  queue("Raycast.cast", raycast.physics_world, function()
+    raycast.callback(cast("Raycast.cast", raycast.physics_world, from, direction, length,
+      raycast.mode, raycast.filter, raycast.kinds))
+  end)
+end
+
+local SHAPES = { sphere = true, capsule = true, oobb = true, box = true }
+local OVERLAP = { shape = true, position = true, rotation = true, pose = true, size = true,
+  collision_filter = true, types = true }
+
+-- The size of a shape as a vector.
+local function size_of(name, shape, size)
+  if type(size) == "number" and shape ~= "capsule" then return V3(size, size, size) end
+  if istype(V3, size) then return size end
+  raise(format("%s: 'size' must be %s, got %s", name,
+    shape == "sphere" and "the radius" or shape == "capsule"
+      and "Vector3(radius, radius, height)" or "half the lengths of the edges as a Vector3",
+    core.describe(size)))
+end
+
+local function overlapped(name, physics_world, options)
+  local shape, position, rotation = options.shape or "sphere", options.position, options.rotation
+  if not SHAPES[shape] then
+    raise(format("%s: 'shape' must be \"sphere\", \"capsule\" or \"oobb\", got %s", name,
+      core.describe(shape)))
+  end
+  if options.pose ~= nil then
+    if not istype(M, options.pose) then
+      raise(format("%s: 'pose' must be Matrix4x4, got %s", name, core.describe(options.pose)))
+    end
+    position, rotation = Matrix4x4.translation(options.pose), Matrix4x4.rotation(options.pose)
+  end
+  if not istype(V3, position) then
+    raise(format("%s: 'position' must be Vector3, got %s", name, core.describe(position)))
+  elseif rotation ~= nil and not istype(Q, rotation) then
+    raise(format("%s: 'rotation' must be Quaternion, got %s", name, core.describe(rotation)))
+  end
+  local size = size_of(name, shape, options.size)
+  local actors = overlap(physics_world, shape, position, size, rotation or Quaternion.identity(),
+    options.filter, options.kinds)
+  return actors, #actors
+end
+
+local function overlap_options(name, ...)
+  local options = { filter = 0, kinds = 0 }
+  for i = 1, select("#", ...), 2 do
+    local key, value = select(i, ...)
+    if not OVERLAP[key] then
+      local near = type(key) == "string" and core.suggest(key, core.names(OVERLAP))
+      raise(format("%s: unknown option %s%s", name, core.describe(key),
+        near and ", did you mean '" .. near .. "'?" or ""))
+    end
+    options[key] = value
+  end
+  if options.collision_filter ~= nil then
+    options.filter = filter_place(name, options.collision_filter)
+  end
+  if options.types ~= nil then options.kinds = kinds_place(name, options.types) end
+  return options
+end
+
+---The actors that touch a shape, as a list, and how many. Options are names and values: "shape" and
+---"sphere" (which it is if left out), "capsule" or "oobb"; "position"; "rotation"; or both as
+---"pose"; "size": the radius, Vector3(radius, radius, height) of a capsule, half the lengths of the
+---edges of an oobb; "collision_filter" and "types" as for `raycast`. A function before them queues
+---the question: it is called with the results after the next step of physics.
+---@param physics_world PhysicsWorld the physics of a world
+---@param ... any names and values
+---@return Actor[]|nil actors in the order of their slots
+---@return integer|nil count how many
+function PhysicsWorld.overlap(physics_world, ...)
+  local callback = ...
+  if type(callback) ~= "function" then
+    local options = overlap_options("PhysicsWorld.overlap", ...)
+    return overlapped("PhysicsWorld.overlap", physics_world, options)
+  end
+  local options = overlap_options("PhysicsWorld.overlap", select(2, ...))
+  queue("PhysicsWorld.overlap", physics_world, function()
+    callback(overlapped("PhysicsWorld.overlap", physics_world, options))
+  end)
+end
+
+---Another name of `overlap` without a function, known from the Bitsquid family.
+---@param physics_world PhysicsWorld the physics of a world
+---@param ... any names and values, as for `overlap`
+---@return Actor[] actors in the order of their slots
+---@return integer count how many
+function PhysicsWorld.immediate_overlap(physics_world, ...)
+  local name = "PhysicsWorld.immediate_overlap"
+  return overlapped(name, physics_world, overlap_options(name, ...))
+end
+
+local function swept(name, shape, physics_world, from, to, size, rotation, most, ...)
+  local filter, kinds = asked(name, ...)
+  return (hits_of(sweep(physics_world, shape, from, to, size, rotation, most or 1,
+    filter * 8 + kinds)))
+end
+
+---What a sphere meets on a straight way, the nearest first, each actor once; nil for nothing.
+---@param physics_world PhysicsWorld the physics of a world
+---@param from Vector3 where its middle is
+---@param to Vector3 where its middle goes
+---@param radius number metres
+---@param max_hits? integer how many hits are wanted; 1 if left out
+---@param ... any "collision_filter" and "types", as for `raycast`
+---@return table|nil hits a list; each hit has position, distance, normal and actor
+function PhysicsWorld.linear_sphere_sweep(physics_world, from, to, radius, max_hits, ...)
+  local name = "PhysicsWorld.linear_sphere_sweep"
+  if type(radius) ~= "number" then bad_argument(name, 4, "radius", "number", radius) end
+  return swept(name, "sphere", physics_world, from, to, V3(radius, radius, radius),
+    Quaternion.identity(), max_hits, ...)
+end
+
+---What a box meets on a straight way, the nearest first, each actor once; nil for nothing.
+---@param physics_world PhysicsWorld the physics of a world
+---@param from Vector3 where its middle is
+---@param to Vector3 where its middle goes
+---@param half_extents Vector3 half the lengths of its edges
+---@param rotation? Quaternion how it is turned
+---@param max_hits? integer how many hits are wanted; 1 if left out
+---@param ... any "collision_filter" and "types", as for `raycast`
+---@return table|nil hits a list; each hit has position, distance, normal and actor
+function PhysicsWorld.linear_obb_sweep(physics_world, from, to, half_extents, rotation, max_hits,
+  ...)
+  local name = "PhysicsWorld.linear_obb_sweep"
+  if not istype(V3, half_extents) then
+    bad_argument(name, 4, "half_extents", "Vector3", half_extents)
+  end
+  return swept(name, "oobb", physics_world, from, to, half_extents,
+    rotation or Quaternion.identity(), max_hits, ...)
+end
+
+---What an upright capsule meets on a straight way, the nearest first, each actor once; nil for
+---nothing.
+---@param physics_world PhysicsWorld the physics of a world
+---@param from Vector3 where its middle is
+---@param to Vector3 where its middle goes
+---@param size Vector3 the radius, the radius again, and the height with both ends
+---@param rotation? Quaternion how it is turned
+---@param max_hits? integer how many hits are wanted; 1 if left out
+---@param ... any "collision_filter" and "types", as for `raycast`
+---@return table|nil hits a list; each hit has position, distance, normal and actor
+function PhysicsWorld.linear_capsule_sweep(physics_world, from, to, size, rotation, max_hits, ...)
+  local name = "PhysicsWorld.linear_capsule_sweep"
+  if not istype(V3, size) then bad_argument(name, 4, "size", "Vector3", size) end
+  return swept(name, "capsule", physics_world, from, to, size,
+    rotation or Quaternion.identity(), max_hits, ...)
+end
+
+local function handle(number)
+  if number ~= 0 then return number end
+end
+
+---What began to touch in the last update: a list of tables with `actor` and `unit`, `other_actor`
+---and `other_unit` (units are nil for actors without one), `position`, `normal` (out of the other)
+---and `impulse`, in kilograms times metres a second. Where only one of both is dynamic, it stands
+---first. Actors whose file says `contacts = false` on both sides are not in it.
+---@param physics_world PhysicsWorld the physics of a world
+---@return table[] contacts in the order in which they happened
+function PhysicsWorld.contacts(physics_world)
+  local list, made = contacts(physics_world), {}
+  for i = 1, #list, 11 do
+    made[#made + 1] = {
+      actor = handle(list[i]), unit = handle(list[i + 1]),
+      other_actor = handle(list[i + 2]), other_unit = handle(list[i + 3]),
+      position = V3(list[i + 4], list[i + 5], list[i + 6]),
+      normal = V3(list[i + 7], list[i + 8], list[i + 9]),
+      impulse = list[i + 10],
+    }
+  end
+  return made
+end
+
+---What went into triggers in the last update, and out of them: a list of tables with `event`
+---("enter" or "leave"), `trigger` and `trigger_unit`, `actor` and `unit`. What ended inside of a
+---trigger leaves it; then its handles are stale.
+---@param physics_world PhysicsWorld the physics of a world
+---@return table[] touches in the order in which they happened
+function PhysicsWorld.triggers(physics_world)
+  local list, made = triggers(physics_world), {}
+  for i = 1, #list, 5 do
+    made[#made + 1] = {
+      event = list[i + 4] and "enter" or "leave",
+      trigger = handle(list[i]), trigger_unit = handle(list[i + 1]),
+      actor = handle(list[i + 2]), unit = handle(list[i + 3]),
+    }
+  end
+  return made
+end
+
+---The joints that broke in the last update.
+---@param physics_world PhysicsWorld the physics of a world
+---@return Joint[] joints a list
+function PhysicsWorld.broken_joints(physics_world)
+  return broken_joints(physics_world)
+end
+
+local JOINT_OPTIONS = { position = true, other_position = true, axis = true, limits = true,
+  length = true, stiffness = true, damping = true, break_force = true, break_torque = true,
+  collides = true }
+local JOINT_NUMBERS = { "length", "stiffness", "damping", "break_force", "break_torque" }
+
+---Holds two actors together, or one and the world: "fixed" altogether, "ball" at a point, "hinge"
+---about an axis, "slider" along one, "rope" not farther than a length, "spring" at a length.
+---Options: `position` (where it holds the first actor, in the world; its middle if left out),
+---`other_position` (where it holds the second, for rope and spring), `axis` (up if left out),
+---`limits` (radians of a hinge, metres of a slider: { least, most }), `length`, `stiffness`,
+---`damping`, `break_force` (newtons), `break_torque`, `collides` (whether the two still collide).
+---@param physics_world PhysicsWorld the physics of a world
+---@param kind string "fixed", "ball", "hinge", "slider", "rope" or "spring"
+---@param actor_1 Actor the first actor
+---@param actor_2? Actor the second; the world if nil
+---@param options? table the options
+---@return Joint joint the new joint
+function PhysicsWorld.create_joint(physics_world, kind, actor_1, actor_2, options)
+  local name = "PhysicsWorld.create_joint"
+  no_reload(name)
+  if not JOINTS[kind] then
+    bad_argument(name, 2, "kind", concat(core.names(JOINTS), ", "), kind)
+  end
+  core.check_options(name, 5, "options", options, JOINT_OPTIONS)
+  options = options or {}
+  for _, key in ipairs({ "position", "other_position", "axis" }) do
+    if options[key] ~= nil and not istype(V3, options[key]) then
+      raise(format("%s: option '%s' must be Vector3, got %s", name, key,
+        core.describe(options[key])))
+    end
+  end
+  local numbers = { collides = options.collides and true or false }
+  for _, key in ipairs(JOINT_NUMBERS) do
+    local value = options[key]
+    if value ~= nil and (type(value) ~= "number" or not (value >= 0 and value < 1e30)) then
+      raise(format("%s: option '%s' must be a number from 0 on, got %s", name, key,
+        core.describe(value)))
+    end
+    numbers[key] = value
+  end
+  local limits = options.limits
+  if limits ~= nil then
+    if type(limits) ~= "table" or type(limits[1]) ~= "number" or type(limits[2]) ~= "number"
+      or not (limits[1] <= limits[2]) then
+      raise(name .. ": option 'limits' must be two numbers, the lesser first")
+    end
+    numbers.least, numbers.most = limits[1], limits[2]
+  end
+  return create_joint(physics_world, kind, actor_1, actor_2, options.position,
+    options.other_position, options.axis, numbers)
+end
+
+---The physics of a world: what falls and collides in it. A world that was made with "no_physics" has
+---none, which is an error here.
+---@param world World a world
+---@return PhysicsWorld physics_world the same one each time
+function World.physics_world(world)
+  return core.physics_world(world)
+end
+
+---An actor of a unit, by its name in the unit's file or by its place there, from 1. Nil where it
+---ended, or in a world without physics.
+---@param unit Unit a unit
+---@param actor string|integer its name or place
+---@return Actor|nil actor the actor
+function Unit.actor(unit, actor)
+  return actor_at(unit, actor)
+end
+
+---The place of a unit's actor by its name, from 1; nil where there is none of that name.
+---@param unit Unit a unit
+---@param name string the name in the unit's file
+---@return integer|nil place for `Unit.actor`
+function Unit.find_actor(unit, name)
+  return find_actor(unit, name)
+end
+
+---How many actors a unit has, those that ended among them.
+---@param unit Unit a unit
+---@return integer count the last place
+function Unit.num_actors(unit)
+  return num_actors(unit)
+end
+
+-- Vectors as lists, so that the fields are plain data, as in a file.
+local function plain(value)
+  if istype(V3, value) then
+    return { value._x, value._y, value._z }
+  elseif istype(Q, value) then
+    return { value._x, value._y, value._z, value._w }
+  elseif type(value) ~= "table" then
+    return value
+  end
+  local made = {}
+  for key, item in next, value do made[key] = plain(item) end
+  return made
+end
+
+---Makes an actor: one of the unit's file that ended, by its name or place, or a new one of fields as
+---the file has them (with vectors as Vector3 or lists), and a name.
+---@param unit Unit a unit
+---@param actor string|integer which of the file's actors, or the name of the new one
+---@param fields? table what the new one is, as in a unit's file
+---@return Actor actor the actor
+function Unit.create_actor(unit, actor, fields)
+  no_reload("Unit.create_actor")
+  if fields ~= nil then
+    if type(fields) ~= "table" then
+      bad_argument("Unit.create_actor", 3, "fields", "table or nil", fields)
+    end
+    return new_actor(unit, actor, plain(fields))
+  end
+  return create_actor(unit, actor)
+end
+
+---Ends an actor of a unit. `Unit.create_actor` makes it again.
+---@param unit Unit a unit
+---@param actor string|integer its name or place
+function Unit.destroy_actor(unit, actor)
+  no_reload("Unit.destroy_actor")
+  local found = Unit.actor(unit, actor)
+  if not found then
+    raise(format("Unit.destroy_actor: the actor %s is not there", tostring(actor)))
+  end
+  PhysicsWorld.destroy_actor(World.physics_world(Unit.world(unit)), found)
+end
+
+---The mover of a unit; nil where it has none.
+---@param unit Unit a unit
+---@return Mover|nil mover the mover
+function Unit.mover(unit)
+  return mover_of(unit)
+end
+
+---Changes the mover of a unit: to one that its file lists under `movers`, in the same place, or to
+---none.
+---@param unit Unit a unit
+---@param name? string the name in the unit's file; nil: it has none from now on
+---@return Mover|nil mover the new mover
+function Unit.set_mover(unit, name)
+  no_reload("Unit.set_mover")
+  return set_mover(unit, name)
+end
+
+---Whether another mover of a unit's file would touch nothing at a place: whether there is room to
+---stand up, say.
+---@param unit Unit a unit
+---@param name string the name of the mover
+---@param position Vector3 where its feet would be
+---@return boolean fits whether it touches nothing
+function Unit.mover_fits_at(unit, name, position)
+  return mover_fits_at(unit, name, position)
+end
+
+---A joint of a unit's file, by its name; nil where there is none, or it was destroyed.
+---@param unit Unit a unit
+---@param name string its name
+---@return Joint|nil joint the joint
+function Unit.joint(unit, name)
+  return joint_of(unit, name)
+end
+
+-- Moves physics on, and answers what was queued before.
+function core.step_physics(world, delta)
+  if not update_physics(world, delta) or next(queued) == nil then return end
+  local physics_world = core.physics_world(world)
+  local list = queued[physics_world]
+  if not list then return end
+  queued[physics_world] = nil
+  for i = 1, #list do list[i]() end
+end
+
+local inspect = core.inspect_components
+
+-- What `Unit.inspect` tells of actors and movers.
+function core.inspect_components(unit)
+  local lines = inspect(unit)
+  for place = 1, num_actors(unit) do
+    local actor = actor_at(unit, place)
+    if not actor then
+      lines[#lines + 1] = format("actor %d ended", place)
+    else
+      local kind = Actor.is_trigger(actor) and "trigger" or Actor.is_static(actor) and "static"
+        or Actor.is_kinematic(actor) and "kinematic" or "dynamic"
+      lines[#lines + 1] = format("actor %d %q %s on node %d at %s, %g kg, velocity %s%s", place,
+        Actor.debug_name(actor), kind, Actor.node(actor), tostring(Actor.position(actor)),
+        Actor.mass(actor), tostring(Actor.velocity(actor)),
+        Actor.is_sleeping(actor) and ", asleep" or "")
+    end
+  end
+  local mover = mover_of(unit)
+  if mover then
+    local Mover = core.module("Mover")
+    lines[#lines + 1] = format("mover %q at %s%s", Mover.debug_name(mover),
+      tostring(Mover.position(mover)), Mover.standing_frames(mover) > 0 and ", on the ground" or "")
+  end
+  return lines
+end

@@ -1,0 +1,195 @@
+-- What a frame or a function may cost: `assert.within_budget`. Counts (engine calls, calls of
+-- scopes, counters) are the same in every run; bytes and allocations nearly so, for compiled code
+-- leaves some out; time depends on the machine and is for guards against the worst alone.
+local core = ...
+
+local type, next, format = type, next, string.format
+local floor, concat = math.floor, table.concat
+
+local kit = core.test.kit
+local luassert = kit.luassert
+local work_done = core.work_done
+local Profiler, Stats, Application =
+  core.module("Profiler"), core.module("Stats"), core.module("Application")
+kit.own(core.debug.getinfo(1, "S").source)
+
+local FRAMES = 60 -- that are played unless told otherwise
+local FRAMES_MAX = 100000
+
+-- What a budget can have, and which counter tells it of a frame.
+local COUNTERS = {
+  engine_calls = "scripts/engine_calls",
+  allocations = "scripts/allocations",
+  allocated_bytes = "scripts/allocated_bytes",
+  cpu_milliseconds = "frame/cpu_milliseconds",
+}
+local SCOPE = { calls = true, milliseconds = true }
+local KNOWN = { frames = true, warm = true, scopes = true, counters = true }
+for name in next, COUNTERS do
+  KNOWN[name] = true
+end
+
+local function refuse(words, ...)
+  kit.fail("assert.within_budget: " .. format(words, ...))
+end
+
+local function check_limit(name, limit)
+  if type(limit) ~= "number" or not (limit >= 0) then
+    refuse("'%s' must be a number, zero or more, got %s", name, core.describe(limit))
+  end
+end
+
+local function check_table(name, of)
+  if of ~= nil and type(of) ~= "table" then
+    refuse("'%s' must be a table, got %s", name, core.describe(of))
+  end
+end
+
+local function check_count(name, count, least)
+  if count ~= nil and (type(count) ~= "number" or count ~= floor(count) or count < least
+    or count > FRAMES_MAX) then
+    refuse("'%s' must be a whole number from %d to %d, got %s", name, least, FRAMES_MAX,
+      core.describe(count))
+  end
+end
+
+local function check_budget(budget, work)
+  if type(budget) ~= "table" then
+    refuse("the budget must be a table, got %s", core.describe(budget))
+  elseif work ~= nil and not kit.callable(work) then
+    refuse("what is measured must be a function, got %s", core.describe(work))
+  end
+  for key, limit in next, budget do
+    if not KNOWN[key] then
+      local near = type(key) == "string" and core.suggest(key, core.names(KNOWN))
+      refuse("unknown limit %s%s", core.describe(key),
+        near and ", did you mean '" .. near .. "'?" or "")
+    elseif COUNTERS[key] then
+      check_limit(key, limit)
+    end
+  end
+  check_table("scopes", budget.scopes)
+  check_table("counters", budget.counters)
+  check_count("frames", budget.frames, 1)
+  check_count("warm", budget.warm, 0)
+  for name, limits in next, budget.scopes or {} do
+    check_table("scopes." .. core.describe(name), limits)
+    for key, limit in next, limits do
+      if not SCOPE[key] then refuse("a scope has 'calls' and 'milliseconds', not '%s'", key) end
+      check_limit(key, limit)
+    end
+  end
+  for name, limit in next, budget.counters or {} do
+    check_limit(name, limit)
+  end
+  if work and (budget.scopes or budget.counters or budget.frames) then
+    refuse("'scopes', 'counters' and 'frames' are of frames, and a function was given")
+  end
+end
+
+-- What every scope took in the last frame, by name, wherever it lies.
+local function scopes_of_frame()
+  local sums = {}
+  local rows = Profiler.scopes()
+  for i = 1, #rows do
+    local row = rows[i]
+    local sum = sums[row.name] or { calls = 0, milliseconds = 0 }
+    sum.calls = sum.calls + row.calls
+    sum.milliseconds = sum.milliseconds + row.milliseconds
+    sums[row.name] = sum
+  end
+  return sums
+end
+
+-- The worst of each figure so far, and the frame that it was met in.
+local function note(worst, name, value, limit)
+  local known = worst[name]
+  if not known then
+    worst[name] = { value = value, limit = limit, frame = Application.frame_index() }
+  elseif value > known.value then
+    known.value, known.frame = value, Application.frame_index()
+  end
+end
+
+local function note_frame(worst, budget)
+  for name, counter in next, COUNTERS do
+    if budget[name] then note(worst, name, Stats.value(counter), budget[name]) end
+  end
+  for name, limit in next, budget.counters or {} do
+    note(worst, name, Stats.value(name), limit)
+  end
+  if budget.scopes then
+    local sums = scopes_of_frame()
+    for name, limits in next, budget.scopes do
+      local sum = sums[name]
+      if not sum then refuse("no scope '%s' was ever open", name) end
+      for key, limit in next, limits do
+        note(worst, name .. " " .. key, sum[key], limit)
+      end
+    end
+  end
+end
+
+local function measure_frames(budget)
+  local worst = {}
+  local play = kit.engine_test.frames
+  play(budget.warm or 0)
+  for _ = 1, budget.frames or FRAMES do
+    play(1)
+    note_frame(worst, budget)
+  end
+  return worst
+end
+
+local function measure_work(budget, work)
+  for _ = 1, budget.warm or 0 do
+    work()
+  end
+  local calls, allocations, bytes, seconds = work_done()
+  work()
+  local calls_now, allocations_now, bytes_now, seconds_now = work_done()
+  local figures = {
+    engine_calls = calls_now - calls, allocations = allocations_now - allocations,
+    allocated_bytes = bytes_now - bytes, cpu_milliseconds = (seconds_now - seconds) * 1000,
+  }
+  local worst = {}
+  for name, value in next, figures do
+    if budget[name] then note(worst, name, value, budget[name]) end
+  end
+  return worst
+end
+
+local function in_words(worst, of_frames)
+  local lines = {}
+  for _, name in next, core.names(worst) do
+    local figure = worst[name]
+    if not (figure.value <= figure.limit) then
+      local where = of_frames and format(" in frame %d", figure.frame) or ""
+      lines[#lines + 1] = format("%s: %.6g%s, and %.6g may be", name, figure.value, where,
+        figure.limit)
+    end
+  end
+  return lines
+end
+
+local function within_budget(state, arguments)
+  local budget, work = arguments[1], arguments[2]
+  check_budget(budget, work)
+  local worst
+  if work then
+    worst = measure_work(budget, work)
+  else
+    worst = measure_frames(budget)
+  end
+  local lines = in_words(worst, not work)
+  local limit_count = 0
+  for _ in next, worst do
+    limit_count = limit_count + 1
+  end
+  if limit_count == 0 then refuse("the budget has no limit") end
+  state.failure_message = #lines > 0 and "Over budget.\n" .. concat(lines, "\n")
+    or format("Expected to be over budget, and all of %d figures were within.", limit_count)
+  return #lines == 0
+end
+
+luassert:register("assertion", "within_budget", within_budget)

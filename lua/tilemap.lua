@@ -1,0 +1,48 @@
+-- `Tilemap.draw`. The rest of tile maps is native (src/script/api/tilemap.rs).
+local core = ...
+
+local type, format = type, string.format
+local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
+local istype = core.ffi.istype
+local V2, V3, C = core.ctypes.Vector2, core.ctypes.Vector3, core.ctypes.Color
+
+local Tilemap = core.module("Tilemap")
+local WHITE, ORIGIN = C(255, 255, 255, 255), V3(0, 0, 0)
+local OPTIONS = { scale = true, color = true, layers = true }
+
+---Draws what a Gui can see of a map: its visible layers, each on the next layer of the Gui.
+---@param tilemap Tilemap a tile map
+---@param gui Gui an immediate Gui
+---@param position? Vector3|Vector2 where the map's left bottom is; z is the layer of its lowest one
+---@param options? table `scale`: units of the Gui for each texel (1); `color` multiplies every tile;
+---`layers`: the names of the layers that are drawn, in place of those that are visible
+---@return integer count how many tiles were seen
+function Tilemap.draw(tilemap, gui, position, options)
+  no_reload("Tilemap.draw")
+  if position == nil then
+    position = ORIGIN
+  elseif istype(V2, position) then
+    position = V3(position.x, position.y, 0)
+  elseif not istype(V3, position) then
+    bad_argument("Tilemap.draw", 3, "position", "Vector3, Vector2 or nil", position)
+  end
+  local scale, color, layers = 1, WHITE, nil
+  if options ~= nil then
+    if type(options) ~= "table" then
+      bad_argument("Tilemap.draw", 4, "options", "table or nil", options)
+    end
+    for _, key in ipairs(core.names(options)) do
+      if not OPTIONS[key] then
+        local near = core.suggest(key, core.names(OPTIONS))
+        raise(format("Tilemap.draw: unknown option '%s'%s", key,
+          near and ", did you mean '" .. near .. "'?" or ""))
+      end
+    end
+    scale, color = options.scale or 1, options.color or WHITE
+    layers = options.layers
+    if layers ~= nil and type(layers) ~= "table" then
+      raise("Tilemap.draw: option 'layers' must be a list of names, got " .. core.describe(layers))
+    end
+  end
+  return core.tilemap_draw(tilemap, gui, position, scale, color, layers)
+end

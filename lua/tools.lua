@@ -1,0 +1,160 @@
+-- What tools ask of a running game: a line of Lua that runs in it, what a name could go on with, a
+-- unit in words. The connection and its messages are native (src/app/tools).
+local core = ...
+
+local type, tostring, pcall, select, next = type, tostring, pcall, select, next
+local rawget, getmetatable, error = rawget, core.debug.getmetatable, error
+local sub, format, rep, match = string.sub, string.format, string.rep, string.match
+local concat, sort = table.concat, table.sort
+local globals = core.globals
+local Unit = core.module("Unit")
+
+local TEXT_BYTES_MAX = 16384 -- of one value that is shown
+local ITEMS_MAX = 60 -- of one table
+local DEPTH_MAX = 4
+local WORDS_MAX = 200 -- of one completion
+
+-- Every kind of key has a place, so that any two can be compared.
+local function key_order(a, b)
+  local kind_a, kind_b = type(a), type(b)
+  if kind_a ~= kind_b then return kind_a < kind_b end
+  if kind_a == "number" or kind_a == "string" then return a < b end
+  return tostring(a) < tostring(b)
+end
+
+local function plain(value)
+  if type(value) ~= "string" then
+    local ok, text = pcall(tostring, value)
+    return ok and type(text) == "string" and text or type(value)
+  end
+  return (format("%q", value):gsub("\\\n", "\\n"):gsub("\r", "\\r"))
+end
+
+local function shown_key(key)
+  if type(key) == "string" then
+    return match(key, "^[%a_][%w_]*$") or "[" .. plain(key) .. "]"
+  end
+  return "[" .. plain(key) .. "]"
+end
+
+-- A value for people: tables with their fields, sorted, each table once.
+local function shown(value, depth, seen)
+  local meta = type(value) == "table" and getmetatable(value)
+  if type(value) ~= "table" or (type(meta) == "table" and rawget(meta, "__tostring")) then
+    return plain(value)
+  end
+  if seen[value] then return "(the same table)" end
+  if next(value) == nil then return "{}" end
+  if depth == 0 then return "{ … }" end
+  seen[value] = true
+  local keys, lines, count = {}, {}, #value
+  for key in next, value do
+    local listed = type(key) == "number" and key >= 1 and key <= count and key % 1 == 0
+    if not listed then keys[#keys + 1] = key end
+  end
+  sort(keys, key_order)
+  local indent = rep("  ", DEPTH_MAX - depth + 1)
+  for i = 1, count do
+    if #lines >= ITEMS_MAX then break end
+    lines[#lines + 1] = indent .. shown(rawget(value, i), depth - 1, seen)
+  end
+  for i = 1, #keys do
+    if #lines >= ITEMS_MAX then break end
+    local key = keys[i]
+    lines[#lines + 1] = indent .. shown_key(key) .. " = " .. shown(rawget(value, key), depth - 1, seen)
+  end
+  local left = count + #keys - #lines
+  if left > 0 then lines[#lines + 1] = indent .. format("… (%d more)", left) end
+  seen[value] = nil
+  local short = concat(lines, ", ")
+  if #short < 72 and not short:find("\n", 1, true) then
+    return "{ " .. short:gsub("^%s+", ""):gsub(",%s+", ", ") .. " }"
+  end
+  return "{\n" .. concat(lines, ",\n") .. "\n" .. sub(indent, 3) .. "}"
+end
+
+local function in_words(value)
+  local text = shown(value, DEPTH_MAX, {})
+  if #text > TEXT_BYTES_MAX then
+    text = sub(text, 1, TEXT_BYTES_MAX) .. format("… (%d bytes in all)", #text)
+  end
+  return text
+end
+
+-- Runs a text, as an expression where it is one. Gives its values in words, or, where `as_data` is
+-- set, its first value itself. What fails is raised.
+function core.tool_eval(text, as_data)
+  local chunk = core.load("return " .. text, "=eval")
+  if not chunk then
+    local problem
+    chunk, problem = core.load(text, "=eval")
+    if not chunk then error(problem, 0) end
+  end
+  local function answer(...)
+    if as_data then return { data = (...) } end
+    local words = {}
+    for i = 1, select("#", ...) do words[i] = in_words((select(i, ...))) end
+    return { values = words }
+  end
+  return answer(chunk())
+end
+
+-- The fields of a value, its metatable's included. Game code is not run for it.
+local function gather(value, start, found)
+  local depth = 0
+  while type(value) == "table" and depth < 8 do
+    value = core.protected[value] or value
+    for key in next, value do
+      if type(key) == "string" and sub(key, 1, #start) == start and match(key, "^[%a_][%w_]*$") then
+        found[key] = true
+      end
+    end
+    local meta = getmetatable(value)
+    value = type(meta) == "table" and rawget(meta, "__index") or nil
+    depth = depth + 1
+  end
+end
+
+local function field(value, key)
+  local depth = 0
+  while type(value) == "table" and depth < 8 do
+    value = core.protected[value] or value
+    local found = rawget(value, key)
+    if found ~= nil then return found end
+    local meta = getmetatable(value)
+    value = type(meta) == "table" and rawget(meta, "__index") or nil
+    depth = depth + 1
+  end
+end
+
+local KEYWORDS = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if",
+  "in", "local", "nil", "not", "or", "repeat", "return", "then", "true", "until", "while" }
+
+-- What the name at the end of a text could go on with: the part of it that the words replace, and
+-- the words.
+function core.tool_complete(text)
+  local path = match(text, "[%a_][%w_%.:]*$") or ""
+  local before, start = match(path, "^(.*)[%.:]([%w_]*)$")
+  local found, value = {}, globals
+  if before then
+    for name in before:gmatch("[%w_]+") do
+      value = field(value, name)
+    end
+    gather(value, start, found)
+  else
+    start = path
+    gather(globals, start, found)
+    for i = 1, #KEYWORDS do
+      if start ~= "" and sub(KEYWORDS[i], 1, #start) == start then found[KEYWORDS[i]] = true end
+    end
+  end
+  local words = core.names(found)
+  for i = #words, WORDS_MAX + 1, -1 do words[i] = nil end
+  return { start = start, words = words }
+end
+
+-- A unit in words, or nothing where it is gone.
+function core.tool_unit(unit)
+  if not Unit.alive(unit) then return nil end
+  return Unit.inspect(unit)
+end

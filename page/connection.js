@@ -1,0 +1,66 @@
+// The connection to the game: questions with their answers, and what streams tell. Knows no
+// elements.
+
+const token = new URLSearchParams(location.search).get("token") ?? "";
+
+export class Connection {
+  constructor() {
+    this.waiting = new Map();
+    this.listeners = new Map();
+    this.last = 0;
+    this.open();
+  }
+
+  open() {
+    this.socket = new WebSocket(`ws://${location.host}/connection?token=${token}`);
+    this.socket.binaryType = "arraybuffer";
+    this.socket.onopen = () => this.tell("open", {});
+    this.socket.onmessage = (event) => this.take(event.data);
+    this.socket.onclose = (event) => {
+      for (const { reject } of this.waiting.values()) reject(new Error("the game has ended"));
+      this.waiting.clear();
+      this.tell("closed", { reason: event.reason });
+      setTimeout(() => this.open(), 2000);
+    };
+  }
+
+  take(data) {
+    if (typeof data !== "string") {
+      const bytes = new Uint8Array(data);
+      const end = bytes.indexOf(10);
+      const message = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)));
+      this.tell(message.type, { ...message, bytes: bytes.subarray(end + 1) });
+      return;
+    }
+    const message = JSON.parse(data);
+    const asked = this.waiting.get(message.id);
+    if (!asked) {
+      this.tell(message.type, message);
+      return;
+    }
+    this.waiting.delete(message.id);
+    if (message.type === "error") asked.reject(Object.assign(new Error(message.message), message));
+    else asked.resolve(message);
+  }
+
+  // Asks the game: a promise of the answer. An answer that is an error rejects it.
+  ask(type, fields = {}) {
+    if (this.socket.readyState !== WebSocket.OPEN) {
+      return Promise.reject(new Error("the game does not answer"));
+    }
+    this.last += 1;
+    const id = this.last;
+    this.socket.send(JSON.stringify({ type, id, ...fields }));
+    return new Promise((resolve, reject) => this.waiting.set(id, { resolve, reject }));
+  }
+
+  // Hears messages of a type: those of streams, `open` and `closed`.
+  on(type, listener) {
+    if (!this.listeners.has(type)) this.listeners.set(type, []);
+    this.listeners.get(type).push(listener);
+  }
+
+  tell(type, message) {
+    for (const listener of this.listeners.get(type) ?? []) listener(message);
+  }
+}

@@ -1,0 +1,83 @@
+// Making elements and small things around them. Knows nothing of the game.
+
+// An element: `make("li", { class: "a", onclick: f }, "text", child, …)`.
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value != null) element.setAttribute(name, value);
+  }
+  element.append(...children.filter((child) => child != null));
+  return element;
+}
+
+// Sets a text only where it is another one, so that nothing is laid out again for nothing.
+export function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+// A number for people: few digits, no more than it needs.
+export function short(value) {
+  if (value == null || Number.isNaN(value)) return "–";
+  const size = Math.abs(value);
+  if (size >= 1e15 || (size > 0 && size < 1e-4)) return value.toExponential(2);
+  if (Number.isInteger(value)) return value.toLocaleString("en-US");
+  if (size >= 1000) return Math.round(value).toLocaleString("en-US");
+  return String(Number(value.toPrecision(size >= 100 ? 4 : 3)));
+}
+
+// Bytes for people.
+export function bytes(value) {
+  if (value == null) return "–";
+  const units = ["B", "KiB", "MiB", "GiB"];
+  let at = 0;
+  while (Math.abs(value) >= 1024 && at < units.length - 1) {
+    value /= 1024;
+    at += 1;
+  }
+  return `${at === 0 ? value : value.toFixed(value < 10 ? 2 : 1)} ${units[at]}`;
+}
+
+// Rows of a list that the arrow keys walk through: one of them can be reached with Tab.
+export function walkable(list, selector, choose) {
+  const rows = () => [...list.querySelectorAll(selector)];
+  list.addEventListener("keydown", (event) => {
+    const all = rows();
+    const at = all.indexOf(event.target.closest(selector));
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (to !== undefined && all[to]) {
+      event.preventDefault();
+      all[to].focus();
+      choose(all[to]);
+    } else if ((event.key === "Enter" || event.key === " ") && all[at]) {
+      event.preventDefault();
+      choose(all[at]);
+    }
+  });
+  list.addEventListener("click", (event) => {
+    const row = event.target.closest(selector);
+    if (row) choose(row);
+  });
+}
+
+// Calls `draw` at most 30 times a second, and only after `ask` was called.
+export function drawn(draw) {
+  let asked = false;
+  let last = 0;
+  const turn = (now) => {
+    if (now - last < 32) {
+      requestAnimationFrame(turn);
+      return;
+    }
+    last = now;
+    asked = false;
+    draw(now);
+  };
+  return () => {
+    if (!asked) {
+      asked = true;
+      requestAnimationFrame(turn);
+    }
+  };
+}

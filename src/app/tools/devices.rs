@@ -1,0 +1,127 @@
+//! Input from tools: what a device says in the next frame, as if it had said it. It goes the way of
+//! every input, so recordings have it, too.
+
+use super::messages::{number, text};
+use super::{Call, Refusal};
+use crate::foundation::sjson::Tree;
+use crate::foundation::{Vec3, suggest};
+use crate::system::input::names::{Class, Name};
+use crate::system::input::{DeviceId, Event, KEYBOARD, MOUSE, PADS_MAX, TOUCH, What, pad};
+use crate::system::tools::json;
+
+/// The most events that wait for a frame.
+const EVENTS_MAX: usize = 1024;
+
+/// Has a device say something.
+pub fn input(call: &mut Call) -> Result<Option<Tree>, Refusal> {
+    let (device, class) = device(text(call.fields, "device").unwrap_or_default())?;
+    let what = what(class, call.fields)?;
+    if call.state.events.len() >= EVENTS_MAX {
+        return Err(Refusal::of(format!("{EVENTS_MAX} events wait for the next frame already")));
+    }
+    call.state.events.push(Event { device, age: 0.0, what });
+    Ok(Some(json::object([])))
+}
+
+fn device(name: &str) -> Result<(DeviceId, Class), String> {
+    let pads = (1..=PADS_MAX).map(|number| format!("pad{number}"));
+    match name {
+        "keyboard" => return Ok((KEYBOARD, Class::Keyboard)),
+        "mouse" => return Ok((MOUSE, Class::Mouse)),
+        "touch" => return Ok((TOUCH, Class::Touch)),
+        _ => {}
+    }
+    if let Some(number) = pads.clone().position(|known| known == name)
+        && let Some(device) = pad(number + 1)
+    {
+        return Ok((device, Class::Pad));
+    }
+    let words = ["keyboard", "mouse", "touch"].map(String::from);
+    let names: Vec<String> = words.into_iter().chain(pads).collect();
+    let hint = suggest::hint(name, names.iter().map(String::as_str));
+    Err(format!("there is no device '{name}'{hint}"))
+}
+
+fn what(class: Class, fields: &Tree) -> Result<What, String> {
+    let unknown = |what: &str, name: &str, all: &[Name]| {
+        let hint = suggest::hint(name, all.iter().map(|one| one.name));
+        format!("the {} has no {what} '{name}'{hint}", class.name())
+    };
+    match (text(fields, "button"), text(fields, "axis"), text(fields, "text")) {
+        (Some(name), None, None) => {
+            let button = class.button(name);
+            let button = button.ok_or_else(|| unknown("button", name, class.buttons()))?;
+            let value = number(fields, "value").unwrap_or(1.0) as f32;
+            Ok(What::Button { button: button as u16, value, repeat: false })
+        }
+        (None, Some(name), None) => {
+            let axis = class.axis(name).ok_or_else(|| unknown("axis", name, class.axes()))? as u8;
+            match (vector(fields, "to"), vector(fields, "by")) {
+                (Some(value), None) => Ok(What::Axis { axis, value }),
+                (None, Some(by)) => Ok(What::Motion { axis, by }),
+                _ => Err("an axis needs either 'to' or 'by'".to_string()),
+            }
+        }
+        (None, None, Some(words)) if class == Class::Keyboard => Ok(What::Text(words.to_string())),
+        (None, None, Some(_)) => Err("only the keyboard types text".to_string()),
+        _ => Err("give one of 'button', 'axis' and 'text'".to_string()),
+    }
+}
+
+fn vector(fields: &Tree, name: &str) -> Option<Vec3> {
+    let Some(Tree::Array(items)) = fields.get(name) else { return None };
+    let mut parts = [0.0f32; 3];
+    for (part, item) in parts.iter_mut().zip(items) {
+        if let Tree::Number(number) = item {
+            // What a float cannot hold would be no number at all.
+            *part = number.clamp(-1e9, 1e9) as f32;
+        }
+    }
+    Some(Vec3::from_array(parts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<(DeviceId, What), String> {
+        let fields = json::read(text).unwrap();
+        let (device, class) = device(super::text(&fields, "device").unwrap_or_default())?;
+        Ok((device, what(class, &fields)?))
+    }
+
+    #[test]
+    fn what_a_device_says_is_read_by_its_names() {
+        let space = Class::Keyboard.button("space").unwrap() as u16;
+        let wanted = What::Button { button: space, value: 1.0, repeat: false };
+        let read_one = read("{\"device\": \"keyboard\", \"button\": \"space\"}");
+        assert_eq!(read_one, Ok((KEYBOARD, wanted)));
+        let wanted = What::Axis { axis: 0, value: Vec3::new(3.0, 4.0, 0.0) };
+        let read_one = read("{\"device\": \"mouse\", \"axis\": \"cursor\", \"to\": [3, 4]}");
+        assert_eq!(read_one, Ok((MOUSE, wanted)));
+        let wanted = What::Motion { axis: 2, by: Vec3::new(0.0, -1.0, 0.0) };
+        let read_one = read("{\"device\": \"mouse\", \"axis\": \"wheel\", \"by\": [0, -1]}");
+        assert_eq!(read_one, Ok((MOUSE, wanted)));
+        assert_eq!(read("{\"device\": \"pad2\", \"button\": \"a\"}").unwrap().0, pad(2).unwrap());
+        let text = read("{\"device\": \"keyboard\", \"text\": \"ö\"}").unwrap().1;
+        assert_eq!(text, What::Text("ö".to_string()));
+    }
+
+    #[test]
+    fn what_is_not_there_is_told_with_what_was_meant() {
+        let check = |text: &str, wanted: &str| assert_eq!(read(text).unwrap_err(), wanted);
+        check("{\"device\": \"mous\"}", "there is no device 'mous', did you mean 'mouse'?");
+        check(
+            "{\"device\": \"pad9\", \"button\": \"a\"}",
+            "there is no device 'pad9', did you \
+            mean 'pad1'?",
+        );
+        check(
+            "{\"device\": \"keyboard\", \"button\": \"spase\"}",
+            "the keyboard has no button 'spase', did you mean 'space'?",
+        );
+        check("{\"device\": \"mouse\", \"axis\": \"wheel\"}", "an axis needs either 'to' or 'by'");
+        check("{\"device\": \"mouse\", \"text\": \"x\"}", "only the keyboard types text");
+        check("{\"device\": \"mouse\"}", "give one of 'button', 'axis' and 'text'");
+    }
+}

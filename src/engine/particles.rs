@@ -1,0 +1,382 @@
+//! Particles brought together with what they hang on, are filled with and are drawn in: units,
+//! textures, materials, Guis, scenes. How they move is in src/system/particles.
+
+use super::Engine;
+use crate::error;
+use crate::foundation::{Error, Handle, Mat4, Vec2, Vec3, Vec4, log};
+use crate::packet::Packet;
+use crate::packet::gui::BatchKey;
+use crate::packet::material::MaterialSlot;
+use crate::packet::scene::{self, ParticleBatch, SceneFrame};
+use crate::packet::texture::TextureSlot;
+use crate::resource::name::ResourceName;
+use crate::system::gui::GuiId;
+use crate::system::particles::definition::{EffectData, EmitterDef};
+use crate::system::particles::draw::{self, Drawing, Drawn, Look, Skin};
+use crate::system::particles::emitter::Emitter;
+use crate::system::particles::pictures;
+use crate::system::particles::pose::Pose;
+use crate::system::particles::{
+    Effect, EffectId, Making, Orphaned, PARTICLES_MAX, Stage,
+};
+use crate::world::WorldId;
+use crate::world::unit::UnitId;
+
+impl Engine {
+    /// The place of an effect's resource, read when it is first asked for.
+    pub fn find_particles(&mut self, name: &str) -> Result<usize, Error> {
+        if let Some(known) = self.particles.known(name) {
+            return Ok(known);
+        }
+        let data = self.read_particles(name)?;
+        for def in &data.emitters {
+            self.skin(def, false).map_err(|fault| {
+                error!("the effect \"{name}\", emitter '{}': {}", def.name, fault.message)
+            })?;
+        }
+        Ok(self.particles.add_resource(name, data))
+    }
+
+    fn read_particles(&mut self, name: &str) -> Result<EffectData, Error> {
+        let resource = ResourceName::new("particles", name);
+        if !self.store.has(&resource) {
+            return Err(error!("{}", self.store.missing_words(&resource)));
+        }
+        let bytes = self.store.read(&resource)?;
+        EffectData::read(&bytes).map_err(|fault| error!("effect \"{name}\": {}", fault.message))
+    }
+
+    /// Starts an effect.
+    pub fn create_particles(
+        &mut self,
+        world: WorldId,
+        stage: Stage,
+        name: &str,
+        pose: Pose,
+    ) -> Result<EffectId, Error> {
+        let resource = self.find_particles(name)?;
+        let making = Making { world: world.0, stage, resource, pose };
+        self.particles.create(making, &self.tasks)
+    }
+
+    /// Moves the particles of a world on: the system `particles`.
+    pub(super) fn update_particles(&mut self, world: WorldId, delta: f64) -> Result<(), Error> {
+        if self.particles.slots().is_empty() {
+            return Ok(());
+        }
+        self.follow_links(world);
+        let guis = &self.guis;
+        let orphan = |it: &Effect| match it.stage {
+            Stage::Gui { gui, .. } => guis.slots().get(gui).is_none(),
+            Stage::World => false,
+        };
+        self.particles.destroy_where(orphan, self.frame.index, "");
+        self.particles.step(world.0, delta, self.frame.index, &self.tasks)?;
+        if std::mem::take(&mut self.particles.refused) > 0 {
+            let words = format!(
+                "{PARTICLES_MAX} particles are there (PARTICLES_MAX): more are not spawned"
+            );
+            log::warn("World.update", &words);
+        }
+        Ok(())
+    }
+
+    /// Moves effects along with the units that they hang on.
+    fn follow_links(&mut self, world: WorldId) {
+        let Engine { particles, units, .. } = self;
+        let mut ends = Vec::new();
+        let linked = particles.slots_mut().iter_mut();
+        for (handle, effect) in linked.filter(|(_, effect)| effect.world == world.0) {
+            let Some(link) = effect.link else { continue };
+            let unit = units.slots.get(link.unit).map(|_| UnitId(link.unit).row());
+            match unit {
+                Some(row) => {
+                    let node = Pose::of(&units.scene.world(row, link.node as usize));
+                    effect.pose = link.pose.within(&node);
+                }
+                None => {
+                    effect.link = None;
+                    match link.orphaned {
+                        Orphaned::Destroy => ends.push(EffectId(handle)),
+                        Orphaned::Stop => effect.spawning = false,
+                        Orphaned::Unlink => {}
+                    }
+                }
+            }
+        }
+        for id in ends {
+            self.particles.destroy(id, self.frame.index, "the end of the unit it hung on");
+        }
+    }
+
+    /// Takes in effects that were made anew. One that is gone, or broken, goes on as it was.
+    pub fn reload_particles(&mut self, changed: &[ResourceName]) {
+        for resource in changed.iter().filter(|resource| resource.kind == "particles") {
+            let Some(place) = self.particles.known(&resource.name) else { continue };
+            let data = self.read_particles(&resource.name).and_then(|data| {
+                data.emitters.iter().try_for_each(|def| self.skin(def, false).map(|_| ()))?;
+                Ok(data)
+            });
+            match data {
+                Ok(data) => self.particles.redefine(place, data),
+                Err(fault) => {
+                    let words = format!("{}: what plays goes on as it was", fault.message);
+                    log::error(&words);
+                }
+            }
+        }
+    }
+
+    /// What an emitter's particles are filled with. `in_world`: also in a scene.
+    fn skin(&mut self, def: &EmitterDef, in_world: bool) -> Result<Skin, Error> {
+        let (mut material, _) = draw::blending(def);
+        if !def.material.is_empty() {
+            let id = self.find_material(&def.material)?;
+            let source = self.source_of_material(id);
+            material = source.material;
+            if def.texture.is_empty() {
+                let (slot, paint, uv) = (source.texture, source.paint, source.uv);
+                let (scene, soft) = (TextureSlot::SHARED, false);
+                return Ok(Skin { material, slot, paint, uv, scene, soft });
+            }
+        }
+        let soft = def.texture.is_empty();
+        let name = if soft { pictures::SOFT } else { &def.texture };
+        let number = match (pictures::find(name), self.textures.known(name)) {
+            (Some(made), None) => self.textures.add_made(name, made.side, made.texels())?,
+            (Some(_), Some(known)) => known,
+            (None, _) => self.textures.find(&mut self.store, name)?,
+        };
+        let entry = *self.textures.entry(number);
+        let scene = match in_world && !soft {
+            true => self.textures.slot(&mut self.store, number)?,
+            false => TextureSlot::SHARED,
+        };
+        let (slot, paint, uv) = (entry.slot, entry.paint, entry.uv);
+        Ok(Skin { material, slot, paint, uv, scene, soft })
+    }
+
+    /// Brings what particles are filled with up to date.
+    pub(super) fn refresh_skins(&mut self) {
+        let version =
+            [self.particles.version(), self.textures.version(), self.materials.version()];
+        if self.particles.drawn.version == version {
+            return;
+        }
+        let plain = Skin {
+            material: MaterialSlot::BUILT_IN,
+            slot: TextureSlot::SHARED,
+            paint: crate::packet::gui::paint::SOLID,
+            uv: [0.0; 4],
+            scene: TextureSlot::SHARED,
+            soft: false,
+        };
+        let mut skins = Vec::new();
+        for place in 0..self.particles.resources().len() {
+            let resource = &self.particles.resources()[place];
+            let (data, in_world) = (resource.data.clone(), resource.in_world);
+            // What is missing was told when it went.
+            let skin = |def: &EmitterDef| self.skin(def, in_world).unwrap_or(plain);
+            skins.push(data.emitters.iter().map(skin).collect());
+        }
+        self.particles.drawn.skins = skins;
+        let version =
+            [self.particles.version(), self.textures.version(), self.materials.version()];
+        self.particles.drawn.version = version;
+    }
+
+    /// Draws the particles of all Guis into them, and those of shown worlds into their scenes.
+    pub(super) fn draw_particles(&mut self, packet: &mut Packet) {
+        if self.particles.slots().is_empty() {
+            return;
+        }
+        let window = self.window.logical();
+        let Engine { particles, guis, tasks, .. } = self;
+        let mut refused = None;
+        particles.each(|effect, emitters, drawn| {
+            let Stage::Gui { gui, layer } = effect.stage else { return };
+            let Some(of) = guis.slots().get(gui) else { return };
+            let [width, height] = of.making.size;
+            let size = if width > 0.0 { Vec2::new(width, height) } else { window };
+            let fresh = drawn.skins.len() > effect.resource;
+            effect.seen = is_within(effect, emitters, size);
+            if !effect.seen || !fresh {
+                return;
+            }
+            for place in effect.emitters.iter() {
+                let emitter = &emitters[*place as usize];
+                let skin = drawn.skins[effect.resource][emitter.index];
+                let layer = layer + emitter.numbers().layer;
+                let (material, texture) = (skin.material, skin.slot);
+                let key = BatchKey { layer, material, texture, clip: None };
+                let look = Look::new(emitter, &effect.variables);
+                let drawing = Drawing { emitter, look: &look, skin: &skin, eye: Vec3::ZERO };
+                let done = guis
+                    .room(GuiId(gui), key, emitter.count * quads_each(emitter))
+                    .map_err(Error::new)
+                    .and_then(|out| {
+                        let Drawn { instances, points, .. } = drawn;
+                        if has_bands(emitter) {
+                            let each = |path: &[_]| draw::path_quads(path, 1.0, &skin, out);
+                            draw::paths(&drawing, points, each);
+                        }
+                        match has_heads(emitter) {
+                            true => drawing.add(out, instances, tasks),
+                            false => Ok(()),
+                        }
+                    });
+                refused = done.err().or(refused.take());
+            }
+        });
+        if let Some(fault) = refused {
+            log::warn("particles", &fault.message);
+        }
+        self.draw_scenes(packet);
+    }
+
+    /// Draws the particles of worlds that views show.
+    fn draw_scenes(&mut self, packet: &mut Packet) {
+        let Engine { particles, tasks, .. } = self;
+        let Packet { views, scenes, spare_scenes, .. } = packet;
+        particles.each(|effect, emitters, drawn| {
+            if effect.stage != Stage::World {
+                return;
+            }
+            let number = effect.world.to_number() as u64;
+            let Some((low, high)) = bounds(effect, emitters) else { return };
+            let (center, radius) = ((low + high) * 0.5, (high - low).length() * 0.5 + reach(effect, emitters));
+            let mut eye = None;
+            for view in views.iter().filter(|view| view.scene == Some(number)) {
+                let matrix = view.camera.projection * view.camera.view;
+                if is_seen(&matrix, center, radius) {
+                    eye = eye.or(Some(view.camera.position));
+                }
+            }
+            effect.seen = eye.is_some();
+            let Some(eye) = eye.filter(|_| drawn.skins.len() > effect.resource) else { return };
+            let scene = scene_of(scenes, spare_scenes, number);
+            for place in effect.emitters.iter() {
+                let emitter = &emitters[*place as usize];
+                let fits = scene.particles.len() + emitter.count * quads_each(emitter);
+                if emitter.count == 0 || fits > scene::PARTICLES_MAX {
+                    continue;
+                }
+                let skin = drawn.skins[effect.resource][emitter.index];
+                let look = Look::new(emitter, &effect.variables);
+                let drawing = Drawing { emitter, look: &look, skin: &skin, eye };
+                let first = scene.particles.len();
+                if has_bands(emitter) {
+                    let out = &mut scene.particles;
+                    let each = |path: &[_]| draw::path_quads(path, look.glow, &skin, out);
+                    draw::paths(&drawing, &mut drawn.points, each);
+                }
+                if has_heads(emitter)
+                    && drawing.add(&mut scene.particles, &mut drawn.particles, tasks).is_err()
+                {
+                    continue;
+                }
+                scene.particle_batches.push(ParticleBatch {
+                    first: first as u32,
+                    count: (scene.particles.len() - first) as u32,
+                    texture: skin.scene,
+                    blend: draw::blending(emitter.def()).1,
+                    softness: emitter.numbers().softness,
+                    center,
+                    radius,
+                    layers: u32::MAX,
+                });
+            }
+        });
+    }
+
+    /// What an effect is called in a comparison of two runs.
+    pub(super) fn name_in_particles(&self, object: u64) -> String {
+        let handle = Handle::from_number(object as f64);
+        match handle.and_then(|handle| self.particles.slots().get(handle)) {
+            Some(effect) => {
+                let name = &self.particles.resources()[effect.resource].name;
+                format!("particle effect {object} '{name}'")
+            }
+            None => format!("particle effect {object}"),
+        }
+    }
+}
+
+fn has_bands(emitter: &Emitter) -> bool {
+    let numbers = emitter.numbers();
+    numbers.trail_points > 0 || numbers.ribbon > 0
+}
+
+fn has_heads(emitter: &Emitter) -> bool {
+    let numbers = emitter.numbers();
+    numbers.ribbon == 0 && (numbers.trail_points == 0 || numbers.trail_heads > 0)
+}
+
+/// The most quadrilaterals that a particle becomes.
+fn quads_each(emitter: &Emitter) -> usize {
+    1 + emitter.numbers().trail_points as usize
+}
+
+/// The box around an effect's particles in the world, as far as it was measured.
+fn bounds(effect: &Effect, emitters: &[Emitter]) -> Option<(Vec3, Vec3)> {
+    let mut found: Option<(Vec3, Vec3)> = None;
+    for place in &effect.emitters {
+        let emitter = &emitters[*place as usize];
+        let Some((low, high)) = emitter.bounds() else { continue };
+        for corner in 0..8 {
+            let side = |bit: u32, low: f32, high: f32| if corner >> bit & 1 == 1 { high } else { low };
+            let corner =
+                Vec3::new(side(0, low.x, high.x), side(1, low.y, high.y), side(2, low.z, high.z));
+            let point = emitter.outward.point(corner);
+            let (low, high) = found.unwrap_or((point, point));
+            found = Some((low.min(point), high.max(point)));
+        }
+    }
+    found
+}
+
+/// How far the largest particle of an effect reaches from its middle.
+fn reach(effect: &Effect, emitters: &[Emitter]) -> f32 {
+    let each = effect.emitters.iter().map(|place| {
+        let numbers = emitters[*place as usize].numbers();
+        numbers.size_max * numbers.aspect.max(1.0) * effect.pose.scale
+    });
+    each.fold(0.0, f32::max)
+}
+
+/// Whether something of an effect is within a Gui; where nothing was measured, it is.
+fn is_within(effect: &Effect, emitters: &[Emitter], size: Vec2) -> bool {
+    let measured = effect.emitters.iter().any(|place| emitters[*place as usize].step.bounds);
+    if !measured {
+        return true;
+    }
+    let Some((low, high)) = bounds(effect, emitters) else { return true };
+    let reach = reach(effect, emitters);
+    low.x - reach < size.x && high.x + reach > 0.0 && low.y - reach < size.y && high.y + reach > 0.0
+}
+
+/// Whether a sphere touches what a camera sees.
+fn is_seen(matrix: &Mat4, center: Vec3, radius: f32) -> bool {
+    let row = |i: usize| matrix.row(i);
+    let last = row(3);
+    let planes = [last + row(0), last - row(0), last + row(1), last - row(1), row(2), last - row(2)];
+    planes.iter().all(|plane: &Vec4| {
+        let normal = plane.truncate();
+        normal.dot(center) + plane.w > -radius * normal.length()
+    })
+}
+
+/// The frame of a scene in a packet, a new one where there is none.
+fn scene_of<'a>(
+    scenes: &'a mut Vec<SceneFrame>,
+    spare: &mut Vec<SceneFrame>,
+    number: u64,
+) -> &'a mut SceneFrame {
+    let place = scenes.iter().position(|scene| scene.scene == number).unwrap_or_else(|| {
+        let mut scene = spare.pop().unwrap_or_default();
+        scene.scene = number;
+        scenes.push(scene);
+        scenes.len() - 1
+    });
+    &mut scenes[place]
+}

@@ -1,0 +1,185 @@
+//! Physics with what it needs of the rest: a world's flags and settings, units, models, lines.
+
+use super::{Build, Engine};
+use crate::foundation::{Error, Handle, Kind, Vec3};
+use crate::system::physics::{Look, Setup};
+use crate::world::WorldId;
+use crate::world::lines::{LINES_MAX, Line};
+use crate::world::physics::{ActorId, ActorSpec, MeshPoints, PHYSICS, PhysicsWorldId, Properties};
+use crate::world::scene::Pose;
+use crate::world::unit::UnitId;
+use crate::world::unit_resource::UnitResource;
+use std::sync::Arc;
+
+/// The colour of a body's lines.
+const fn color(look: Look) -> [u8; 4] {
+    match look {
+        Look::Still => [150, 150, 150, 255],
+        Look::Awake => [90, 220, 90, 255],
+        Look::Asleep => [60, 120, 200, 255],
+        Look::Driven => [240, 170, 60, 255],
+        Look::Trigger => [230, 90, 200, 255],
+    }
+}
+
+impl Engine {
+    /// The physics of a world, made when first asked for.
+    ///
+    /// # Errors
+    /// The world was made without, or the game's physics properties are broken.
+    pub fn physics_world(&mut self, world: WorldId) -> Result<PhysicsWorldId, Error> {
+        if let Some(known) = self.physics.of_world(world) {
+            return Ok(known);
+        }
+        let flags = self.world(world).flags;
+        if flags.no_physics {
+            return Err(crate::error!(
+                "the world was made with the flag \"no_physics\", so it has no physics world"
+            ));
+        }
+        self.read_physics_properties()?;
+        let down = self.settings.number("physics.gravity") as f32;
+        let gravity = match flags.flat {
+            true => Vec3::new(0.0, -down, 0.0),
+            false => Vec3::new(0.0, 0.0, -down),
+        };
+        let step_seconds = 1.0 / self.settings.number("physics.steps_per_second") as f32;
+        Ok(self.physics.make_world(world, Setup { gravity, step_seconds, flat: flags.flat }))
+    }
+
+    fn read_physics_properties(&mut self) -> Result<(), Error> {
+        if self.physics.properties.is_none() {
+            let read = Properties::of_game(&mut self.store)?;
+            self.physics.properties = Some(Arc::new(read));
+        }
+        Ok(())
+    }
+
+    /// The game's materials and collision filters.
+    ///
+    /// # Errors
+    /// Their file is broken.
+    pub fn physics_properties(&mut self) -> Result<Arc<Properties>, Error> {
+        self.read_physics_properties()?;
+        Ok(self.physics.properties.clone().expect("they were read"))
+    }
+
+    /// Makes a unit with everything that is native of it.
+    ///
+    /// # Errors
+    /// There is no room, or what its file names is not there.
+    pub fn spawn_unit(
+        &mut self,
+        world: WorldId,
+        resource: &Arc<UnitResource>,
+        pose: &Pose,
+    ) -> Result<UnitId, Error> {
+        let unit = self.units.spawn(world, resource, pose)?;
+        let made = self.add_unit_physics(unit);
+        match made.and_then(|()| self.spawn_seen(world, unit, resource)) {
+            Ok(()) => Ok(unit),
+            Err(error) => {
+                self.end_seen(unit, "");
+                self.physics.end_unit(unit, self.frame.index, "");
+                self.units.destroy(unit, self.frame.index, "");
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends a unit with everything that is native of it; `place` is the script's line.
+    pub fn end_unit(&mut self, unit: UnitId, place: &str) {
+        self.physics.end_unit(unit, self.frame.index, place);
+        self.end_seen(unit, place);
+        self.units.destroy(unit, self.frame.index, place);
+    }
+
+    /// Makes the actors, joints and the mover of a unit that was just spawned.
+    fn add_unit_physics(&mut self, unit: UnitId) -> Result<(), Error> {
+        let (world, resource) = {
+            let known = self.units.of(unit);
+            (known.world, &known.resource)
+        };
+        let physical = resource.parts.iter().any(|part| part.component == PHYSICS.name);
+        if !physical || self.world(world).flags.no_physics {
+            return Ok(());
+        }
+        let physics = self.physics_world(world)?;
+        let Engine { physics: tables, units, .. } = self;
+        tables.spawn(unit, units, physics, &mut mesh_of)
+    }
+
+    /// Makes the actor of a unit's place again.
+    ///
+    /// # Errors
+    /// It is there, or cannot be.
+    pub fn create_unit_actor(&mut self, unit: UnitId, place: usize) -> Result<ActorId, Error> {
+        let Engine { physics: tables, units, .. } = self;
+        tables.create_again(unit, units, place, &mut mesh_of)
+    }
+
+    /// Makes an actor that the unit's file does not have.
+    ///
+    /// # Errors
+    /// It cannot be.
+    pub fn create_new_actor(&mut self, unit: UnitId, spec: &ActorSpec) -> Result<ActorId, Error> {
+        let world = self.units.of(unit).world;
+        let physics = self.physics_world(world)?;
+        let Engine { physics: tables, units, .. } = self;
+        tables.create_new(unit, units, physics, spec, &mut mesh_of)
+    }
+
+    /// Moves the physics of a world on, and its nodes with it: the system `physics`.
+    ///
+    /// # Errors
+    /// Something went out of all bounds.
+    pub fn update_physics(&mut self, world: WorldId, seconds: f64) -> Result<(), Error> {
+        let Some(physics) = self.physics.of_world(world) else { return Ok(()) };
+        let Engine { physics: tables, units, tasks, .. } = self;
+        let items = tables.world(physics).simulation.awake();
+        tasks.frame(items, |frame| {
+            let (tables, units) = (frame.part("physics", tables), frame.part("nodes", units));
+            frame.system("physics", (tables.write(), units.write()), move |(tables, units)| {
+                tables.update(physics, units, seconds).map(|_| ())
+            });
+        })?;
+        self.draw_physics(physics)
+    }
+
+    /// Shows the bodies of a physics world as lines, where that is wanted.
+    fn draw_physics(&mut self, physics: PhysicsWorldId) -> Result<(), Error> {
+        let known = self.physics.world(physics);
+        if !known.debug_draw || self.build == Build::Release {
+            return Ok(());
+        }
+        let mut lines = Vec::new();
+        known.simulation.outlines(|look, from, to| {
+            if lines.len() < LINES_MAX / 2 {
+                lines.push(Line { from, to, color: color(look) });
+            }
+        });
+        self.lines.show(Some(known.world.0), &lines, -1.0).map_err(Error::new)
+    }
+
+    pub(super) fn name_in_physics(&self, object: u64) -> String {
+        let handle = Handle::from_number(object as f64);
+        let actor = handle.and_then(|handle| self.physics.actors.get(handle));
+        match (actor, handle.and_then(Kind::of)) {
+            (Some(actor), _) => {
+                let unit = actor.unit.and_then(|unit| self.units.slots.get(unit.0));
+                let unit = unit.map_or("none", |unit| unit.resource.name.as_str());
+                format!("actor {object} '{}' of unit '{unit}'", actor.name)
+            }
+            (None, Some(kind)) => format!("{} {object}", kind.word()),
+            (None, None) => format!("actor {object}"),
+        }
+    }
+}
+
+/// The points and triangles of a mesh of a unit's model.
+fn mesh_of(unit: &str, mesh: &str) -> Result<MeshPoints, Error> {
+    Err(crate::error!(
+        "the shape is to be made of the mesh '{mesh}', and the unit \"{unit}\" has no model: give \
+         its 'points'"
+    ))
+}

@@ -1,0 +1,165 @@
+//! What every counter came to in every frame of a run, as a table: CSV or JSON.
+
+use super::registry::name_of;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Values that are kept, those that are not zero: of 300 counters, 15 minutes at 60 frames.
+pub const EXPORT_VALUES_MAX: usize = 1 << 24;
+
+/// How the table is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// A row for each frame, a column for each counter.
+    Csv,
+    /// `{"frames": 300, "counters": {"name": [values]}}`.
+    Json,
+}
+
+impl Form {
+    /// The form that a file's name asks for.
+    pub fn of(file: &str) -> Option<Form> {
+        match file.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
+            "csv" => Some(Form::Csv),
+            "json" => Some(Form::Json),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Default)]
+pub struct Export {
+    /// Where each frame's values begin.
+    frames: Vec<u32>,
+    values: Vec<(u32, f64)>,
+    /// Frames that found no room.
+    dropped: u64,
+}
+
+/// A number as both forms have it; what is no number is left out.
+fn shown(value: f64) -> String {
+    if value.is_finite() { format!("{value}") } else { String::new() }
+}
+
+impl Export {
+    /// Notes a frame.
+    pub fn note(&mut self, newest: &[f64]) {
+        if self.values.len() + newest.len() > EXPORT_VALUES_MAX {
+            self.dropped += 1;
+            return;
+        }
+        self.frames.push(self.values.len() as u32);
+        let met = newest.iter().enumerate().filter(|(_, value)| **value != 0.0);
+        self.values.extend(met.map(|(number, value)| (number as u32, *value)));
+    }
+
+    fn frame(&self, at: usize) -> &[(u32, f64)] {
+        let end = self.frames.get(at + 1).map_or(self.values.len(), |end| *end as usize);
+        &self.values[self.frames[at] as usize..end]
+    }
+
+    /// The table, and how many frames are not in it.
+    pub fn write(&self, form: Form) -> (String, u64) {
+        // In the order of names: that of numbers is another one in every run of a program that
+        // counts on several threads.
+        let mut columns = BTreeMap::new();
+        for (number, _) in &self.values {
+            columns.entry(name_of(*number)).or_insert(*number);
+        }
+        let text = match form {
+            Form::Csv => self.csv(&columns),
+            Form::Json => self.json(&columns),
+        };
+        (text, self.dropped)
+    }
+
+    fn csv(&self, columns: &BTreeMap<&str, u32>) -> String {
+        let quoted = |name: &&str| match name.contains([',', '"']) {
+            true => format!("\"{}\"", name.replace('"', "\"\"")),
+            false => name.to_string(),
+        };
+        let names: Vec<_> = columns.keys().map(quoted).collect();
+        let mut text =
+            format!("frame{}\n", names.iter().map(|it| format!(",{it}")).collect::<String>());
+        let mut place = BTreeMap::new();
+        for (at, number) in columns.values().enumerate() {
+            place.insert(*number, at);
+        }
+        for at in 0..self.frames.len() {
+            let mut row = vec![0.0; columns.len()];
+            for (number, value) in self.frame(at) {
+                row[place[number]] = *value;
+            }
+            write!(text, "{}", at + 1).expect("a string can be written to");
+            for value in row {
+                write!(text, ",{}", shown(value)).expect("a string can be written to");
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    fn json(&self, columns: &BTreeMap<&str, u32>) -> String {
+        let mut series: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for at in 0..self.frames.len() {
+            for (number, value) in self.frame(at) {
+                let series = series.entry(*number).or_default();
+                series.resize(at, 0.0);
+                series.push(*value);
+            }
+        }
+        let each = columns.iter().map(|(name, number)| {
+            let mut values = series.remove(number).unwrap_or_default();
+            values.resize(self.frames.len(), 0.0);
+            let words = values.iter().map(|value| shown(*value));
+            let words: Vec<_> =
+                words.map(|word| if word.is_empty() { "null".into() } else { word }).collect();
+            // A name has no control characters.
+            let name = name.replace('\\', "\\\\").replace('"', "\\\"");
+            format!("\"{name}\": [{}]", words.join(", "))
+        });
+        let each: Vec<_> = each.collect();
+        format!(
+            "{{\"frames\": {}, \"counters\": {{\n{}\n}}}}\n",
+            self.frames.len(),
+            each.join(",\n")
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::foundation::counters::counter;
+
+    fn example() -> Export {
+        let (a, b) = (counter("tests/export a").unwrap(), counter("tests/export, \"b\"").unwrap());
+        let mut export = Export::default();
+        let mut frame = vec![0.0; a.max(b) as usize + 1];
+        for values in [[1.0, 0.0], [0.0, 2.5], [f64::NAN, 0.0]] {
+            (frame[a as usize], frame[b as usize]) = (values[0], values[1]);
+            export.note(&frame);
+        }
+        export
+    }
+
+    #[test]
+    fn a_table_has_a_row_for_each_frame_and_a_column_for_each_counter() {
+        let (text, dropped) = example().write(Form::Csv);
+        let expected = "frame,tests/export a,\"tests/export, \"\"b\"\"\"\n1,1,0\n2,0,2.5\n3,,0\n";
+        assert_eq!((text.as_str(), dropped), (expected, 0));
+    }
+
+    #[test]
+    fn json_has_a_list_for_each_counter() {
+        let expected = "{\"frames\": 3, \"counters\": {\n\"tests/export a\": [1, 0, null],\n\
+                        \"tests/export, \\\"b\\\"\": [0, 2.5, 0]\n}}\n";
+        assert_eq!(example().write(Form::Json).0, expected);
+    }
+
+    #[test]
+    fn the_form_is_known_by_the_files_name() {
+        assert_eq!((Form::of("a.csv"), Form::of("b.JSON")), (Some(Form::Csv), Some(Form::Json)));
+        assert_eq!((Form::of("a"), Form::of("a.txt")), (None, None));
+    }
+}

@@ -1,0 +1,109 @@
+//! The profiler as a whole: frames, threads, the table.
+
+use super::tree::tests::play;
+use super::*;
+
+fn lines(rows: &[Row]) -> String {
+    let mut text = Text::default();
+    output(rows, &mut text);
+    text.0
+}
+
+#[test]
+fn the_table_stands_as_it_is_written_down() {
+    let mut tree = Tree::new();
+    let first = [("frame", 0), ("update", 0), ("ai", 10), ("", 110), ("ai", 110), ("", 150)];
+    play(&mut tree, (0, 1000), &[&first[..], &[("", 250), ("render", 250)]].concat());
+    let second = [("", 1000), ("", 1000), ("frame", 1000), ("update", 1000), ("", 2000)];
+    play(&mut tree, (1000, 2000), &[&second[..], &[("", 2000)]].concat());
+    let expected = "  Min :   Avg :   Max :   # : Profile Name
+--------------------------------------------
+  0.0 :   0.0 :   0.0 :   1 : frame
+ 11.0 :  55.5 : 100.0 :   1 :  update
+  0.0 :   7.0 :  14.0 :   0 :   ai
+  0.0 :  37.5 :  75.0 :   0 :  render
+
+";
+    assert_eq!(lines(&tree.rows(1.0)), expected);
+}
+
+#[test]
+fn the_averages_of_a_thread_that_plays_frames_sum_to_about_100() {
+    let _alone = exclusive();
+    set_enabled(true);
+    forget();
+    for frame in 1..=20 {
+        begin_frame();
+        {
+            scope!("update of the sum");
+            for _ in 0..3 {
+                scope!("part of the sum");
+                std::hint::black_box((0..2000).sum::<u64>());
+            }
+        }
+        end_frame(frame);
+    }
+    let threads = threads();
+    let sum: f64 = threads[0].rows.iter().map(|row| row.average).sum();
+    assert!((sum - 100.0).abs() < 1.0, "{sum}\n{}", report());
+    let rows: Vec<_> = threads[0].rows.iter().map(|it| (it.name, it.parents, it.calls)).collect();
+    assert_eq!(rows, [("frame", 0, 1), ("update of the sum", 1, 1), ("part of the sum", 2, 3)]);
+    assert!(reset(Some("part of the sum")) && !reset(Some("never opened, ever")));
+    set_enabled(false);
+}
+
+#[test]
+fn scopes_of_other_threads_are_rows_of_their_own() {
+    let _alone = exclusive();
+    set_enabled(true);
+    forget();
+    begin_frame();
+    let other = std::thread::Builder::new().name("painter of the test".into());
+    let work = || {
+        scope!("painting");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    };
+    other.spawn(work).unwrap().join().unwrap();
+    end_frame(7);
+    let frames = frames(0, 10);
+    let found = frames[0].scopes.iter().find(|it| it.thread == "painter of the test").unwrap();
+    assert_eq!((frames[0].index, found.name, found.parents), (7, "painting", 0));
+    assert!(found.seconds > 0.0005 && found.began >= 0.0);
+    assert!(report().contains("painter of the test:\n  Min :"), "{}", report());
+    let folded = folded_stacks();
+    assert!(folded.lines().any(|line| line.starts_with("painter of the test;painting ")));
+    let trace = chrome_trace();
+    assert!(trace.contains("\"args\":{\"name\":\"painter of the test\"}"), "{trace}");
+    assert!(crate::foundation::sjson::parse(&trace).is_ok(), "JSON is SJSON, too");
+    set_enabled(false);
+}
+
+#[test]
+fn while_nothing_is_profiled_nothing_is_written_down() {
+    let _alone = exclusive();
+    set_enabled(false);
+    forget();
+    begin_frame();
+    {
+        scope!("unseen");
+    }
+    end_frame(1);
+    assert!(frames(0, 10).is_empty());
+    assert!(threads().iter().all(|thread| thread.rows.is_empty()));
+}
+
+#[test]
+fn only_so_many_frames_are_kept() {
+    let _alone = exclusive();
+    set_enabled(true);
+    forget();
+    for frame in 1..=FRAMES_KEPT as u64 + 5 {
+        begin_frame();
+        end_frame(frame);
+    }
+    let kept = frames(0, usize::MAX);
+    assert_eq!((kept.len(), kept[0].index), (FRAMES_KEPT, 6));
+    assert_eq!(frames(603, usize::MAX).len(), 2);
+    assert_eq!(frames(0, 3)[0].index, 603);
+    set_enabled(false);
+}

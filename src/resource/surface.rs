@@ -1,0 +1,319 @@
+//! The block `surface` of a material file, and its compiled form: how meshes with the material take
+//! light, by the metallic-roughness model of glTF 2.0. Loads no textures.
+
+use super::shading::{FILTERS, WRAPS};
+use crate::error;
+use crate::foundation::blob::{Reader, Writer};
+use crate::foundation::sjson::{self, Entry, Value};
+use crate::foundation::suggest::hint;
+use crate::foundation::{Color, Error};
+use crate::resource::kind::Compiling;
+
+/// What may be done with alpha, by the words of material files.
+pub const ALPHAS: [&str; 3] = ["opaque", "mask", "blend"];
+/// The textures of a surface, in the order of [`SurfaceFile::textures`].
+pub const TEXTURES: [&str; 5] = [
+    "base_color_texture",
+    "metal_rough_texture",
+    "normal_texture",
+    "occlusion_texture",
+    "emissive_texture",
+];
+/// Which of them hold numbers and not colours.
+pub const IS_DATA: [bool; 5] = [false, true, true, true, false];
+
+const KEYS: [&str; 18] = [
+    "base_color",
+    "metallic",
+    "roughness",
+    "emissive",
+    "normal_scale",
+    "occlusion_strength",
+    "alpha",
+    "alpha_cutoff",
+    "double_sided",
+    "unlit",
+    "filter",
+    "wrap",
+    "base_color_texture",
+    "metal_rough_texture",
+    "normal_texture",
+    "occlusion_texture",
+    "emissive_texture",
+    "emissive_strength",
+];
+
+/// A surface as its file says it. Colours are linear, alpha not multiplied in.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SurfaceFile {
+    pub base_color: [f32; 4],
+    pub metallic: f32,
+    pub roughness: f32,
+    pub emissive: [f32; 3],
+    pub emissive_strength: f32,
+    pub normal_scale: f32,
+    pub occlusion_strength: f32,
+    /// The index in [`ALPHAS`].
+    pub alpha: u8,
+    pub alpha_cutoff: f32,
+    pub double_sided: bool,
+    pub unlit: bool,
+    /// Names of textures.
+    pub textures: [Option<String>; 5],
+    /// Indices in `FILTERS` and `WRAPS`; without a filter, as the texture has it. A texture is
+    /// repeated where nothing else is said.
+    pub filter: Option<u8>,
+    pub wrap: u8,
+}
+
+impl SurfaceFile {
+    /// What a block says that says nothing.
+    pub const DEFAULT: SurfaceFile = SurfaceFile {
+        base_color: [1.0; 4],
+        metallic: 0.0,
+        roughness: 1.0,
+        emissive: [0.0; 3],
+        emissive_strength: 1.0,
+        normal_scale: 1.0,
+        occlusion_strength: 1.0,
+        alpha: 0,
+        alpha_cutoff: 0.5,
+        double_sided: false,
+        unlit: false,
+        textures: [None, None, None, None, None],
+        filter: None,
+        wrap: 1,
+    };
+
+    /// Reads the block; the error has its line.
+    pub fn parse(block: Value) -> Result<SurfaceFile, (usize, String)> {
+        let mut surface = SurfaceFile::DEFAULT;
+        let must = || {
+            let words = "'surface' must be a block: surface = { base_color = \"#c04020\" }";
+            (block.line(), words.to_string())
+        };
+        for entry in block.entries().ok_or_else(must)? {
+            surface.set(&entry).map_err(|words| (entry.line(), words))?;
+        }
+        Ok(surface)
+    }
+
+    fn set(&mut self, entry: &Entry) -> Result<(), String> {
+        let (key, value) = (entry.key, entry.value);
+        let must = |what: &str| format!("'{key}' of a surface must be {what}, got {}", value.kind());
+        let within = |least: f64, most: f64| match value.as_f64() {
+            Some(number) if number >= least && number <= most => Ok(number as f32),
+            Some(number) => Err(format!("'{key}' must be from {least} to {most}, got {number}")),
+            None => Err(must("a number")),
+        };
+        let truth = || value.as_bool().ok_or_else(|| must("true or false"));
+        let choice = |choices: &[&str]| {
+            let word = value.as_str().ok_or_else(|| must("a word in quotes"))?;
+            let found = choices.iter().position(|known| *known == word);
+            found.map(|index| index as u8).ok_or_else(|| {
+                let all = choices.join("\", \"");
+                format!("'{key}' must be one of \"{all}\", got \"{word}\"")
+            })
+        };
+        if let Some(place) = TEXTURES.iter().position(|known| *known == key) {
+            let name = value.as_str().ok_or_else(|| must("the name of a texture"))?;
+            self.textures[place] = Some(name.to_string());
+            return Ok(());
+        }
+        match key {
+            "base_color" => self.base_color = color(value).ok_or_else(|| must(COLOR))?,
+            "emissive" => {
+                let [r, g, b, _] = color(value).ok_or_else(|| must(COLOR))?;
+                self.emissive = [r, g, b];
+            }
+            "metallic" => self.metallic = within(0.0, 1.0)?,
+            "roughness" => self.roughness = within(0.0, 1.0)?,
+            "emissive_strength" => self.emissive_strength = within(0.0, 1e6)?,
+            "normal_scale" => self.normal_scale = within(-16.0, 16.0)?,
+            "occlusion_strength" => self.occlusion_strength = within(0.0, 1.0)?,
+            "alpha" => self.alpha = choice(&ALPHAS)?,
+            "alpha_cutoff" => self.alpha_cutoff = within(0.0, 1.0)?,
+            "double_sided" => self.double_sided = truth()?,
+            "unlit" => self.unlit = truth()?,
+            "filter" => self.filter = Some(choice(&FILTERS)?),
+            "wrap" => self.wrap = choice(&WRAPS)?,
+            _ => return Err(format!("a surface has no '{key}'{}", hint(key, KEYS))),
+        }
+        Ok(())
+    }
+
+    /// Refuses pictures that were imported as colours where numbers are wanted: half of their
+    /// slopes would be lost. What is missing is found missing when the material is loaded.
+    pub fn check_textures(&self, compiling: &mut Compiling) -> Result<(), String> {
+        for (place, texture) in self.textures.iter().enumerate() {
+            let Some(texture) = texture.as_ref().filter(|_| IS_DATA[place]) else { continue };
+            let key = TEXTURES[place];
+            let settings = format!("{texture}.texture");
+            if let Some(bytes) = compiling.read_if_there(&settings) {
+                let document = sjson::parse_bytes(&bytes);
+                let said = document.as_ref().ok().and_then(|one| one.root().get("data"));
+                if said.and_then(Value::as_bool) != Some(true) {
+                    return Err(format!(
+                        "'{key}' takes numbers, and {settings} imports the picture as colours: \
+                         write data = true there"
+                    ));
+                }
+                continue;
+            }
+            let plain = ["png", "jpg", "jpeg", "tga", "bmp", "qoi", "webp"];
+            let there = |ending: &&str| compiling.exists(&format!("{texture}.{ending}"));
+            if plain.iter().any(there) {
+                return Err(format!(
+                    "'{key}' takes numbers, and the picture '{texture}' is imported as colours: \
+                     write data = true in a file {settings}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn write(&self, writer: &mut Writer) {
+        let floats = self.base_color.iter().chain(&self.emissive);
+        for float in floats.chain(&[
+            self.metallic,
+            self.roughness,
+            self.emissive_strength,
+            self.normal_scale,
+            self.occlusion_strength,
+            self.alpha_cutoff,
+        ]) {
+            writer.u32(float.to_bits());
+        }
+        for byte in [
+            self.alpha,
+            u8::from(self.double_sided),
+            u8::from(self.unlit),
+            self.filter.unwrap_or(u8::MAX),
+            self.wrap,
+        ] {
+            writer.u8(byte);
+        }
+        for texture in &self.textures {
+            writer.text(texture.as_deref().unwrap_or_default());
+        }
+    }
+
+    pub fn read(reader: &mut Reader) -> Result<SurfaceFile, Error> {
+        let mut floats = [0.0; 13];
+        for float in &mut floats {
+            *float = f32::from_bits(reader.u32()?);
+        }
+        let [r, g, b, a, er, eg, eb, metallic, roughness, strength, normal, occlusion, cutoff] =
+            floats;
+        let choice = |index: u8, most: usize| match usize::from(index) < most {
+            true => Ok(index),
+            false => Err(error!("it is damaged: there is no choice {index}")),
+        };
+        let alpha = choice(reader.u8()?, ALPHAS.len())?;
+        let (double_sided, unlit) = (reader.u8()? == 1, reader.u8()? == 1);
+        let filter = match reader.u8()? {
+            u8::MAX => None,
+            index => Some(choice(index, FILTERS.len())?),
+        };
+        let wrap = choice(reader.u8()?, WRAPS.len())?;
+        let mut textures = [const { None }; 5];
+        for texture in &mut textures {
+            let name = reader.text()?;
+            *texture = (!name.is_empty()).then(|| name.to_string());
+        }
+        Ok(SurfaceFile {
+            base_color: [r, g, b, a],
+            metallic,
+            roughness,
+            emissive: [er, eg, eb],
+            emissive_strength: strength,
+            normal_scale: normal,
+            occlusion_strength: occlusion,
+            alpha,
+            alpha_cutoff: cutoff,
+            double_sided,
+            unlit,
+            textures,
+            filter,
+            wrap,
+        })
+    }
+}
+
+const COLOR: &str = "a colour such as \"#ff8000\", or three or four numbers of linear light";
+
+/// A colour as text, or linear numbers.
+fn color(value: Value) -> Option<[f32; 4]> {
+    if let Some(text) = value.as_str() {
+        let digits = text.strip_prefix('#')?;
+        if !matches!(digits.len(), 6 | 8) || !digits.is_ascii() {
+            return None;
+        }
+        let mut parts = [255.0; 4];
+        for (part, at) in parts.iter_mut().zip((0..digits.len()).step_by(2)) {
+            *part = f32::from(u8::from_str_radix(&digits[at..at + 2], 16).ok()?);
+        }
+        let [red, green, blue, alpha] = parts;
+        let [r, g, b, _] = Color { red, green, blue, alpha: 255.0 }.to_light();
+        return Some([r, g, b, alpha / 255.0]);
+    }
+    let numbers: Vec<f32> =
+        value.items()?.map(|item| item.as_f64().map(|n| n as f32)).collect::<Option<_>>()?;
+    match numbers[..] {
+        [r, g, b] => Some([r, g, b, 1.0]),
+        [r, g, b, a] => Some([r, g, b, a]),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::foundation::sjson::parse;
+
+    fn parsed(text: &str) -> Result<SurfaceFile, String> {
+        let document = parse(text).unwrap();
+        let block = document.root().get("surface").unwrap();
+        SurfaceFile::parse(block).map_err(|(line, words)| format!("{line}: {words}"))
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let surface = parsed(
+            "surface = { base_color = \"#ff000080\" metallic = 1 roughness = 0.25 emissive = [1, \
+             2, 3]\n normal_texture = \"a/b\" alpha = \"mask\" double_sided = true wrap = \
+             \"clamp\" }",
+        )
+        .unwrap();
+        assert_eq!(surface.base_color, [1.0, 0.0, 0.0, 128.0 / 255.0]);
+        assert_eq!((surface.alpha, surface.wrap), (1, 0));
+        let mut writer = Writer::default();
+        surface.write(&mut writer);
+        let bytes = writer.finish();
+        assert_eq!(SurfaceFile::read(&mut Reader::new(&bytes)).unwrap(), surface);
+        for length in 0..bytes.len() {
+            assert!(SurfaceFile::read(&mut Reader::new(&bytes[..length])).is_err(), "{length}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_says_where_and_why() {
+        let check = |text: &str, words: &str| {
+            assert_eq!(parsed(&format!("surface = {text}")).unwrap_err(), words);
+        };
+        check("3", "1: 'surface' must be a block: surface = { base_color = \"#c04020\" }");
+        check("{\n metalic = 1 }", "2: a surface has no 'metalic', did you mean 'metallic'?");
+        check("{ metallic = 2 }", "1: 'metallic' must be from 0 to 1, got 2");
+        check("{ alpha = \"glass\" }", "1: 'alpha' must be one of \"opaque\", \"mask\", \
+             \"blend\", got \"glass\"");
+        check(
+            "{ base_color = \"red\" }",
+            "1: 'base_color' of a surface must be a colour such as \"#ff8000\", or three or four \
+             numbers of linear light, got text",
+        );
+        check(
+            "{ normal_texture = 1 }",
+            "1: 'normal_texture' of a surface must be the name of a texture, got number",
+        );
+    }
+}

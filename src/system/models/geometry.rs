@@ -1,0 +1,229 @@
+//! Triangles on their way to the renderer's vertices: normals and tangents where there are none,
+//! corners split where two of them cannot share a vertex. Knows no files.
+
+use crate::foundation::{Vec2, Vec3, Vec4};
+use crate::packet::mesh::Vertex;
+
+/// Where normals come from that are missing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Missing {
+    /// Each triangle is flat, as glTF 2.0 (3.7.2.1) wants it.
+    Flat,
+    /// Triangles that share a vertex are round there.
+    Smooth,
+}
+
+/// Triangles as they come. Lists that are empty are made; the others are as long as `positions`.
+#[derive(Clone, Debug, Default)]
+pub struct Corners {
+    pub positions: Vec<Vec3>,
+    pub normals: Vec<Vec3>,
+    /// The last: 1 or -1, the side on which the texture's up is.
+    pub tangents: Vec<Vec4>,
+    pub uvs: Vec<Vec2>,
+    /// sRGB and alpha.
+    pub colors: Vec<[u8; 4]>,
+    /// Three for each triangle, all below the number of positions.
+    pub indices: Vec<u32>,
+}
+
+/// Triangles as they are drawn.
+#[derive(Clone, Debug, Default)]
+pub struct Built {
+    pub vertices: Vec<Vertex>,
+    pub indices: Vec<u32>,
+    /// Of which corner each vertex was made.
+    pub from: Vec<u32>,
+}
+
+impl Corners {
+    /// Makes vertices.
+    pub fn build(&self, missing: Missing) -> Built {
+        let mut built = Built {
+            vertices: Vec::new(),
+            indices: self.indices.clone(),
+            from: (0..self.positions.len() as u32).collect(),
+        };
+        let mut normals = self.normals.clone();
+        if normals.is_empty() {
+            normals = match missing {
+                Missing::Flat => self.flat(&mut built),
+                Missing::Smooth => self.smooth(),
+            };
+        }
+        let tangents = match self.tangents.is_empty() {
+            true => self.made_tangents(&mut built, &mut normals),
+            false => built.from.iter().map(|from| self.tangents[*from as usize]).collect(),
+        };
+        built.vertices = (0..built.from.len())
+            .map(|at| {
+                let from = built.from[at] as usize;
+                Vertex {
+                    position: self.positions[from].to_array(),
+                    normal: Vertex::packed(normals[at], 0.0),
+                    tangent: Vertex::packed(tangents[at].truncate(), tangents[at].w),
+                    uv: self.uvs.get(from).map_or([0.0; 2], |uv| uv.to_array()),
+                    color: self.colors.get(from).copied().unwrap_or([255; 4]),
+                }
+            })
+            .collect();
+        built
+    }
+
+    fn triangle(&self, built: &Built, first: usize) -> [usize; 3] {
+        [0, 1, 2].map(|corner| built.from[built.indices[first + corner] as usize] as usize)
+    }
+
+    fn places(&self, corners: [usize; 3]) -> [Vec3; 3] {
+        corners.map(|corner| self.positions[corner])
+    }
+
+    /// A vertex of its own for each corner, with the normal of its triangle.
+    fn flat(&self, built: &mut Built) -> Vec<Vec3> {
+        let mut normals = Vec::with_capacity(self.indices.len());
+        for corners in self.indices.chunks_exact(3) {
+            let [a, b, c] = self.places([0, 1, 2].map(|i| corners[i] as usize));
+            let normal = (b - a).cross(c - a).normalize_or(Vec3::Z);
+            normals.extend([normal; 3]);
+        }
+        built.from.clone_from(&self.indices);
+        built.indices = (0..self.indices.len() as u32).collect();
+        normals
+    }
+
+    /// The sum of the triangles' normals around each vertex, weighted by their areas.
+    fn smooth(&self) -> Vec<Vec3> {
+        let mut normals = vec![Vec3::ZERO; self.positions.len()];
+        for corners in self.indices.chunks_exact(3) {
+            let corners = [0, 1, 2].map(|i| corners[i] as usize);
+            let [a, b, c] = self.places(corners);
+            for corner in corners {
+                normals[corner] += (b - a).cross(c - a);
+            }
+        }
+        normals.iter().map(|normal| normal.normalize_or(Vec3::Z)).collect()
+    }
+
+    /// Tangents along the texture's u, weighted by the angles of the corners; a vertex that is on
+    /// both sides of a mirrored texture becomes two. After M. Mikkelsen, "Simulation of Wrinkled
+    /// Surfaces Revisited" (2008), without its welding: vertices are shared as they come.
+    fn made_tangents(&self, built: &mut Built, normals: &mut Vec<Vec3>) -> Vec<Vec4> {
+        if self.uvs.is_empty() {
+            return normals.iter().map(|normal| normal.any_orthonormal_vector().extend(1.0)).collect();
+        }
+        let mut sums = vec![Vec3::ZERO; built.from.len()];
+        let mut sides = vec![0.0f32; built.from.len()];
+        let mut others = vec![u32::MAX; built.from.len()];
+        for first in (0..built.indices.len()).step_by(3) {
+            let corners = self.triangle(built, first);
+            let [a, b, c] = self.places(corners);
+            let [ta, tb, tc] = corners.map(|corner| self.uvs[corner]);
+            let ((e1, e2), (d1, d2)) = ((b - a, c - a), (tb - ta, tc - ta));
+            let area = d1.x * d2.y - d2.x * d1.y;
+            if area.abs() < 1e-20 {
+                continue;
+            }
+            let along = (e1 * d2.y - e2 * d1.y) / area;
+            // v goes down the picture; its up is the other way.
+            let up = -(e2 * d1.x - e1 * d2.x) / area;
+            let places = [a, b, c];
+            for corner in 0..3 {
+                let mut at = built.indices[first + corner] as usize;
+                let normal = normals[at];
+                let side = if normal.cross(along).dot(up) < 0.0 { -1.0 } else { 1.0 };
+                if sides[at] != 0.0 && sides[at] != side {
+                    if others[at] == u32::MAX {
+                        others[at] = built.from.len() as u32;
+                        built.from.push(built.from[at]);
+                        normals.push(normal);
+                        sums.push(Vec3::ZERO);
+                        sides.push(side);
+                        others.push(u32::MAX);
+                    }
+                    at = others[at] as usize;
+                    built.indices[first + corner] = at as u32;
+                }
+                sides[at] = side;
+                let (p, q) = (places[(corner + 1) % 3], places[(corner + 2) % 3]);
+                let angle = angle(p - places[corner], q - places[corner]);
+                let flat = along - normal * normal.dot(along);
+                sums[at] += flat.normalize_or_zero() * angle;
+            }
+        }
+        let made = sums.iter().zip(normals).zip(&sides).map(|((sum, normal), side)| {
+            let side = if *side == 0.0 { 1.0 } else { *side };
+            sum.try_normalize().unwrap_or_else(|| normal.any_orthonormal_vector()).extend(side)
+        });
+        made.collect()
+    }
+}
+
+fn angle(a: Vec3, b: Vec3) -> f32 {
+    let lengths = (a.length_squared() * b.length_squared()).sqrt();
+    if lengths > 0.0 { (a.dot(b) / lengths).clamp(-1.0, 1.0).acos() } else { 0.0 }
+}
+
+/// A part of linear light from 0 to 1 as sRGB has it (IEC 61966-2-1).
+pub fn to_srgb(light: f32) -> u8 {
+    let light = light.clamp(0.0, 1.0);
+    let curved =
+        if light <= 0.003_130_8 { light * 12.92 } else { 1.055 * light.powf(1.0 / 2.4) - 0.055 };
+    (curved * 255.0 + 0.5) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two triangles in the plane z = 0, seen from above, with a picture upright on them.
+    fn square() -> Corners {
+        let at = |x: f32, y: f32| Vec3::new(x, y, 0.0);
+        Corners {
+            positions: vec![at(0.0, 0.0), at(1.0, 0.0), at(1.0, 1.0), at(0.0, 1.0)],
+            uvs: vec![Vec2::new(0.0, 1.0), Vec2::ONE, Vec2::new(1.0, 0.0), Vec2::ZERO],
+            indices: vec![0, 1, 2, 0, 2, 3],
+            ..Corners::default()
+        }
+    }
+
+    #[test]
+    fn normals_and_tangents_are_made_where_there_are_none() {
+        let built = square().build(Missing::Smooth);
+        assert_eq!(built.vertices.len(), 4);
+        for vertex in &built.vertices {
+            assert_eq!(vertex.normal, [0, 0, 127, 0]);
+            assert_eq!(vertex.tangent, [127, 0, 0, 127], "u along x, the picture's up along y");
+        }
+        assert_eq!(square().build(Missing::Flat).vertices.len(), 6);
+    }
+
+    #[test]
+    fn a_vertex_on_both_sides_of_a_mirrored_picture_becomes_two() {
+        let mut corners = square();
+        corners.positions.push(Vec3::new(2.0, 0.0, 0.0));
+        corners.positions.push(Vec3::new(2.0, 1.0, 0.0));
+        corners.uvs.extend([Vec2::new(0.0, 1.0), Vec2::ZERO]);
+        corners.indices.extend([1, 4, 5, 1, 5, 2]);
+        let built = corners.build(Missing::Smooth);
+        assert_eq!(built.vertices.len(), 8, "the two in the middle are there twice");
+        let sides: Vec<i8> = built.indices.iter().map(|i| built.vertices[*i as usize].tangent[3]).collect();
+        assert_eq!(sides[..6], [127; 6]);
+        assert_eq!(sides[6..], [-127; 6]);
+    }
+
+    #[test]
+    fn triangles_without_area_give_numbers_all_the_same() {
+        let mut corners = square();
+        corners.positions = vec![Vec3::ZERO; 4];
+        corners.uvs = vec![Vec2::ZERO; 4];
+        for missing in [Missing::Flat, Missing::Smooth] {
+            let built = corners.build(missing);
+            assert!(built.vertices.iter().all(|vertex| vertex.normal != [0; 4]));
+        }
+    }
+
+    #[test]
+    fn light_is_curved_as_srgb_is() {
+        assert_eq!((to_srgb(0.0), to_srgb(1.0), to_srgb(0.214)), (0, 255, 127));
+    }
+}

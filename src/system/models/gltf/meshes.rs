@@ -1,0 +1,273 @@
+//! Meshes of a glTF file: every primitive a part, all of them in one list of vertices.
+
+use super::accessor::{Source, missing};
+use super::nodes::{direction, turned};
+use super::surfaces::Surfaces;
+use crate::error;
+use crate::foundation::{Error, Vec2, Vec3, Vec4};
+use crate::packet::mesh::{Bounds, INDICES_MAX, PARTS_MAX, Part, VERTICES_MAX};
+use crate::system::models::data::MeshData;
+use crate::system::models::geometry::{Corners, Missing, to_srgb};
+use crate::system::models::names::Names;
+use gltf::json::accessor::Type;
+use gltf::json::mesh::{Mode, Primitive, Semantic};
+use gltf::json::validation::Checked;
+
+/// Reads all meshes; what cannot be shown is told in `warnings`.
+pub fn read(
+    source: &Source,
+    surfaces: &Surfaces,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<MeshData>, Error> {
+    let mut names = Names::default();
+    let mut made = Vec::new();
+    for (index, mesh) in source.root.meshes.iter().enumerate() {
+        let name = names.add(mesh.name.as_deref(), "mesh", index);
+        let mut data = MeshData {
+            name,
+            vertices: Vec::new(),
+            indices: Vec::new(),
+            parts: Vec::new(),
+            surfaces: Vec::new(),
+            bounds: Bounds::of(&[]),
+            joints: Vec::new(),
+            weights: Vec::new(),
+            targets: Vec::new(),
+        };
+        for (part, primitive) in mesh.primitives.iter().enumerate() {
+            let added = add(source, surfaces, &mut data, primitive, (part, &mut *warnings));
+            added.map_err(|fault| {
+                error!("mesh '{}', primitive {part}: {}", data.name, fault.message)
+            })?;
+        }
+        data.bounds = Bounds::of(&data.vertices);
+        made.push(data);
+    }
+    Ok(made)
+}
+
+fn attribute(primitive: &Primitive, semantic: Semantic) -> Option<usize> {
+    primitive.attributes.get(&Checked::Valid(semantic)).map(|index| index.value())
+}
+
+/// Refuses a list that is not as long as the positions.
+fn same<T>(list: Vec<T>, count: usize, what: &str) -> Result<Vec<T>, Error> {
+    match list.len() == count {
+        true => Ok(list),
+        false => Err(error!("it has {count} positions and {} {what}", list.len())),
+    }
+}
+
+fn add(
+    source: &Source,
+    surfaces: &Surfaces,
+    data: &mut MeshData,
+    primitive: &Primitive,
+    (part, warnings): (usize, &mut Vec<String>),
+) -> Result<(), Error> {
+    let material = primitive.material.map(|index| index.value());
+    if let Some(index) = material.filter(|index| *index >= source.root.materials.len()) {
+        return Err(missing("material", index));
+    }
+    let Some(positions) = attribute(primitive, Semantic::Positions) else {
+        return Err(error!("it has no positions"));
+    };
+    let indices = indices(source, primitive, source.count(positions)?)?;
+    let Some(indices) = indices else {
+        warnings.push(format!(
+            "primitive {part} of mesh '{}' is points or lines, which are not drawn",
+            data.name
+        ));
+        return Ok(());
+    };
+    let corners = corners(source, primitive, positions, indices, surfaces.transform(material))?;
+    if let Some(wrong) = corners.indices.iter().find(|i| **i as usize >= corners.positions.len()) {
+        return Err(error!(
+            "it has {} vertices, and an index says {wrong}",
+            corners.positions.len()
+        ));
+    }
+    let built = corners.build(Missing::Flat);
+    if data.vertices.len() + built.vertices.len() > VERTICES_MAX
+        || data.indices.len() + built.indices.len() > INDICES_MAX
+        || data.parts.len() == PARTS_MAX
+    {
+        return Err(error!(
+            "the mesh has more than {VERTICES_MAX} vertices, {INDICES_MAX} indices or {PARTS_MAX} \
+             primitives: split it"
+        ));
+    }
+    skin(source, primitive, data, &built.from, corners.positions.len())?;
+    targets(source, primitive, data, &built.from, corners.positions.len())?;
+    let material = material.map(|index| index as u32);
+    let place = data.surfaces.iter().position(|known| *known == material).unwrap_or_else(|| {
+        data.surfaces.push(material);
+        data.surfaces.len() - 1
+    });
+    data.parts.push(Part {
+        first: data.indices.len() as u32,
+        count: built.indices.len() as u32,
+        place: place as u32,
+    });
+    let base = data.vertices.len() as u32;
+    data.indices.extend(built.indices.iter().map(|index| index + base));
+    data.vertices.extend(built.vertices);
+    Ok(())
+}
+
+/// Three indices for each triangle; none for points and lines.
+fn indices(
+    source: &Source,
+    primitive: &Primitive,
+    count: usize,
+) -> Result<Option<Vec<u32>>, Error> {
+    let Checked::Valid(mode) = primitive.mode else {
+        return Err(error!("it has a mode that glTF does not know"));
+    };
+    if !matches!(mode, Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan) {
+        return Ok(None);
+    }
+    let listed: Vec<u32> = match primitive.indices {
+        Some(index) => {
+            let listed = source.wholes::<1>(index.value(), "indices", Type::Scalar)?;
+            listed.into_iter().map(|[index]| index).collect()
+        }
+        None => {
+            if count > VERTICES_MAX {
+                return Err(error!("it has {count} vertices, and {VERTICES_MAX} is the most"));
+            }
+            (0..count as u32).collect()
+        }
+    };
+    Ok(Some(match mode {
+        Mode::Triangles if !listed.len().is_multiple_of(3) => {
+            return Err(error!("it has {} indices, which are no triangles", listed.len()));
+        }
+        Mode::Triangles => listed,
+        // Every other triangle of a strip is turned round (glTF 2.0, 3.7.2.1).
+        Mode::TriangleStrip => (0..listed.len().saturating_sub(2))
+            .flat_map(|i| {
+                let (a, b) = if i % 2 == 0 { (i + 1, i + 2) } else { (i + 2, i + 1) };
+                [listed[i], listed[a], listed[b]]
+            })
+            .collect(),
+        _ => (1..listed.len().saturating_sub(1))
+            .flat_map(|i| [listed[i], listed[i + 1], listed[0]])
+            .collect(),
+    }))
+}
+
+fn corners(
+    source: &Source,
+    primitive: &Primitive,
+    positions: usize,
+    indices: Vec<u32>,
+    transform: super::surfaces::UvTransform,
+) -> Result<Corners, Error> {
+    let positions: Vec<Vec3> = source
+        .floats::<3>(positions, "positions", Type::Vec3)?
+        .into_iter()
+        .map(|position| Vec3::from_array(turned(position)))
+        .collect();
+    let count = positions.len();
+    let mut corners = Corners { positions, indices, ..Corners::default() };
+    if let Some(index) = attribute(primitive, Semantic::Normals) {
+        let normals = same(source.floats(index, "normals", Type::Vec3)?, count, "normals")?;
+        corners.normals = normals.into_iter().map(direction).collect();
+    }
+    if let Some(index) = attribute(primitive, Semantic::Tangents)
+        && !corners.normals.is_empty()
+    {
+        let tangents = same(source.floats(index, "tangents", Type::Vec4)?, count, "tangents")?;
+        let of = |[x, y, z, side]: [f32; 4]| -> Vec4 {
+            direction([x, y, z]).extend(if side < 0.0 { -1.0 } else { 1.0 })
+        };
+        corners.tangents = tangents.into_iter().map(of).collect();
+    }
+    let set = transform.set;
+    if let Some(index) = attribute(primitive, Semantic::TexCoords(set)) {
+        let uvs = source.floats(index, "texture coordinates", Type::Vec2)?;
+        let uvs = same(uvs, count, "texture coordinates")?;
+        corners.uvs = uvs.into_iter().map(|uv| transform.apply(Vec2::from_array(uv))).collect();
+    }
+    if let Some(index) = attribute(primitive, Semantic::Colors(0)) {
+        corners.colors = same(colors(source, index)?, count, "colours")?;
+    }
+    Ok(corners)
+}
+
+/// Linear colours, of three numbers or four, as sRGB.
+fn colors(source: &Source, index: usize) -> Result<Vec<[u8; 4]>, Error> {
+    let of = |[r, g, b, a]: [f32; 4]| {
+        [to_srgb(r), to_srgb(g), to_srgb(b), (a.clamp(0.0, 1.0) * 255.0 + 0.5) as u8]
+    };
+    let three = source.root.accessors.get(index).map(|accessor| accessor.type_);
+    Ok(match three {
+        Some(Checked::Valid(Type::Vec3)) => source
+            .floats::<3>(index, "colours", Type::Vec3)?
+            .into_iter()
+            .map(|[r, g, b]| of([r, g, b, 1.0]))
+            .collect(),
+        _ => source.floats::<4>(index, "colours", Type::Vec4)?.into_iter().map(of).collect(),
+    })
+}
+
+/// Joints and weights; parts of a mesh without any hold on to the first joint.
+fn skin(
+    source: &Source,
+    primitive: &Primitive,
+    data: &mut MeshData,
+    from: &[u32],
+    count: usize,
+) -> Result<(), Error> {
+    let joints = attribute(primitive, Semantic::Joints(0));
+    let weights = attribute(primitive, Semantic::Weights(0));
+    let before = data.vertices.len();
+    let (Some(joints), Some(weights)) = (joints, weights) else {
+        if !data.joints.is_empty() {
+            data.joints.resize(before + from.len(), [0; 4]);
+            data.weights.resize(before + from.len(), [1.0, 0.0, 0.0, 0.0]);
+        }
+        return Ok(());
+    };
+    let joints = same(source.wholes::<4>(joints, "joints", Type::Vec4)?, count, "joints")?;
+    let weights = same(source.floats::<4>(weights, "weights", Type::Vec4)?, count, "weights")?;
+    data.joints.resize(before, [0; 4]);
+    data.weights.resize(before, [1.0, 0.0, 0.0, 0.0]);
+    for from in from {
+        let four = joints[*from as usize];
+        if let Some(wrong) = four.iter().find(|joint| **joint > u32::from(u16::MAX)) {
+            return Err(error!("a vertex names joint {wrong}, which no skin has"));
+        }
+        data.joints.push(four.map(|joint| joint as u16));
+        data.weights.push(weights[*from as usize]);
+    }
+    Ok(())
+}
+
+/// Morph targets: how far positions are moved.
+fn targets(
+    source: &Source,
+    primitive: &Primitive,
+    data: &mut MeshData,
+    from: &[u32],
+    count: usize,
+) -> Result<(), Error> {
+    let before = data.vertices.len();
+    let targets = primitive.targets.as_deref().unwrap_or_default();
+    if data.targets.len() < targets.len() {
+        data.targets.resize(targets.len(), vec![[0.0; 3]; before]);
+    }
+    for (place, target) in data.targets.iter_mut().enumerate() {
+        let positions = targets.get(place).and_then(|target| target.positions);
+        match positions {
+            None => target.resize(before + from.len(), [0.0; 3]),
+            Some(index) => {
+                let moved = source.floats::<3>(index.value(), "morph targets", Type::Vec3)?;
+                let moved = same(moved, count, "moved ones in a morph target")?;
+                target.extend(from.iter().map(|from| turned(moved[*from as usize])));
+            }
+        }
+    }
+    Ok(())
+}

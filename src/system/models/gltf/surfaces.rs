@@ -1,0 +1,249 @@
+//! Materials and pictures of a glTF file, as surfaces.
+
+use super::accessor::{Source, missing};
+use super::buffers;
+use crate::error;
+use crate::foundation::{Error, Vec2};
+use crate::packet::mesh::Alpha;
+use crate::packet::texture::{Sampling, Wrap};
+use crate::resource::kind::Compiling;
+use crate::system::models::data::{ModelData, SurfaceData, SurfacePicture};
+use crate::system::models::names::Names;
+use crate::system::models::{Picture, Use};
+use gltf::json::extensions::texture::TextureTransform;
+use gltf::json::material::{AlphaMode, Material};
+use gltf::json::texture::{MagFilter, WrappingMode};
+use gltf::json::validation::Checked;
+use std::collections::HashMap;
+
+/// How a material's textures lie on its meshes (KHR_texture_transform), and which of their
+/// coordinates they take. Meshes are made with it: all textures of a material lie alike.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct UvTransform {
+    pub set: u32,
+    offset: Vec2,
+    rotation: f32,
+    scale: Vec2,
+}
+
+impl UvTransform {
+    const NONE: UvTransform =
+        UvTransform { set: 0, offset: Vec2::ZERO, rotation: 0.0, scale: Vec2::ONE };
+
+    fn of(set: u32, transform: Option<&TextureTransform>) -> UvTransform {
+        let Some(transform) = transform else { return UvTransform { set, ..UvTransform::NONE } };
+        UvTransform {
+            set: transform.tex_coord.unwrap_or(set),
+            offset: Vec2::from_array(transform.offset.0),
+            rotation: transform.rotation.0,
+            scale: Vec2::from_array(transform.scale.0),
+        }
+    }
+
+    pub fn apply(self, uv: Vec2) -> Vec2 {
+        let (uv, (sin, cos)) = (uv * self.scale, self.rotation.sin_cos());
+        Vec2::new(cos * uv.x + sin * uv.y, cos * uv.y - sin * uv.x) + self.offset
+    }
+}
+
+/// What meshes have to know of the materials.
+pub struct Surfaces {
+    transforms: Vec<UvTransform>,
+}
+
+impl Surfaces {
+    pub fn transform(&self, material: Option<usize>) -> UvTransform {
+        material.map_or(UvTransform::NONE, |index| self.transforms[index])
+    }
+}
+
+/// Makes a texture's data of a picture.
+pub type BuildPicture<'a> = &'a mut dyn FnMut(&Picture) -> Result<Vec<u8>, Error>;
+
+/// What pictures are read with, and the ones that there are.
+pub struct Pictures<'a, 'b> {
+    pub source: &'a Source<'a>,
+    pub compiling: &'a mut Compiling<'b>,
+    pub build: BuildPicture<'a>,
+    /// The data of all, one after the other.
+    pub bulk: Vec<u8>,
+    known: HashMap<(usize, Use), u32>,
+}
+
+/// A texture of a material.
+struct Info<'a> {
+    index: usize,
+    set: u32,
+    transform: Option<&'a TextureTransform>,
+}
+
+impl<'a, 'b> Pictures<'a, 'b> {
+    pub fn new(
+        source: &'a Source<'a>,
+        compiling: &'a mut Compiling<'b>,
+        build: BuildPicture<'a>,
+    ) -> Pictures<'a, 'b> {
+        Pictures { source, compiling, build, bulk: Vec::new(), known: HashMap::new() }
+    }
+
+    /// The bytes of an image, and what its file's name ends with.
+    fn bytes(&mut self, index: usize) -> Result<(Vec<u8>, String), Error> {
+        let image = self.source.root.images.get(index).ok_or_else(|| missing("image", index))?;
+        let (bytes, name) = match (&image.uri, image.buffer_view) {
+            (_, Some(view)) => (self.source.view(view)?.to_vec(), String::new()),
+            (Some(uri), None) => (buffers::fetch(uri, self.compiling)?, uri.clone()),
+            (None, None) => return Err(error!("it has neither a uri nor a buffer view")),
+        };
+        let ending = match &bytes[..] {
+            [0x89, b'P', b'N', b'G', ..] => "png".to_string(),
+            [0xff, 0xd8, ..] => "jpg".to_string(),
+            [b'R', b'I', b'F', b'F', ..] => "webp".to_string(),
+            [0xab, b'K', b'T', b'X', ..] => "ktx2".to_string(),
+            [b'D', b'D', b'S', b' ', ..] => "dds".to_string(),
+            _ => name.rsplit_once('.').map_or(String::new(), |(_, end)| end.to_lowercase()),
+        };
+        Ok((bytes, ending))
+    }
+
+    fn add(&mut self, model: &mut ModelData, info: &Info, usage: Use) -> Result<SurfacePicture, Error> {
+        let root = self.source.root;
+        let texture = root.textures.get(info.index).ok_or_else(|| missing("texture", info.index))?;
+        let image = texture.source.value();
+        let sampler = match texture.sampler.map(|sampler| sampler.value()) {
+            None => None,
+            Some(index) => {
+                Some(root.samplers.get(index).ok_or_else(|| missing("sampler", index))?)
+            }
+        };
+        let sampling = Sampling {
+            nearest: sampler
+                .is_some_and(|one| one.mag_filter == Some(Checked::Valid(MagFilter::Nearest))),
+            // The engine has one for both directions.
+            wrap: match sampler.map(|one| one.wrap_s) {
+                Some(Checked::Valid(WrappingMode::ClampToEdge)) => Wrap::Clamp,
+                Some(Checked::Valid(WrappingMode::MirroredRepeat)) => Wrap::Mirror,
+                _ => Wrap::Repeat,
+            },
+        };
+        let number = match self.known.get(&(image, usage)) {
+            Some(known) => *known,
+            None => {
+                let data = self.bytes(image).and_then(|(bytes, ending)| {
+                    (self.build)(&Picture { bytes, ending, usage })
+                });
+                let data = data.map_err(|fault| error!("image {image}: {}", fault.message))?;
+                let start = self.bulk.len();
+                self.bulk.extend(data);
+                model.pictures.push(start..self.bulk.len());
+                let number = model.pictures.len() as u32 - 1;
+                self.known.insert((image, usage), number);
+                number
+            }
+        };
+        Ok(Some((number, sampling)))
+    }
+}
+
+/// Reads all materials with their pictures.
+pub fn read(pictures: &mut Pictures, model: &mut ModelData) -> Result<Surfaces, Error> {
+    let root = pictures.source.root;
+    let mut names = Names::default();
+    let mut transforms = Vec::new();
+    for (index, material) in root.materials.iter().enumerate() {
+        let name = names.add(material.name.as_deref(), "material", index);
+        let (surface, transform) = one(pictures, model, material, &name)
+            .map_err(|fault| error!("material '{name}': {}", fault.message))?;
+        model.surfaces.push(surface);
+        transforms.push(transform);
+    }
+    Ok(Surfaces { transforms })
+}
+
+/// The textures of a material, in the order of [`SurfaceData::pictures`].
+fn infos(material: &Material) -> [Option<Info<'_>>; 5] {
+    let metal = &material.pbr_metallic_roughness;
+    [
+        textured(&metal.base_color_texture),
+        textured(&metal.metallic_roughness_texture),
+        material.normal_texture.as_ref().map(|texture| Info {
+            index: texture.index.value(),
+            set: texture.tex_coord,
+            transform: None,
+        }),
+        material.occlusion_texture.as_ref().map(|texture| Info {
+            index: texture.index.value(),
+            set: texture.tex_coord,
+            transform: None,
+        }),
+        textured(&material.emissive_texture),
+    ]
+}
+
+fn textured(info: &Option<gltf::json::texture::Info>) -> Option<Info<'_>> {
+    let info = info.as_ref()?;
+    let transform = info.extensions.as_ref().and_then(|all| all.texture_transform.as_ref());
+    Some(Info { index: info.index.value(), set: info.tex_coord, transform })
+}
+
+fn one(
+    pictures: &mut Pictures,
+    model: &mut ModelData,
+    material: &Material,
+    name: &str,
+) -> Result<(SurfaceData, UvTransform), Error> {
+    let metal = &material.pbr_metallic_roughness;
+    let alpha = match material.alpha_mode {
+        Checked::Valid(AlphaMode::Opaque) => Alpha::Opaque,
+        Checked::Valid(AlphaMode::Mask) => {
+            Alpha::Mask(material.alpha_cutoff.map_or(0.5, |cutoff| cutoff.0))
+        }
+        Checked::Valid(AlphaMode::Blend) => Alpha::Blend,
+        Checked::Invalid => return Err(error!("it has an alpha mode that glTF does not know")),
+    };
+    let uses = [
+        Use::Color { opaque: alpha == Alpha::Opaque },
+        Use::Data,
+        Use::Data,
+        Use::Data,
+        Use::Color { opaque: true },
+    ];
+    let infos = infos(material);
+    let mut found = [None; 5];
+    let mut transform = None;
+    for ((slot, info), usage) in found.iter_mut().zip(&infos).zip(uses) {
+        let Some(info) = info else { continue };
+        *slot = pictures.add(model, info, usage)?;
+        let own = UvTransform::of(info.set, info.transform);
+        if *transform.get_or_insert(own) != own {
+            model.warnings.push(format!(
+                "the textures of material '{name}' do not lie alike (texture coordinates or \
+                 KHR_texture_transform): all lie as the first of them does"
+            ));
+        }
+    }
+    let extensions = material.extensions.as_ref();
+    let strength = extensions.and_then(|all| all.emissive_strength.as_ref());
+    let strength = strength.map_or(1.0, |strength| strength.emissive_strength.0);
+    let surface = SurfaceData {
+        name: name.to_string(),
+        base_color: metal.base_color_factor.0,
+        metallic: metal.metallic_factor.0.clamp(0.0, 1.0),
+        roughness: metal.roughness_factor.0.clamp(0.0, 1.0),
+        emissive: material.emissive_factor.0.map(|part| part * strength),
+        normal_scale: material.normal_texture.as_ref().map_or(1.0, |texture| texture.scale),
+        occlusion_strength: material
+            .occlusion_texture
+            .as_ref()
+            .map_or(1.0, |texture| texture.strength.0.clamp(0.0, 1.0)),
+        alpha,
+        double_sided: material.double_sided,
+        unlit: extensions.is_some_and(|all| all.unlit.is_some()),
+        pictures: found,
+    };
+    let numbers = surface.base_color.iter().chain(&surface.emissive);
+    let finite = numbers.chain([&surface.normal_scale]).all(|number| number.is_finite());
+    match finite {
+        true => Ok((surface, transform.unwrap_or(UvTransform::NONE))),
+        false => Err(error!("it has a number that is not finite")),
+    }
+}

@@ -1,0 +1,70 @@
+//! Models of a running game: what was read of glTF files and the engine's own shapes, and the
+//! meshes in them and of the game's own making. What the renderer has to do about meshes is queued
+//! as `MeshChange` and taken by `flush`. Knows no scripts, no units and no graphics interface;
+//! textures and materials are put together with it above (src/engine/models.rs).
+//!
+//! A mesh has a name: `models/barrel/Lid` is the mesh `Lid` of the model `models/barrel`, and
+//! `models/barrel` its only one.
+
+pub mod data;
+pub mod geometry;
+pub mod gltf;
+mod names;
+mod registry;
+pub mod shapes;
+
+use crate::foundation::Handle;
+use crate::packet::mesh::{Bounds, MeshSlot};
+use data::ModelData;
+
+pub use registry::Models;
+
+/// The most meshes, of models and of the game's own, that can be there at once.
+pub const MESHES_MAX: usize = 1 << 16;
+
+/// A mesh's place in the table of [`Models`]. It stays the same when its model is loaded again.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct MeshNumber(pub u32);
+
+/// What a picture is for: how its texels are made.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Use {
+    /// Colours; where they are opaque, their alpha means nothing.
+    Color { opaque: bool },
+    /// Numbers.
+    Data,
+}
+
+/// A picture as a model brings it.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    pub bytes: Vec<u8>,
+    /// What the name of such a file ends with: `png`.
+    pub ending: String,
+    pub usage: Use,
+}
+
+/// A loaded model.
+#[derive(Debug)]
+pub struct Model {
+    pub name: String,
+    /// Without its triangles, which the renderer has.
+    pub data: ModelData,
+    /// By the data's meshes.
+    pub meshes: Vec<MeshNumber>,
+    /// By the data's surfaces: handles of materials.
+    pub materials: Vec<Handle>,
+}
+
+/// What is known of a mesh.
+#[derive(Clone, Debug)]
+pub struct MeshEntry {
+    pub name: String,
+    pub slot: MeshSlot,
+    pub bounds: Bounds,
+    /// The materials of its places, and what the file calls them.
+    pub materials: Vec<Option<Handle>>,
+    pub material_names: Vec<String>,
+    pub triangles: u32,
+    pub vertices: u32,
+}

@@ -1,0 +1,315 @@
+//! Bodies one by one: made, asked, pushed, moved, ended.
+
+use super::{BODIES_MAX, Body, BodyId, FOUND, Filter, Locks, Motion, Owner, Physics};
+use crate::foundation::{Error, Quat, Vec3};
+use rapier3d::prelude as rapier;
+use rapier3d::prelude::{ActiveCollisionTypes, ActiveEvents, ColliderHandle, RigidBodyBuilder};
+
+/// The groups of a collider: with whom it collides, and whether questions find it.
+fn groups(filter: Filter, collides: bool, found: bool) -> rapier::InteractionGroups {
+    let set = if collides { filter.collides & !FOUND } else { 0 };
+    let set = set | if found { FOUND } else { 0 };
+    let [is, set] = [filter.is & !FOUND, set].map(rapier::Group::from_bits_retain);
+    rapier::InteractionGroups::new(is, set, rapier::InteractionTestMode::And)
+}
+
+impl Physics {
+    /// Adds a body.
+    ///
+    /// # Errors
+    /// There are [`BODIES_MAX`] already, or a shape cannot be made.
+    pub fn add(&mut self, body: &Body) -> Result<BodyId, Error> {
+        if self.len() >= BODIES_MAX {
+            return Err(crate::error!(
+                "{BODIES_MAX} actors are in the world already (BODIES_MAX): destroy some first"
+            ));
+        }
+        let events = match body.tells || body.trigger {
+            true => ActiveEvents::COLLISION_EVENTS,
+            false => ActiveEvents::empty(),
+        };
+        // A trigger notices what is moved by scripts, too.
+        let types = match body.trigger {
+            true => ActiveCollisionTypes::default() | ActiveCollisionTypes::KINEMATIC_KINEMATIC,
+            false => ActiveCollisionTypes::default(),
+        };
+        let mut colliders = Vec::new();
+        for part in &body.parts {
+            let collider = part
+                .shape
+                .builder()?
+                .position(rapier::Pose::from_parts(part.position, part.rotation))
+                .sensor(body.trigger)
+                .friction(part.friction)
+                .restitution(part.restitution)
+                .density(if body.mass.is_some() { 0.0 } else { part.density })
+                .collision_groups(groups(body.filter, true, true))
+                .active_events(events)
+                .active_collision_types(types)
+                .user_data(body.owner);
+            colliders.push(collider.build());
+        }
+        let locks = match self.setup.flat {
+            true => body.locks.with(Locks::FLAT),
+            false => body.locks,
+        };
+        let builder = RigidBodyBuilder::new(body.motion.rapier())
+            .pose(rapier::Pose::from_parts(body.position, body.rotation))
+            .linear_damping(body.linear_damping)
+            .angular_damping(body.angular_damping)
+            .gravity_scale(body.gravity)
+            .ccd_enabled(body.continuous)
+            .locked_axes(locks.rapier())
+            .user_data(body.owner);
+        let handle = self.world.insert_body(builder.build());
+        for collider in colliders {
+            self.world.colliders.insert_with_parent(collider, handle, &mut self.world.bodies);
+        }
+        let made = BodyId(handle);
+        if let Some(mass) = body.mass {
+            self.set_mass(made, mass);
+        }
+        self.track.fresh.push(handle);
+        self.show_to_queries(made);
+        Ok(made)
+    }
+
+    /// Takes a body away, with the joints on it.
+    pub fn remove(&mut self, body: BodyId) {
+        for collider in self.body(body).colliders().to_vec() {
+            if let Some(known) = self.world.colliders.get(collider) {
+                self.collector.gone.push((collider, known.user_data, known.is_sensor()));
+            }
+        }
+        self.wake_touching(body);
+        self.world.remove_body(body.0);
+    }
+
+    /// Whether the body is there.
+    pub fn has(&self, body: BodyId) -> bool {
+        self.world.bodies.get(body.0).is_some()
+    }
+
+    pub(super) fn body(&self, body: BodyId) -> &rapier::RigidBody {
+        self.world.bodies.get(body.0).expect("the owner keeps no body that it removed")
+    }
+
+    pub(super) fn body_mut(&mut self, body: BodyId) -> &mut rapier::RigidBody {
+        self.world.bodies.get_mut(body.0).expect("the owner keeps no body that it removed")
+    }
+
+    /// Lets questions find a body where it is now, and not only after the next step.
+    fn show_to_queries(&mut self, body: BodyId) {
+        let pose = *self.body(body).position();
+        for handle in self.body(body).colliders().to_vec() {
+            let Some(collider) = self.world.colliders.get_mut(handle) else { continue };
+            let local = collider.position_wrt_parent().copied();
+            collider.set_position(pose * local.unwrap_or(rapier::Pose::IDENTITY));
+            let bounds = collider.compute_aabb();
+            let parameters = &self.world.integration_parameters;
+            self.world.broad_phase.set_aabb(parameters, handle, bounds);
+        }
+    }
+
+    /// Wakes what touches a body that does not move by itself, and so does not wake it.
+    fn wake_touching(&mut self, body: BodyId) {
+        let colliders = self.body(body).colliders().to_vec();
+        let mut others = Vec::new();
+        for collider in colliders {
+            for pair in self.world.narrow_phase.contact_pairs_with(collider) {
+                let other =
+                    if pair.collider1 == collider { pair.collider2 } else { pair.collider1 };
+                others.extend(self.collider(other).and_then(rapier::Collider::parent));
+            }
+        }
+        for other in others {
+            self.world.wake_up(other, true);
+        }
+    }
+
+    pub fn owner(&self, body: BodyId) -> Owner {
+        self.body(body).user_data
+    }
+
+    pub fn position(&self, body: BodyId) -> Vec3 {
+        self.body(body).translation()
+    }
+
+    pub fn rotation(&self, body: BodyId) -> Quat {
+        *self.body(body).rotation()
+    }
+
+    pub fn velocity(&self, body: BodyId) -> Vec3 {
+        self.body(body).linvel()
+    }
+
+    pub fn angular_velocity(&self, body: BodyId) -> Vec3 {
+        self.body(body).angvel()
+    }
+
+    /// The velocity of a point that moves with the body, given in the world.
+    pub fn point_velocity(&self, body: BodyId, point: Vec3) -> Vec3 {
+        self.body(body).velocity_at_point(point)
+    }
+
+    /// Kilograms.
+    pub fn mass(&self, body: BodyId) -> f32 {
+        self.body(body).mass()
+    }
+
+    /// Sets the mass, spread over the shapes by their volumes; kilograms, above 0.
+    pub fn set_mass(&mut self, body: BodyId, mass: f32) {
+        let handles = self.body(body).colliders().to_vec();
+        let volume = |handle: &ColliderHandle| self.collider(*handle).map_or(0.0, |c| c.volume());
+        let volumes: f32 = handles.iter().map(volume).sum();
+        for handle in &handles {
+            if let Some(collider) = self.world.colliders.get_mut(*handle) {
+                collider.set_density(if volumes > 0.0 { mass / volumes } else { 0.0 });
+            }
+        }
+        let extra = if volumes > 0.0 { 0.0 } else { mass };
+        let found = self.world.bodies.get_mut(body.0);
+        let found = found.expect("the owner keeps no body that it removed");
+        found.set_additional_mass(extra, true);
+        found.recompute_mass_properties_from_colliders(&self.world.colliders);
+    }
+
+    pub fn center_of_mass(&self, body: BodyId) -> Vec3 {
+        self.body(body).center_of_mass()
+    }
+
+    pub fn motion(&self, body: BodyId) -> Motion {
+        match self.body(body).body_type() {
+            rapier::RigidBodyType::Fixed => Motion::Static,
+            rapier::RigidBodyType::Dynamic => Motion::Dynamic,
+            _ => Motion::Kinematic,
+        }
+    }
+
+    /// Makes a body static, dynamic or kinematic.
+    pub fn set_motion(&mut self, body: BodyId, motion: Motion) {
+        self.body_mut(body).set_body_type(motion.rapier(), true);
+    }
+
+    pub fn is_sleeping(&self, body: BodyId) -> bool {
+        self.body(body).is_sleeping()
+    }
+
+    pub fn wake_up(&mut self, body: BodyId) {
+        self.world.wake_up(body.0, true);
+    }
+
+    pub fn put_to_sleep(&mut self, body: BodyId) {
+        self.body_mut(body).sleep();
+    }
+
+    pub fn set_velocity(&mut self, body: BodyId, velocity: Vec3) {
+        self.body_mut(body).set_linvel(velocity, true);
+    }
+
+    pub fn set_angular_velocity(&mut self, body: BodyId, velocity: Vec3) {
+        self.body_mut(body).set_angvel(velocity, true);
+    }
+
+    /// Kilograms times metres a second, at the centre of mass.
+    pub fn add_impulse(&mut self, body: BodyId, impulse: Vec3) {
+        self.body_mut(body).apply_impulse(impulse, true);
+    }
+
+    /// The same at a point of the world.
+    pub fn add_impulse_at(&mut self, body: BodyId, impulse: Vec3, point: Vec3) {
+        self.body_mut(body).apply_impulse_at_point(impulse, point, true);
+    }
+
+    pub fn add_torque_impulse(&mut self, body: BodyId, impulse: Vec3) {
+        self.body_mut(body).apply_torque_impulse(impulse, true);
+    }
+
+    /// Linear and angular damping.
+    pub fn damping(&self, body: BodyId) -> (f32, f32) {
+        let body = self.body(body);
+        (body.linear_damping(), body.angular_damping())
+    }
+
+    pub fn set_damping(&mut self, body: BodyId, linear: f32, angular: f32) {
+        let body = self.body_mut(body);
+        body.set_linear_damping(linear);
+        body.set_angular_damping(angular);
+    }
+
+    pub fn gravity_scale(&self, body: BodyId) -> f32 {
+        self.body(body).gravity_scale()
+    }
+
+    pub fn set_gravity_scale(&mut self, body: BodyId, scale: f32) {
+        self.body_mut(body).set_gravity_scale(scale, true);
+    }
+
+    /// Friction and restitution of its first shape.
+    pub fn material(&self, body: BodyId) -> (f32, f32) {
+        let first = self.body(body).colliders().first();
+        let first = first.and_then(|handle| self.collider(*handle));
+        first.map_or((0.0, 0.0), |collider| (collider.friction(), collider.restitution()))
+    }
+
+    /// Sets friction and restitution of all its shapes.
+    pub fn set_material(&mut self, body: BodyId, friction: f32, restitution: f32) {
+        self.each_collider(body, |collider| {
+            collider.set_friction(friction);
+            collider.set_restitution(restitution);
+        });
+    }
+
+    fn each_collider(&mut self, body: BodyId, each: impl Fn(&mut rapier::Collider)) {
+        for handle in self.body(body).colliders().to_vec() {
+            if let Some(collider) = self.world.colliders.get_mut(handle) {
+                each(collider);
+            }
+        }
+    }
+
+    /// With whom a body collides, whether it does at all, and whether questions find it.
+    pub fn set_filter(&mut self, body: BodyId, filter: Filter, collides: bool, found: bool) {
+        let groups = groups(filter, collides, found);
+        self.each_collider(body, |collider| collider.set_collision_groups(groups));
+        self.wake_touching(body);
+        self.wake_up(body);
+    }
+
+    /// Puts a body somewhere at once, through whatever is between.
+    pub fn teleport(&mut self, body: BodyId, position: Vec3, rotation: Quat) {
+        self.wake_touching(body);
+        self.body_mut(body).set_position(rapier::Pose::from_parts(position, rotation), true);
+        self.track.put(body.0);
+        self.show_to_queries(body);
+    }
+
+    /// Where a kinematic body should be after the next step; what is in its way is pushed.
+    pub fn drive(&mut self, body: BodyId, position: Vec3, rotation: Quat) {
+        let pose = rapier::Pose::from_parts(position, rotation);
+        self.body_mut(body).set_next_kinematic_position(pose);
+    }
+
+    /// The owners of all that touches a body, sorted and each once.
+    pub fn touching(&self, body: BodyId) -> Vec<Owner> {
+        let mut owners = Vec::new();
+        for collider in self.body(body).colliders() {
+            for pair in self.world.narrow_phase.contact_pairs_with(*collider) {
+                if pair.has_any_active_contact() {
+                    let first = pair.collider1 == *collider;
+                    let other = if first { pair.collider2 } else { pair.collider1 };
+                    owners.extend(self.collider(other).map(|collider| collider.user_data));
+                }
+            }
+            for (one, two, touch) in self.world.narrow_phase.intersection_pairs_with(*collider) {
+                let other = if one == *collider { two } else { one };
+                if touch {
+                    owners.extend(self.collider(other).map(|collider| collider.user_data));
+                }
+            }
+        }
+        owners.sort_unstable();
+        owners.dedup();
+        owners
+    }
+}

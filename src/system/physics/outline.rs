@@ -1,0 +1,150 @@
+//! Bodies as lines, for the eyes of whoever makes the game.
+
+use super::{BodyId, Physics};
+use crate::foundation::Vec3;
+use rapier3d::prelude as rapier;
+use rapier3d::prelude::{Pose, RigidBodyHandle};
+use std::f32::consts::{FRAC_PI_2, TAU};
+
+/// Parts of a circle.
+const PARTS: usize = 16;
+/// Half the width of the piece of a plane that is shown, in metres.
+const PLANE: f32 = 10.0;
+
+/// What a body is, for its colour.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Look {
+    Still,
+    Awake,
+    Asleep,
+    Driven,
+    Trigger,
+}
+
+impl Physics {
+    /// The lines of all bodies, each with what it is of.
+    pub fn outlines(&self, mut each: impl FnMut(Look, Vec3, Vec3)) {
+        for (handle, body) in self.world.bodies.iter() {
+            let look = self.look(body);
+            self.outline_of(handle, &mut |from, to| each(look, from, to));
+        }
+    }
+
+    /// The lines of one body.
+    pub fn outline(&self, body: BodyId, mut each: impl FnMut(Vec3, Vec3)) {
+        self.outline_of(body.0, &mut each);
+    }
+
+    fn look(&self, body: &rapier::RigidBody) -> Look {
+        let first = body.colliders().first().and_then(|handle| self.collider(*handle));
+        if first.is_some_and(rapier::Collider::is_sensor) {
+            return Look::Trigger;
+        }
+        match body.body_type() {
+            rapier::RigidBodyType::Fixed => Look::Still,
+            rapier::RigidBodyType::Dynamic if body.is_sleeping() => Look::Asleep,
+            rapier::RigidBodyType::Dynamic => Look::Awake,
+            _ => Look::Driven,
+        }
+    }
+
+    fn outline_of(&self, body: RigidBodyHandle, each: &mut dyn FnMut(Vec3, Vec3)) {
+        let Some(body) = self.world.bodies.get(body) else { return };
+        for handle in body.colliders() {
+            if let Some(collider) = self.collider(*handle) {
+                let pose = *body.position()
+                    * collider.position_wrt_parent().copied().unwrap_or(Pose::IDENTITY);
+                shape(collider.shape(), &pose, each);
+            }
+        }
+    }
+}
+
+/// A circle, or a part of one, about the middle, from the first axis to the second.
+fn arc(
+    pose: &Pose,
+    middle: Vec3,
+    [first, second]: [Vec3; 2],
+    [from, to]: [f32; 2],
+    each: &mut dyn FnMut(Vec3, Vec3),
+) {
+    let at = |i: usize| {
+        let angle = from + (to - from) * i as f32 / PARTS as f32;
+        *pose * (middle + first * angle.cos() + second * angle.sin())
+    };
+    (0..PARTS).for_each(|i| each(at(i), at(i + 1)));
+}
+
+fn shape(of: &dyn rapier::Shape, pose: &Pose, each: &mut dyn FnMut(Vec3, Vec3)) {
+    let whole = [0.0, TAU];
+    if let Some(cuboid) = of.as_cuboid() {
+        boxed(cuboid.half_extents, pose, each);
+    } else if let Some(ball) = of.as_ball() {
+        let (x, y, z) = (Vec3::X * ball.radius, Vec3::Y * ball.radius, Vec3::Z * ball.radius);
+        for axes in [[x, y], [y, z], [x, z]] {
+            arc(pose, Vec3::ZERO, axes, whole, each);
+        }
+    } else if let Some(capsule) = of.as_capsule() {
+        let (a, b, r) = (capsule.segment.a, capsule.segment.b, capsule.radius);
+        let up = (b - a).normalize_or(Vec3::Z) * r;
+        let side = up.any_orthogonal_vector().normalize() * r;
+        let front = up.cross(side).normalize() * r;
+        for (end, out) in [(a, -up), (b, up)] {
+            arc(pose, end, [side, front], whole, each);
+            arc(pose, end, [out, side], [-FRAC_PI_2, FRAC_PI_2], each);
+            arc(pose, end, [out, front], [-FRAC_PI_2, FRAC_PI_2], each);
+        }
+        for way in [side, -side, front, -front] {
+            each(*pose * (a + way), *pose * (b + way));
+        }
+    } else if let Some(cylinder) = of.as_cylinder() {
+        let (x, z) = (Vec3::X * cylinder.radius, Vec3::Z * cylinder.radius);
+        let up = Vec3::Y * cylinder.half_height;
+        for end in [up, -up] {
+            arc(pose, end, [x, z], whole, each);
+        }
+        for way in [x, -x, z, -z] {
+            each(*pose * (way + up), *pose * (way - up));
+        }
+    } else if let Some(hull) = of.as_convex_polyhedron() {
+        let points = hull.points();
+        for edge in hull.edges() {
+            let [from, to] = edge.vertices.map(|index| points[index as usize]);
+            each(*pose * from, *pose * to);
+        }
+    } else if let Some(mesh) = of.as_trimesh() {
+        let points = mesh.vertices();
+        for triangle in mesh.indices() {
+            let [a, b, c] = triangle.map(|index| *pose * points[index as usize]);
+            each(a, b);
+            each(b, c);
+            each(c, a);
+        }
+    } else if let Some(compound) = of.as_compound() {
+        for (local, part) in compound.shapes() {
+            shape(&**part, &(*pose * *local), each);
+        }
+    } else if let Some(plane) = of.as_halfspace() {
+        let side = plane.normal.any_orthonormal_vector() * PLANE;
+        let front = plane.normal.cross(side);
+        let corners = [side + front, side - front, -side - front, -side + front];
+        for i in 0..4 {
+            each(*pose * corners[i], *pose * corners[(i + 1) % 4]);
+        }
+        each(*pose * Vec3::ZERO, *pose * plane.normal);
+    }
+}
+
+fn boxed(half: Vec3, pose: &Pose, each: &mut dyn FnMut(Vec3, Vec3)) {
+    let corner = |i: usize| {
+        let sign = |bit: usize| if i & bit == 0 { -1.0 } else { 1.0 };
+        *pose * (half * Vec3::new(sign(1), sign(2), sign(4)))
+    };
+    for i in 0..8 {
+        for bit in [1, 2, 4] {
+            if i & bit == 0 {
+                each(corner(i), corner(i | bit));
+            }
+        }
+    }
+}

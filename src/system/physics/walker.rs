@@ -1,0 +1,144 @@
+//! The way of a walking shape: along the ground, up steps, along walls; what it pushes against.
+
+use super::{Owner, Physics, Query, Shape};
+use crate::foundation::{Error, Quat, Vec3};
+use rapier3d::control::{
+    CharacterAutostep, CharacterCollision, CharacterLength, KinematicCharacterController,
+};
+use rapier3d::parry::query::ShapeCastOptions;
+use rapier3d::prelude as rapier;
+
+/// While it stands, a shape is pressed to the ground by this much and no more: with more, the
+/// controller does not climb steps and slides sideways. Metres.
+const PRESS: f32 = 0.005;
+/// What is kept free between the shape and everything else, in metres.
+const SKIN: f32 = 0.01;
+/// Ground that is less far below is stood on.
+const GROUND: f32 = 0.03;
+/// The z of a normal from which on something is below, and not at the side.
+const FLOOR: f32 = 0.7;
+
+/// How a shape walks.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Gait {
+    /// The highest step that it takes without a jump, in metres.
+    pub step_height: f32,
+    /// The steepest slope that it climbs, in radians.
+    pub slope_max: f32,
+    /// How far it is kept to the ground when that falls away, in metres.
+    pub snap: f32,
+    /// What it pushes dynamic bodies with, in kilograms.
+    pub mass: f32,
+}
+
+/// Where a walking shape got to.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Walk {
+    pub position: Vec3,
+    pub grounded: bool,
+    /// Whether something was in the way at its sides, above, below.
+    pub sides: bool,
+    pub up: bool,
+    pub down: bool,
+    /// Whose the ground is.
+    pub standing_on: Option<Owner>,
+}
+
+impl Gait {
+    fn controller(&self, falling: bool) -> KinematicCharacterController {
+        KinematicCharacterController {
+            up: Vec3::Z,
+            offset: CharacterLength::Absolute(SKIN),
+            autostep: (self.step_height > 0.0).then_some(CharacterAutostep {
+                max_height: CharacterLength::Absolute(self.step_height),
+                min_width: CharacterLength::Absolute(0.1),
+                include_dynamic_bodies: false,
+            }),
+            max_slope_climb_angle: self.slope_max,
+            min_slope_slide_angle: self.slope_max,
+            snap_to_ground: (self.snap > 0.0 && !falling)
+                .then_some(CharacterLength::Absolute(self.snap)),
+            ..KinematicCharacterController::default()
+        }
+    }
+}
+
+impl Physics {
+    /// Walks a shape by `way`, sliding along what is in it, in `seconds`; `standing`: whether it
+    /// stands on the ground now. Dynamic bodies in its way are pushed.
+    ///
+    /// # Errors
+    /// The shape cannot be.
+    pub fn walk(
+        &mut self,
+        shape: &Shape,
+        (from, standing): (Vec3, bool),
+        way: Vec3,
+        seconds: f32,
+        gait: &Gait,
+        query: &Query,
+    ) -> Result<Walk, Error> {
+        let shape = shape.shared()?;
+        // Rising, it must not be pulled down again.
+        let controller = gait.controller(way.z > 0.0 || !standing);
+        let press = if standing && way.z < -PRESS { -PRESS } else { way.z };
+        let pose = rapier::Pose::from_parts(from, Quat::IDENTITY);
+        let mut hits: Vec<CharacterCollision> = Vec::new();
+        let first = Vec3::new(way.x, way.y, press);
+        let queries = self.world.query_pipeline_with_filter(query.rapier());
+        let moved = controller.move_shape(seconds, &queries, &*shape, &pose, first, |hit| {
+            hits.push(hit);
+        });
+        let mut position = from + moved.translation;
+        let mut grounded = moved.grounded;
+        if !grounded && press > way.z {
+            // The ground ended: now it falls the rest of the way.
+            let pose = rapier::Pose::from_parts(position, Quat::IDENTITY);
+            let rest = Vec3::new(0.0, 0.0, way.z - press);
+            let falling = gait.controller(true);
+            let fell = falling.move_shape(seconds, &queries, &*shape, &pose, rest, |hit| {
+                hits.push(hit);
+            });
+            position += fell.translation;
+            grounded = fell.grounded;
+        }
+        let (mut sides, mut up, mut down) = (false, false, grounded);
+        for hit in &hits {
+            let z = hit.hit.normal1.z;
+            sides |= z.abs() < FLOOR;
+            down |= z >= FLOOR;
+            up |= z <= -FLOOR;
+        }
+        let mut standing_on = None;
+        if grounded || down {
+            let pose = rapier::Pose::from_parts(position, Quat::IDENTITY);
+            let options =
+                ShapeCastOptions { max_time_of_impact: 1.0, ..ShapeCastOptions::default() };
+            let down = Vec3::new(0.0, 0.0, -(SKIN + GROUND));
+            let found = queries.cast_shape(&pose, down, &*shape, options);
+            standing_on = found.and_then(|(collider, _)| {
+                self.world.colliders.get(collider).map(|collider| collider.user_data)
+            });
+        }
+        if gait.mass > 0.0 && seconds > 0.0 {
+            let rapier::PhysicsWorld { broad_phase, narrow_phase, bodies, colliders, .. } =
+                &mut self.world;
+            let mut queries = broad_phase.as_query_pipeline_mut(
+                narrow_phase.query_dispatcher(),
+                bodies,
+                colliders,
+                query.rapier(),
+            );
+            // What is stood on is not pushed.
+            let pushed = hits.iter().filter(|hit| hit.hit.normal1.z.abs() < FLOOR);
+            controller.solve_character_collision_impulses(
+                seconds,
+                &mut queries,
+                &*shape,
+                gait.mass,
+                pushed,
+            );
+        }
+        Ok(Walk { position, grounded, sides, up, down, standing_on })
+    }
+}

@@ -1,0 +1,112 @@
+//! What the shaders of scenes are bound to, as layouts. Binds nothing.
+
+use super::super::device::Device;
+use super::super::textures::{Textures, sampler_entry, texture_entry};
+
+/// Every layout.
+pub struct Layouts {
+    /// The view, draws, surfaces and shadow maps: group 0 of meshes.
+    pub scene: wgpu::BindGroupLayout,
+    /// A shadow map's matrix, draws and surfaces: group 0 of shadows.
+    pub map: wgpu::BindGroupLayout,
+    /// Five textures: group 1 of meshes and shadows.
+    pub set: wgpu::BindGroupLayout,
+    /// The view alone: group 0 of the sky and of what shows the picture.
+    pub view: wgpu::BindGroupLayout,
+    /// Light and depth: group 1 of what shows the picture.
+    pub light: wgpu::BindGroupLayout,
+    /// The same without depth.
+    pub light_alone: wgpu::BindGroupLayout,
+    /// The view and the batch: group 0 of particles.
+    pub particles: wgpu::BindGroupLayout,
+    /// Depth alone: group 2 of particles.
+    pub depth: wgpu::BindGroupLayout,
+    /// A texture and its sampler: group 1 of particles.
+    pub picture: wgpu::BindGroupLayout,
+}
+
+const BOTH: wgpu::ShaderStages = wgpu::ShaderStages::VERTEX_FRAGMENT;
+const VERTEX: wgpu::ShaderStages = wgpu::ShaderStages::VERTEX;
+const FRAGMENT: wgpu::ShaderStages = wgpu::ShaderStages::FRAGMENT;
+
+fn uniform(binding: u32) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: BOTH,
+        ty: wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Uniform,
+            has_dynamic_offset: true,
+            min_binding_size: None,
+        },
+        count: None,
+    }
+}
+
+fn storage(binding: u32, visibility: wgpu::ShaderStages) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility,
+        ty: wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Storage { read_only: true },
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
+        count: None,
+    }
+}
+
+fn picture(
+    binding: u32,
+    sample_type: wgpu::TextureSampleType,
+    view_dimension: wgpu::TextureViewDimension,
+    multisampled: bool,
+) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: FRAGMENT,
+        ty: wgpu::BindingType::Texture { sample_type, view_dimension, multisampled },
+        count: None,
+    }
+}
+
+impl Layouts {
+    pub fn new(device: &Device, textures: &Textures, samples: u32) -> Layouts {
+        use wgpu::TextureViewDimension::{D2, D2Array};
+        let many = samples > 1;
+        let depth_type = wgpu::TextureSampleType::Depth;
+        let plain = wgpu::TextureSampleType::Float { filterable: false };
+        let compare = wgpu::BindGroupLayoutEntry {
+            binding: 5,
+            visibility: FRAGMENT,
+            ty: wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Comparison),
+            count: None,
+        };
+        let make = |label, entries: &[wgpu::BindGroupLayoutEntry]| {
+            let descriptor = wgpu::BindGroupLayoutDescriptor { label: Some(label), entries };
+            device.device.create_bind_group_layout(&descriptor)
+        };
+        let set: Vec<_> =
+            (0..5).flat_map(|i| [texture_entry(2 * i), sampler_entry(2 * i + 1)]).collect();
+        Layouts {
+            scene: make(
+                "scene",
+                &[
+                    uniform(0),
+                    storage(1, VERTEX),
+                    storage(2, FRAGMENT),
+                    picture(3, depth_type, D2Array, false),
+                    picture(4, depth_type, D2Array, false),
+                    compare,
+                ],
+            ),
+            map: make("map", &[uniform(0), storage(1, VERTEX), storage(2, FRAGMENT)]),
+            set: make("set", &set),
+            view: make("view", &[uniform(0)]),
+            light: make("light", &[picture(0, plain, D2, many), picture(1, depth_type, D2, many)]),
+            particles: make("particles", &[uniform(0), uniform(1)]),
+            light_alone: make("light alone", &[picture(0, plain, D2, many)]),
+            depth: make("depth", &[picture(0, depth_type, D2, many)]),
+            picture: textures.layout().clone(),
+        }
+    }
+}

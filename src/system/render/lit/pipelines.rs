@@ -1,0 +1,349 @@
+//! Pipelines of scenes, made when they are first needed. Draws nothing.
+
+use super::super::device::Device;
+use super::super::materials::{DEPTH_FORMAT, blend_state};
+use super::super::scene::Class;
+use super::super::table::Map;
+use super::layouts::Layouts;
+use super::{LIGHT_FORMAT, PARTICLE_BYTES};
+use crate::packet::material::Blend;
+use crate::packet::mesh::Vertex;
+
+/// What a pipeline is for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Key {
+    /// Meshes of a class, [`Class::SHADOW`] included.
+    Mesh(Class),
+    Sky,
+    /// The light as a picture, on a target of a format; with the depth, too.
+    Show {
+        format: wgpu::TextureFormat,
+        deep: bool,
+    },
+    Particles(Blend),
+}
+
+/// Every pipeline.
+pub struct Pipelines {
+    mesh: wgpu::ShaderModule,
+    shadow: wgpu::ShaderModule,
+    sky: wgpu::ShaderModule,
+    show: wgpu::ShaderModule,
+    particles: wgpu::ShaderModule,
+    samples: u32,
+    made: Map<Key, wgpu::RenderPipeline>,
+}
+
+/// The shaders' sources, as they are for a number of samples.
+pub fn sources(samples: u32) -> [(&'static str, String); 5] {
+    let view = include_str!("view.wgsl");
+    let whole = |own: &str| {
+        let all = [view, own].join("\n");
+        if samples > 1 { all } else { all.replace("_multisampled_2d", "_2d") }
+    };
+    [
+        ("mesh", whole(include_str!("mesh.wgsl"))),
+        ("shadow", include_str!("shadow.wgsl").to_string()),
+        ("sky", whole(include_str!("sky.wgsl"))),
+        ("show", whole(include_str!("show.wgsl"))),
+        ("particles", whole(include_str!("particles.wgsl"))),
+    ]
+}
+
+const CORNER: [wgpu::VertexAttribute; 5] = wgpu::vertex_attr_array![
+    0 => Float32x3, 1 => Snorm8x4, 2 => Snorm8x4, 3 => Float32x2, 4 => Unorm8x4
+];
+const WHICH: [wgpu::VertexAttribute; 1] = wgpu::vertex_attr_array![5 => Uint32x2];
+const PARTICLE: [wgpu::VertexAttribute; 7] = wgpu::vertex_attr_array![
+    0 => Float32x3, 1 => Float32, 2 => Float32x2, 3 => Unorm8x4, 4 => Float32, 5 => Float32x4,
+    6 => Float32x3
+];
+
+/// What pipelines differ in.
+struct Parts<'a> {
+    label: &'static str,
+    layouts: &'a [Option<&'a wgpu::BindGroupLayout>],
+    module: &'a wgpu::ShaderModule,
+    vertex: &'static str,
+    fragment: Option<&'static str>,
+    constants: &'a [(&'static str, f64)],
+    buffers: &'a [Option<wgpu::VertexBufferLayout<'a>>],
+    strip: bool,
+    front: wgpu::FrontFace,
+    cull: Option<wgpu::Face>,
+    depth: Option<wgpu::DepthStencilState>,
+    samples: u32,
+    target: Option<(wgpu::TextureFormat, Option<wgpu::BlendState>)>,
+}
+
+fn depth_state(write: bool, compare: wgpu::CompareFunction) -> wgpu::DepthStencilState {
+    wgpu::DepthStencilState {
+        format: DEPTH_FORMAT,
+        depth_write_enabled: Some(write),
+        depth_compare: Some(compare),
+        stencil: wgpu::StencilState::default(),
+        bias: wgpu::DepthBiasState::default(),
+    }
+}
+
+fn make(device: &Device, parts: &Parts) -> wgpu::RenderPipeline {
+    let layout = device.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: Some(parts.label),
+        bind_group_layouts: parts.layouts,
+        immediate_size: 0,
+    });
+    let topology = match parts.strip {
+        true => wgpu::PrimitiveTopology::TriangleStrip,
+        false => wgpu::PrimitiveTopology::TriangleList,
+    };
+    let target = parts.target.clone().map(|(format, blend)| wgpu::ColorTargetState {
+        format,
+        blend,
+        write_mask: wgpu::ColorWrites::ALL,
+    });
+    let targets = [target];
+    device.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+        label: Some(parts.label),
+        layout: Some(&layout),
+        vertex: wgpu::VertexState {
+            module: parts.module,
+            entry_point: Some(parts.vertex),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            buffers: parts.buffers,
+        },
+        primitive: wgpu::PrimitiveState {
+            topology,
+            front_face: parts.front,
+            cull_mode: parts.cull,
+            ..Default::default()
+        },
+        depth_stencil: parts.depth.clone(),
+        multisample: wgpu::MultisampleState { count: parts.samples, ..Default::default() },
+        fragment: parts.fragment.map(|entry| wgpu::FragmentState {
+            module: parts.module,
+            entry_point: Some(entry),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                constants: parts.constants,
+                ..Default::default()
+            },
+            targets: if parts.target.is_some() { &targets } else { &[] },
+        }),
+        multiview_mask: None,
+        cache: None,
+    })
+}
+
+impl Pipelines {
+    pub fn new(device: &Device, samples: u32) -> Pipelines {
+        let [mesh, shadow, sky, show, particles] = sources(samples).map(|(label, source)| {
+            device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: Some(label),
+                source: wgpu::ShaderSource::Wgsl(source.into()),
+            })
+        });
+        Pipelines { mesh, shadow, sky, show, particles, samples, made: Map::default() }
+    }
+
+    /// Makes a pipeline, if it is not there.
+    pub fn need(&mut self, device: &Device, layouts: &Layouts, key: Key) {
+        if !self.made.contains_key(&key) {
+            let pipeline = match key {
+                Key::Mesh(class) if class.has(Class::SHADOW) => self.shadow(device, layouts, class),
+                Key::Mesh(class) => self.mesh(device, layouts, class),
+                Key::Sky => self.sky(device, layouts),
+                Key::Show { format, deep } => self.show(device, layouts, format, deep),
+                Key::Particles(blend) => self.particles(device, layouts, blend),
+            };
+            self.made.insert(key, pipeline);
+        }
+    }
+
+    /// A pipeline that was needed before.
+    pub fn get(&self, key: Key) -> &wgpu::RenderPipeline {
+        &self.made[&key]
+    }
+
+    fn mesh(&self, device: &Device, layouts: &Layouts, class: Class) -> wgpu::RenderPipeline {
+        let blend = class.has(Class::BLEND);
+        let constants = [("MASK", f64::from(u8::from(class.has(Class::MASK))))];
+        make(
+            device,
+            &Parts {
+                label: "mesh",
+                layouts: &[Some(&layouts.scene), Some(&layouts.set)],
+                module: &self.mesh,
+                vertex: "mesh_vertex",
+                fragment: Some("mesh_fragment"),
+                constants: &constants,
+                buffers: &mesh_buffers(),
+                strip: false,
+                front: match class.has(Class::MIRRORED) {
+                    true => wgpu::FrontFace::Cw,
+                    false => wgpu::FrontFace::Ccw,
+                },
+                cull: (!class.has(Class::DOUBLE)).then_some(wgpu::Face::Back),
+                depth: Some(depth_state(!blend, wgpu::CompareFunction::LessEqual)),
+                samples: self.samples,
+                target: Some((LIGHT_FORMAT, blend_state(over(blend)))),
+            },
+        )
+    }
+
+    fn shadow(&self, device: &Device, layouts: &Layouts, class: Class) -> wgpu::RenderPipeline {
+        let mask = class.has(Class::MASK);
+        let mut depth = depth_state(true, wgpu::CompareFunction::LessEqual);
+        // Surfaces along the light are moved back, so that they do not shadow themselves.
+        depth.bias = wgpu::DepthBiasState { constant: 2, slope_scale: 2.0, clamp: 0.0 };
+        let with_set = [Some(&layouts.map), Some(&layouts.set)];
+        make(
+            device,
+            &Parts {
+                label: "shadow",
+                layouts: if mask { &with_set } else { &with_set[..1] },
+                module: &self.shadow,
+                vertex: "shadow_vertex",
+                fragment: mask.then_some("shadow_fragment"),
+                constants: &[],
+                buffers: &mesh_buffers(),
+                strip: false,
+                front: wgpu::FrontFace::Ccw,
+                // What is thin and seen from one side alone casts a shadow to both.
+                cull: None,
+                depth: Some(depth),
+                samples: 1,
+                target: None,
+            },
+        )
+    }
+
+    fn sky(&self, device: &Device, layouts: &Layouts) -> wgpu::RenderPipeline {
+        make(
+            device,
+            &Parts {
+                label: "sky",
+                layouts: &[Some(&layouts.view)],
+                module: &self.sky,
+                vertex: "sky_vertex",
+                fragment: Some("sky_fragment"),
+                constants: &[],
+                buffers: &[],
+                strip: false,
+                front: wgpu::FrontFace::Ccw,
+                cull: None,
+                depth: Some(depth_state(false, wgpu::CompareFunction::LessEqual)),
+                samples: self.samples,
+                target: Some((LIGHT_FORMAT, None)),
+            },
+        )
+    }
+
+    fn show(
+        &self,
+        device: &Device,
+        layouts: &Layouts,
+        format: wgpu::TextureFormat,
+        deep: bool,
+    ) -> wgpu::RenderPipeline {
+        let light = if deep { &layouts.light } else { &layouts.light_alone };
+        make(
+            device,
+            &Parts {
+                label: "show",
+                layouts: &[Some(&layouts.view), Some(light)],
+                module: &self.show,
+                vertex: "show_vertex",
+                fragment: Some(if deep { "show_deep_fragment" } else { "show_fragment" }),
+                constants: &[("SAMPLES", f64::from(self.samples))],
+                buffers: &[],
+                strip: false,
+                front: wgpu::FrontFace::Ccw,
+                cull: None,
+                depth: deep.then(|| depth_state(true, wgpu::CompareFunction::Always)),
+                samples: 1,
+                target: Some((format, blend_state(Blend::Alpha))),
+            },
+        )
+    }
+
+    fn particles(&self, device: &Device, layouts: &Layouts, blend: Blend) -> wgpu::RenderPipeline {
+        let buffers = [Some(wgpu::VertexBufferLayout {
+            array_stride: PARTICLE_BYTES,
+            step_mode: wgpu::VertexStepMode::Instance,
+            attributes: &PARTICLE,
+        })];
+        make(
+            device,
+            &Parts {
+                label: "particles",
+                layouts: &[Some(&layouts.particles), Some(&layouts.picture), Some(&layouts.depth)],
+                module: &self.particles,
+                vertex: "particle_vertex",
+                fragment: Some("particle_fragment"),
+                constants: &[],
+                buffers: &buffers,
+                strip: true,
+                front: wgpu::FrontFace::Ccw,
+                cull: None,
+                depth: Some(depth_state(false, wgpu::CompareFunction::LessEqual)),
+                samples: self.samples,
+                target: Some((LIGHT_FORMAT, blend_state(blend))),
+            },
+        )
+    }
+}
+
+fn over(blend: bool) -> Blend {
+    if blend { Blend::Alpha } else { Blend::Replace }
+}
+
+fn mesh_buffers() -> [Option<wgpu::VertexBufferLayout<'static>>; 2] {
+    [
+        Some(wgpu::VertexBufferLayout {
+            array_stride: size_of::<Vertex>() as u64,
+            step_mode: wgpu::VertexStepMode::Vertex,
+            attributes: &CORNER,
+        }),
+        Some(wgpu::VertexBufferLayout {
+            array_stride: 8,
+            step_mode: wgpu::VertexStepMode::Instance,
+            attributes: &WHICH,
+        }),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::scene::CASCADES_MAX;
+    use super::*;
+    use crate::packet::scene::{SPOT_SHADOWS_MAX, SUNS_MAX, VIEW_LIGHTS_MAX};
+
+    #[test]
+    fn the_shaders_have_the_same_constants_as_the_packet() {
+        let view = include_str!("view.wgsl");
+        for (name, value) in [
+            ("SUNS_MAX", SUNS_MAX),
+            ("CASCADES_MAX", CASCADES_MAX),
+            ("SPOT_SHADOWS_MAX", SPOT_SHADOWS_MAX),
+            ("VIEW_LIGHTS_MAX", VIEW_LIGHTS_MAX),
+        ] {
+            let line = format!("const {name}: u32 = {value}u;");
+            assert!(view.contains(&line), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_shaders_are_right_with_and_without_several_samples() {
+        for samples in [1, 4] {
+            for (name, source) in sources(samples) {
+                let module = wgpu::naga::front::wgsl::parse_str(&source)
+                    .unwrap_or_else(|error| panic!("{name}: {}", error.emit_to_string(&source)));
+                let flags = wgpu::naga::valid::ValidationFlags::all();
+                let able = wgpu::naga::valid::Capabilities::empty();
+                let valid = wgpu::naga::valid::Validator::new(flags, able).validate(&module);
+                if let Err(error) = valid {
+                    panic!("{name}: {}", error.emit_to_string(&source));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+// The sky behind everything.
+
+struct Ray {
+    @builtin(position) clip: vec4f,
+    @location(0) at: vec2f,
+}
+
+@vertex
+fn sky_vertex(@builtin(vertex_index) index: u32) -> Ray {
+    // One triangle around all of it, at the far end.
+    let at = vec2f(f32(index & 1u), f32(index >> 1u)) * 4.0 - 1.0;
+    return Ray(vec4f(at, 1.0, 1.0), at);
+}
+
+@fragment
+fn sky_fragment(in: Ray) -> @location(0) vec4f {
+    let near = view.from_clip * vec4f(in.at, 0.0, 1.0);
+    let far = view.from_clip * vec4f(in.at, 1.0, 1.0);
+    let direction = normalize(far.xyz / far.w - near.xyz / near.w);
+    return vec4f(sky(direction, 0.0), 1.0);
+}

@@ -1,0 +1,241 @@
+//! What a view's shader is told: the camera, the sky, the lights that shine in it. Chooses lights;
+//! draws nothing.
+
+use super::cull::reaches;
+use super::shadows::{CASCADES_MAX, Cascades, SpotShadow};
+use super::store::Scene;
+use crate::foundation::{Mat4, Vec3, Vec4};
+use crate::packet::CameraFrame;
+use crate::packet::scene::{LightKind, SPOT_SHADOWS_MAX, SUNS_MAX, Sky, VIEW_LIGHTS_MAX};
+use bytemuck::{Pod, Zeroable};
+
+/// A sun, as scene.wgsl's `Sun` has it.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Pod, Zeroable)]
+pub struct SunData {
+    /// Towards the sun; the last is 1 where it casts shadows.
+    pub towards: [f32; 4],
+    pub color: [f32; 4],
+}
+
+/// A light with a place, as scene.wgsl's `Light` has it.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Pod, Zeroable)]
+pub struct LightData {
+    pub position: [f32; 3],
+    /// One through the square of its range.
+    pub falloff: f32,
+    pub color: [f32; 3],
+    /// Which of the spots' shadow maps; below 0: none.
+    pub shadow: f32,
+    pub direction: [f32; 3],
+    /// How its cone fades: the square of the cosine's product with this, plus the next.
+    pub cone_scale: f32,
+    pub cone_offset: f32,
+    /// Metres that a texel of its shadow map covers, for each metre of distance.
+    pub texel: f32,
+    pub spare: [f32; 2],
+}
+
+/// The uniform `view` of scene.wgsl.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Debug, Pod, Zeroable)]
+pub struct SceneUniform {
+    pub to_clip: [[f32; 4]; 4],
+    pub from_clip: [[f32; 4]; 4],
+    /// Where the camera is; the last is 0 for a camera without perspective.
+    pub eye: [f32; 4],
+    /// Which way it looks; the last is the time in seconds.
+    pub ahead: [f32; 4],
+    /// To its right and up.
+    pub right: [f32; 4],
+    pub up: [f32; 4],
+    /// The sky's colours; the last of each: exposure, whether it is shown, unused.
+    pub top: [f32; 4],
+    pub horizon: [f32; 4],
+    pub ground: [f32; 4],
+    /// The last is the density.
+    pub fog: [f32; 4],
+    /// Suns, lights, cascades, flags (bit 0: the target wants its colours encoded).
+    pub counts: [u32; 4],
+    /// Up to which distance ahead each cascade reaches.
+    pub cascade_ends: [f32; 4],
+    /// Metres that a texel of each covers.
+    pub cascade_texels: [f32; 4],
+    /// One through the texels on a side of the suns' and the spots' shadow maps; unused.
+    pub shadow: [f32; 4],
+    pub suns: [SunData; SUNS_MAX],
+    pub cascades: [[[f32; 4]; 4]; CASCADES_MAX],
+    pub spots: [[[f32; 4]; 4]; SPOT_SHADOWS_MAX],
+    pub lights: [LightData; VIEW_LIGHTS_MAX],
+}
+
+/// The lights of a view.
+#[derive(Default)]
+pub struct Chosen {
+    pub suns: Vec<SunData>,
+    pub lights: Vec<LightData>,
+    /// Which way the first sun shines that casts shadows.
+    pub shadow_sun: Option<Vec3>,
+    pub spots: Vec<SpotShadow>,
+    ranked: Vec<(f32, u32)>,
+}
+
+impl Chosen {
+    /// Chooses from a scene's lights: the suns, and of the others those that reach into the view
+    /// and whose reach is nearest to the camera.
+    pub fn choose(&mut self, scene: &Scene, eye: Vec3, planes: &[Vec4], spot_texels: u32) {
+        self.suns.clear();
+        self.lights.clear();
+        self.spots.clear();
+        self.ranked.clear();
+        self.shadow_sun = None;
+        for (i, light) in scene.lights.iter().enumerate() {
+            match light.kind {
+                LightKind::Sun { direction, casts_shadows } => {
+                    self.sun(direction, light.color, casts_shadows);
+                }
+                LightKind::Omni { position, range } | LightKind::Spot { position, range, .. } => {
+                    if range > 0.0 && reaches(position, range, planes) {
+                        self.ranked.push((position.distance(eye) - range, i as u32));
+                    }
+                }
+            }
+        }
+        self.ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        self.ranked.truncate(VIEW_LIGHTS_MAX);
+        for i in 0..self.ranked.len() {
+            let light = &scene.lights[self.ranked[i].1 as usize];
+            let mut data = LightData { color: light.color, shadow: -1.0, ..LightData::default() };
+            match light.kind {
+                LightKind::Sun { .. } => continue,
+                LightKind::Omni { position, range } => {
+                    data.position = position.to_array();
+                    data.falloff = 1.0 / (range * range);
+                    data.cone_offset = 1.0;
+                }
+                LightKind::Spot { position, direction, range, inner, outer, casts_shadows } => {
+                    data.position = position.to_array();
+                    data.falloff = 1.0 / (range * range);
+                    let direction = direction.normalize_or(Vec3::NEG_Z);
+                    data.direction = direction.to_array();
+                    // As KHR_lights_punctual of glTF has it.
+                    let outer = outer.clamp(0.001, std::f32::consts::FRAC_PI_2);
+                    let (inner, end) = (inner.clamp(0.0, outer).cos(), outer.cos());
+                    data.cone_scale = 1.0 / (inner - end).max(0.001);
+                    data.cone_offset = -end * data.cone_scale;
+                    let room = spot_texels > 0 && self.spots.len() < SPOT_SHADOWS_MAX;
+                    if casts_shadows && room {
+                        data.shadow = self.spots.len() as f32;
+                        let spot = SpotShadow::new(position, direction, range, outer);
+                        data.texel = spot.width / spot_texels as f32;
+                        self.spots.push(spot);
+                    }
+                }
+            }
+            self.lights.push(data);
+        }
+    }
+
+    fn sun(&mut self, direction: Vec3, [r, g, b]: [f32; 3], casts_shadows: bool) {
+        if self.suns.len() == SUNS_MAX {
+            return;
+        }
+        let direction = direction.normalize_or(Vec3::NEG_Z);
+        let first = casts_shadows && self.shadow_sun.is_none();
+        if first {
+            self.shadow_sun = Some(direction);
+        }
+        let towards = (-direction).extend(f32::from(u8::from(first))).to_array();
+        self.suns.push(SunData { towards, color: [r, g, b, 0.0] });
+    }
+}
+
+/// What of a view does not come from its lights.
+pub struct Seen<'a> {
+    pub camera: &'a CameraFrame,
+    pub sky: &'a Sky,
+    pub seconds: f32,
+    /// Texels on a side of the suns' and of the spots' shadow maps.
+    pub texels: (u32, u32),
+}
+
+/// Fills the uniform.
+pub fn uniform(seen: &Seen, chosen: &Chosen, cascades: Option<&Cascades>) -> SceneUniform {
+    let Seen { camera, sky, .. } = seen;
+    let to_clip = camera.projection * camera.view;
+    let axes = camera.view.transpose();
+    let perspective = if is_perspective(camera) { 1.0 } else { 0.0 };
+    let color = |[r, g, b]: [f32; 3], last: f32| [r, g, b, last];
+    let mut uniform = SceneUniform {
+        to_clip: to_clip.to_cols_array_2d(),
+        from_clip: to_clip.inverse().to_cols_array_2d(),
+        eye: camera.position.extend(perspective).to_array(),
+        ahead: (-axes.z_axis.truncate()).extend(seen.seconds).to_array(),
+        right: axes.x_axis.truncate().extend(0.0).to_array(),
+        up: axes.y_axis.truncate().extend(0.0).to_array(),
+        top: color(sky.top, sky.exposure),
+        horizon: color(sky.horizon, f32::from(u8::from(sky.shown))),
+        ground: color(sky.ground, 0.0),
+        fog: color(sky.fog_color, sky.fog_density),
+        counts: [chosen.suns.len() as u32, chosen.lights.len() as u32, 0, 0],
+        shadow: [1.0 / seen.texels.0 as f32, 1.0 / seen.texels.1 as f32, 0.0, 0.0],
+        ..SceneUniform::zeroed()
+    };
+    uniform.suns[..chosen.suns.len()].copy_from_slice(&chosen.suns);
+    uniform.lights[..chosen.lights.len()].copy_from_slice(&chosen.lights);
+    for (to, spot) in uniform.spots.iter_mut().zip(&chosen.spots) {
+        *to = spot.to_clip.to_cols_array_2d();
+    }
+    if let Some(cascades) = cascades {
+        uniform.counts[2] = cascades.count as u32;
+        for i in 0..cascades.count {
+            uniform.cascades[i] = cascades.to_clip[i].to_cols_array_2d();
+            uniform.cascade_ends[i] = cascades.ends[i];
+            uniform.cascade_texels[i] = cascades.texels[i];
+        }
+    }
+    uniform
+}
+
+/// Whether things get smaller with distance: the projection divides by it.
+pub fn is_perspective(camera: &CameraFrame) -> bool {
+    let last: Mat4 = camera.projection;
+    last.w_axis.w.abs() < 0.5
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cull::planes;
+    use super::*;
+    use crate::packet::scene::Light;
+
+    #[test]
+    fn the_uniform_is_laid_out_as_a_shader_wants_it() {
+        assert_eq!(size_of::<SceneUniform>() % 16, 0);
+        assert_eq!((size_of::<SunData>(), size_of::<LightData>()), (32, 64));
+        assert!(size_of::<SceneUniform>() <= 16384, "the least that adapters must take");
+    }
+
+    #[test]
+    fn the_lights_are_chosen_that_reach_nearest_and_no_more_than_there_is_room_for() {
+        let mut scene = Scene::new();
+        let omni = |x: f32| Light {
+            kind: LightKind::Omni { position: Vec3::new(x, 0.0, 0.5), range: 0.5 },
+            color: [1.0; 3],
+        };
+        scene.lights = vec![omni(9.0), omni(0.9), omni(-0.1)];
+        let sun = LightKind::Sun { direction: Vec3::NEG_Z, casts_shadows: true };
+        scene.lights.extend([Light { kind: sun, color: [2.0; 3] }; 6]);
+        let mut chosen = Chosen::default();
+        chosen.choose(&scene, Vec3::ZERO, &planes(&Mat4::IDENTITY), 1024);
+        let found: Vec<f32> = chosen.lights.iter().map(|light| light.position[0]).collect();
+        assert_eq!(found, [-0.1, 0.9]);
+        assert_eq!(chosen.suns.len(), SUNS_MAX);
+        let shadowed: Vec<f32> = chosen.suns.iter().map(|sun| sun.towards[3]).collect();
+        assert_eq!(shadowed, [1.0, 0.0, 0.0, 0.0]);
+        scene.lights = (0..200).map(|i| omni(i as f32 * 0.005)).collect();
+        chosen.choose(&scene, Vec3::ZERO, &planes(&Mat4::IDENTITY), 1024);
+        assert_eq!(chosen.lights.len(), VIEW_LIGHTS_MAX);
+    }
+}

@@ -1,0 +1,171 @@
+//! Scenes: what the packets' worlds consist of, and what of it each view draws. Pure arithmetic on
+//! arrays, the same with and without an adapter; makes nothing on one (src/system/render/lit does).
+//!
+//! A scene is kept as it was told. For each view its spheres are culled, what is left is counted by
+//! batch and written as one list of instances: no sorting, but for what is seen through.
+
+mod cull;
+mod library;
+mod lights;
+mod plan;
+mod shadows;
+mod store;
+#[cfg(test)]
+mod tests;
+
+pub use library::{BatchKey, Class, Library, SurfaceData, TextureSet};
+pub use lights::SceneUniform;
+pub use plan::{Group, Plans, Seen, ShadowMap, ViewPlan};
+#[cfg(test)]
+pub use shadows::CASCADES_MAX;
+pub use store::{DrawData, Scene};
+
+use super::{Event, Quality};
+use crate::packet::Packet;
+use std::collections::BTreeMap;
+
+/// Every scene.
+pub struct Scenes {
+    pub library: Library,
+    pub scenes: BTreeMap<u64, Scene>,
+    pub plans: Plans,
+}
+
+/// A draw call of a scene, as tests see it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SceneDraw {
+    /// Which of the packet's views.
+    pub view: usize,
+    pub kind: SceneDrawKind,
+    /// The mesh's slot and the part's number; of particles the batch's number and 0.
+    pub mesh: u32,
+    pub part: u32,
+    pub instances: u32,
+}
+
+/// What a draw call of a scene draws into, and how.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SceneDrawKind {
+    /// A sun's cascade.
+    SunShadow(u32),
+    /// A spot's map.
+    SpotShadow(u32),
+    Solid,
+    Blended,
+    Particles,
+}
+
+/// Figures of the scenes in the newest frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SceneStatistics {
+    /// Meshes, surfaces and draws that are there.
+    pub meshes: u32,
+    pub surfaces: u32,
+    pub draws: u32,
+    /// Draws that were seen, in all views.
+    pub seen: u32,
+    /// Draw calls into views and into shadow maps.
+    pub draw_calls: u32,
+    pub shadow_draw_calls: u32,
+    /// Instances in both.
+    pub instances: u32,
+    pub particles: u32,
+    /// Lights with a place that shone, and shadow maps that were drawn.
+    pub lights: u32,
+    pub shadow_maps: u32,
+}
+
+impl SceneStatistics {
+    /// All draw calls.
+    pub fn calls(&self) -> u32 {
+        self.draw_calls + self.shadow_draw_calls
+    }
+}
+
+impl Default for Scenes {
+    fn default() -> Scenes {
+        Scenes { library: Library::new(), scenes: BTreeMap::new(), plans: Plans::default() }
+    }
+}
+
+impl Scenes {
+    /// Takes over what a packet says. Particles last until the next one.
+    pub fn apply(&mut self, packet: &Packet, events: &mut Vec<Event>) {
+        let library = &mut self.library;
+        let changed = library.apply(&packet.meshes, &packet.surfaces, events);
+        if !changed.is_empty() {
+            for scene in self.scenes.values_mut() {
+                scene.refresh(library, &changed);
+            }
+        }
+        for number in &packet.ended_scenes {
+            if let Some(mut scene) = self.scenes.remove(number) {
+                scene.reset(library);
+            }
+        }
+        for scene in self.scenes.values_mut() {
+            scene.particle_batches.clear();
+            scene.particles.clear();
+        }
+        for frame in &packet.scenes {
+            self.scenes.entry(frame.scene).or_insert_with(Scene::new).apply(library, frame);
+        }
+    }
+
+    /// Plans what a packet's views draw of their scenes.
+    pub fn plan(&mut self, packet: &Packet, quality: &Quality) {
+        self.plans.make(&mut self.library, &self.scenes, packet, quality);
+    }
+
+    /// Everything must be copied again, to another adapter.
+    pub fn all_changed(&mut self) {
+        self.library.all_changed();
+        self.scenes.values_mut().for_each(Scene::all_changed);
+    }
+
+    pub fn statistics(&self) -> SceneStatistics {
+        let (meshes, surfaces) = self.library.counts();
+        SceneStatistics {
+            meshes,
+            surfaces,
+            draws: self.scenes.values().map(|scene| scene.live).sum(),
+            ..self.plans.statistics()
+        }
+    }
+
+    /// What the plan draws, in order.
+    pub fn draws(&self) -> Vec<SceneDraw> {
+        let plans = &self.plans;
+        let mut all = Vec::new();
+        for view in &plans.views {
+            let group = |kind, group: &Group| {
+                let key = self.library.batch(group.batch);
+                let (mesh, part) = (key.mesh, key.part);
+                SceneDraw { view: view.view, kind, mesh, part, instances: group.count }
+            };
+            for shadow in &plans.shadows[view.shadows.clone()] {
+                let kind = match shadow.map {
+                    ShadowMap::Sun => SceneDrawKind::SunShadow(shadow.layer),
+                    ShadowMap::Spot => SceneDrawKind::SpotShadow(shadow.layer),
+                };
+                let groups = plans.groups[shadow.groups.clone()].iter();
+                all.extend(groups.map(|it| group(kind, it)));
+            }
+            let solid = plans.groups[view.solid.clone()].iter();
+            all.extend(solid.map(|it| group(SceneDrawKind::Solid, it)));
+            for seen in &plans.seen[view.blended.clone()] {
+                all.push(match seen {
+                    Seen::Group(it) => group(SceneDrawKind::Blended, it),
+                    Seen::Particles { batch, count, .. } => SceneDraw {
+                        view: view.view,
+                        kind: SceneDrawKind::Particles,
+                        mesh: *batch,
+                        part: 0,
+                        instances: *count,
+                    },
+                });
+            }
+        }
+        all
+    }
+}

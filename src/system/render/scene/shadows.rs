@@ -1,0 +1,186 @@
+//! From where shadows are drawn: the cascades of a sun, and the cones of spots. Draws nothing.
+//!
+//! Cascades: the view is cut by distance, each piece has a map of its own. The pieces are cut by the
+//! practical split scheme (Zhang, Sun, Xu, Lun: "Parallel-Split Shadow Maps for Large-scale Virtual
+//! Environments", 2006). A map covers the sphere around its piece and moves by whole texels, so that
+//! edges stand still while the camera moves and turns (Valient: "Stable Rendering of Cascaded Shadow
+//! Maps", ShaderX6, 2008).
+
+use crate::foundation::projections::{orthographic, perspective};
+use crate::foundation::views::look_to_mat4;
+use crate::foundation::{Mat4, Vec3, Vec4};
+use crate::packet::CameraFrame;
+
+/// The most pieces that a view is cut into.
+pub const CASCADES_MAX: usize = 4;
+/// How much the cuts follow the logarithm of the distance; the rest is even.
+const LOGARITHMIC: f32 = 0.75;
+/// Spheres' radii are rounded up to this many metres, so that they do not flicker.
+const RADIUS_STEP: f32 = 1.0 / 16.0;
+
+/// A sun's maps in a view.
+#[derive(Clone, Copy, Debug)]
+pub struct Cascades {
+    pub count: usize,
+    pub to_clip: [Mat4; CASCADES_MAX],
+    /// Up to which distance ahead of the camera each reaches.
+    pub ends: [f32; CASCADES_MAX],
+    /// Metres that a texel of each covers.
+    pub texels: [f32; CASCADES_MAX],
+}
+
+/// A spot's map.
+#[derive(Clone, Copy, Debug)]
+pub struct SpotShadow {
+    pub to_clip: Mat4,
+    /// How wide its picture is, one metre ahead.
+    pub width: f32,
+}
+
+/// Something to look up with that is not along a direction.
+fn up_for(direction: Vec3) -> Vec3 {
+    if direction.z.abs() < 0.99 { Vec3::Z } else { Vec3::Y }
+}
+
+impl SpotShadow {
+    pub fn new(position: Vec3, direction: Vec3, range: f32, outer: f32) -> SpotShadow {
+        // A cone of half a circle has no map: what is beyond three fifths of pi is left lit.
+        let half = outer.clamp(0.01, 0.3 * std::f32::consts::PI) * 1.02;
+        let view = look_to_mat4(position, direction, up_for(direction));
+        let near = (range * 0.005).max(0.02).min(range * 0.5);
+        let to_clip = perspective(2.0 * half, 1.0, near, range) * view;
+        SpotShadow { to_clip, width: 2.0 * half.tan() }
+    }
+}
+
+/// What cascades are made for.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    pub count: usize,
+    /// Texels on a side of each map.
+    pub texels: u32,
+    /// Up to which distance there are shadows, in metres.
+    pub distance: f32,
+}
+
+impl Cascades {
+    pub fn new(camera: &CameraFrame, sun: Vec3, wanted: Wanted) -> Cascades {
+        let count = wanted.count.clamp(1, CASCADES_MAX);
+        let mut all = Cascades {
+            count,
+            to_clip: [Mat4::IDENTITY; CASCADES_MAX],
+            ends: [0.0; CASCADES_MAX],
+            texels: [1.0; CASCADES_MAX],
+        };
+        let rays = corners(camera);
+        let far = camera.far.min(camera.near.max(0.0) + wanted.distance.max(0.1));
+        let light = look_to_mat4(Vec3::ZERO, sun, up_for(sun));
+        let mut begin = camera.near;
+        for i in 0..count {
+            let end = cut(camera.near, far, (i + 1) as f32 / count as f32);
+            let mut points = [Vec3::ZERO; 8];
+            for (k, (near, away)) in rays.iter().enumerate() {
+                let along = |depth: f32| *near + *away * (depth - camera.near);
+                points[2 * k] = along(begin);
+                points[2 * k + 1] = along(end);
+            }
+            let middle = points.iter().sum::<Vec3>() / 8.0;
+            let reach = points.iter().map(|it| it.distance(middle)).fold(0.0, f32::max);
+            let radius = ((reach / RADIUS_STEP).ceil() * RADIUS_STEP).max(RADIUS_STEP);
+            // A texel more on each side, for what filters take from beyond.
+            let texel = 2.0 * radius / (wanted.texels.max(8) - 4) as f32;
+            let half = texel * wanted.texels as f32 * 0.5;
+            let at = light.transform_point3(middle);
+            let whole = |value: f32| (value / texel).floor() * texel;
+            let (x, y, z) = (whole(at.x), whole(at.y), whole(at.z));
+            // Looking along -z of the light's own space; what is nearer to the sun is drawn at 0.
+            let project =
+                orthographic(x - half, x + half, y - half, y + half, -z - radius, -z + radius);
+            all.to_clip[i] = project * light;
+            all.ends[i] = end;
+            all.texels[i] = texel;
+            begin = end;
+        }
+        all
+    }
+}
+
+/// The distance at a part of the way from near to far.
+fn cut(near: f32, far: f32, part: f32) -> f32 {
+    let even = near + (far - near) * part;
+    // Cameras without perspective may begin behind themselves.
+    let low = near.max(0.05);
+    if far <= low {
+        return even;
+    }
+    let logarithmic = low * (far / low).powf(part);
+    even + (logarithmic - even) * LOGARITHMIC
+}
+
+/// The view's four edges: where each begins, and how it goes on for each metre ahead.
+fn corners(camera: &CameraFrame) -> [(Vec3, Vec3); 4] {
+    let back = (camera.projection * camera.view).inverse();
+    let depth = (camera.far - camera.near).max(1e-3);
+    [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)].map(|(x, y)| {
+        let at = |z: f32| {
+            let point = back * Vec4::new(x, y, z, 1.0);
+            point.truncate() / point.w
+        };
+        (at(0.0), (at(1.0) - at(0.0)) / depth)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn camera(position: Vec3) -> CameraFrame {
+        CameraFrame {
+            view: look_to_mat4(position, Vec3::Y, Vec3::Z),
+            projection: perspective(1.0, 1.6, 0.1, 500.0),
+            position,
+            near: 0.1,
+            far: 500.0,
+        }
+    }
+
+    const WANTED: Wanted = Wanted { count: 3, texels: 1024, distance: 60.0 };
+
+    #[test]
+    fn every_point_ahead_is_in_the_map_of_its_cascade() {
+        let sun = Vec3::new(0.3, 0.4, -0.8).normalize();
+        let cascades = Cascades::new(&camera(Vec3::ZERO), sun, WANTED);
+        assert!((cascades.ends[2] - 60.1).abs() < 0.01, "{:?}", cascades.ends);
+        let mut begin = 0.1;
+        for i in 0..3 {
+            for depth in [begin + 0.01, (begin + cascades.ends[i]) * 0.5, cascades.ends[i]] {
+                let point = cascades.to_clip[i].project_point3(Vec3::new(0.2 * depth, depth, 0.0));
+                assert!(point.abs().max_element() <= 1.0 && point.z >= 0.0, "{depth}: {point}");
+            }
+            begin = cascades.ends[i];
+        }
+    }
+
+    #[test]
+    fn maps_move_by_whole_texels() {
+        let sun = Vec3::new(0.3, 0.4, -0.8).normalize();
+        let a = Cascades::new(&camera(Vec3::ZERO), sun, WANTED);
+        let b = Cascades::new(&camera(Vec3::new(0.37, 0.11, 0.05)), sun, WANTED);
+        for i in 0..3 {
+            assert_eq!(a.texels[i], b.texels[i]);
+            let still = Vec3::new(1.0, 2.0, 0.0);
+            let moved = a.to_clip[i].project_point3(still) - b.to_clip[i].project_point3(still);
+            let texels = moved.truncate() * (WANTED.texels as f32 * 0.5);
+            let off = (texels - texels.round()).abs().max_element();
+            assert!(off < 0.02, "{texels}");
+        }
+    }
+
+    #[test]
+    fn a_spot_sees_its_cone() {
+        let spot = SpotShadow::new(Vec3::new(0.0, 0.0, 3.0), Vec3::NEG_Z, 10.0, 0.5);
+        let edge = Vec3::new(3.0 * 0.5f32.tan(), 0.0, 0.0);
+        let point = spot.to_clip.project_point3(edge);
+        assert!(point.abs().max_element() <= 1.0 && point.z > 0.0, "{point}");
+    }
+}

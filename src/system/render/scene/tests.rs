@@ -1,0 +1,236 @@
+//! Tests of the plan: what is drawn of a scene, and in how many calls.
+
+use super::*;
+use crate::foundation::{Mat4, Vec3, projections, views};
+use crate::packet::material::Blend;
+use crate::packet::mesh::{
+    Alpha, Bounds, Mesh, MeshChange, MeshSlot, Part, Surface, SurfaceChange, SurfaceSlot, Vertex,
+};
+use crate::packet::scene::{
+    DrawChange, DrawSlot, Light, LightKind, Particle, ParticleBatch, Pose, Put, SceneFrame, flag,
+};
+use crate::packet::texture::TextureSlot;
+use crate::packet::{CameraFrame, Target, View};
+use bytemuck::Zeroable;
+use std::sync::Arc;
+
+/// Two triangles of a metre, in one or two parts.
+fn mesh(slot: u32, parts: u32) -> MeshChange {
+    let vertices = vec![Vertex::default(); 4];
+    let part = |place| Part { first: 3 * place, count: 3, place };
+    let mesh = Mesh {
+        name: format!("mesh {slot}"),
+        bounds: Bounds { min: -Vec3::ONE, max: Vec3::ONE, center: Vec3::ZERO, radius: 0.5 },
+        vertices,
+        indices: vec![0, 1, 2, 0, 2, 3],
+        parts: (0..parts).map(part).collect(),
+    };
+    MeshChange::Put { slot: MeshSlot(slot), mesh: Arc::new(mesh) }
+}
+
+fn surface(slot: u32, surface: Surface) -> SurfaceChange {
+    SurfaceChange::Put { slot: SurfaceSlot(slot), surface }
+}
+
+fn put(slot: u32, mesh: u32, at: Vec3) -> DrawChange {
+    let put =
+        Put { slot: DrawSlot(slot), mesh: MeshSlot(mesh), pose: Pose::at(at), ..Put::DEFAULT };
+    DrawChange::Put(put)
+}
+
+/// A camera at the origin that looks along y.
+fn view() -> View {
+    View {
+        target: Target::Screen,
+        rectangle: [0.0, 0.0, 1.0, 1.0],
+        clear: None,
+        camera: CameraFrame {
+            view: views::look_to_mat4(Vec3::ZERO, Vec3::Y, Vec3::Z),
+            projection: projections::perspective(1.0, 1.0, 0.1, 100.0),
+            position: Vec3::ZERO,
+            near: 0.1,
+            far: 100.0,
+        },
+        scene: Some(1),
+        layers: 1,
+        guis: Vec::new(),
+    }
+}
+
+fn packet(frame: SceneFrame) -> Packet {
+    let scenes = vec![SceneFrame { scene: 1, ..frame }];
+    Packet { scenes, views: vec![view()], ..Packet::default() }
+}
+
+#[track_caller]
+fn apply(scenes: &mut Scenes, packet: &Packet) -> Vec<SceneDraw> {
+    let mut events = Vec::new();
+    scenes.apply(packet, &mut events);
+    assert!(events.is_empty(), "{events:?}");
+    scenes.plan(packet, &Quality::DEFAULT);
+    scenes.draws()
+}
+
+fn instances(draws: &[SceneDraw], kind: SceneDrawKind) -> u32 {
+    draws.iter().filter(|it| it.kind == kind).map(|it| it.instances).sum()
+}
+
+#[test]
+fn draws_of_one_mesh_are_one_call_and_what_is_not_seen_is_none() {
+    let mut scenes = Scenes::default();
+    let ahead = |i: u32| Vec3::new(i as f32 * 0.1, 10.0, 0.0);
+    let mut changes: Vec<DrawChange> = (0..20).map(|i| put(i, i % 2, ahead(i))).collect();
+    changes.push(put(30, 0, Vec3::new(0.0, -10.0, 0.0)));
+    changes.push(put(31, 7, ahead(0)));
+    let mut first = packet(SceneFrame { changes, ..SceneFrame::default() });
+    first.meshes = vec![mesh(0, 1), mesh(1, 2)];
+    let draws = apply(&mut scenes, &first);
+    let calls: Vec<_> = draws.iter().map(|it| (it.mesh, it.part, it.instances)).collect();
+    assert_eq!(calls, [(0, 0, 10), (1, 0, 10), (1, 1, 10)]);
+    // A still world need not be said again, and a mesh that comes later is drawn then.
+    let mut later = packet(SceneFrame::default());
+    later.scenes.clear();
+    later.meshes = vec![mesh(7, 1)];
+    assert_eq!(apply(&mut scenes, &later).len(), 4);
+    assert_eq!(scenes.statistics().draws, 22);
+    later.meshes = vec![MeshChange::End { slot: MeshSlot(1) }];
+    let draws = apply(&mut scenes, &later);
+    assert_eq!(draws.iter().map(|it| it.mesh).collect::<Vec<_>>(), [0, 7]);
+    later.meshes.clear();
+    later.ended_scenes = vec![1];
+    assert!(apply(&mut scenes, &later).is_empty());
+    assert_eq!(scenes.statistics().draws, 0);
+    assert!(scenes.library.order().is_empty(), "an ended scene gives its batches back");
+}
+
+#[test]
+fn draws_move_end_and_are_in_groups_and_ranges() {
+    let mut scenes = Scenes::default();
+    let there = Vec3::new(0.0, 10.0, 0.0);
+    let mut group = Put { slot: DrawSlot(1), layers: 2, pose: Pose::at(there), ..Put::DEFAULT };
+    let mut near = Put { slot: DrawSlot(2), range: [0.0, 9.0], ..group };
+    let mut far = Put { slot: DrawSlot(3), range: [9.0, 50.0], ..group };
+    (near.layers, far.layers, group.flags) = (1, 1, flag::VISIBLE);
+    let changes = vec![put(0, 0, there)].into_iter();
+    let changes = changes.chain([group, near, far].map(DrawChange::Put)).collect();
+    let mut first = packet(SceneFrame { changes, ..SceneFrame::default() });
+    first.meshes = vec![mesh(0, 1)];
+    assert_eq!(apply(&mut scenes, &first)[0].instances, 2);
+    assert_eq!(scenes.plans.instances, [[0, 0], [3, 0]]);
+    let mut second = packet(SceneFrame {
+        moved: vec![DrawSlot(0), DrawSlot(99)],
+        poses: vec![Pose::at(-there), Pose::IDENTITY],
+        ..SceneFrame::default()
+    });
+    second.views[0].layers = 3;
+    assert_eq!(apply(&mut scenes, &second)[0].instances, 2);
+    assert_eq!(scenes.plans.instances, [[1, 0], [3, 0]]);
+    let changes = vec![DrawChange::End(DrawSlot(3)), DrawChange::End(DrawSlot(3))];
+    apply(&mut scenes, &packet(SceneFrame { changes, ..SceneFrame::default() }));
+    assert_eq!(scenes.statistics().draws, 3);
+    let changes = vec![DrawChange::Reset];
+    assert!(
+        apply(&mut scenes, &packet(SceneFrame { changes, ..SceneFrame::default() })).is_empty()
+    );
+    assert_eq!(scenes.statistics().draws, 0);
+}
+
+#[test]
+fn what_is_seen_through_is_drawn_from_far_to_near_with_particles_in_between() {
+    let mut scenes = Scenes::default();
+    let pane = |slot: u32, mesh: u32, y: f32| {
+        let DrawChange::Put(put) = put(slot, mesh, Vec3::new(0.0, y, 0.0)) else { unreachable!() };
+        DrawChange::Put(Put { surfaces: (0, 1), ..put })
+    };
+    let batch = ParticleBatch {
+        first: 0,
+        count: 3,
+        texture: TextureSlot::SHARED,
+        blend: Blend::Alpha,
+        softness: 0.0,
+        center: Vec3::new(0.0, 6.0, 0.0),
+        radius: 1.0,
+        layers: 1,
+    };
+    let hidden = ParticleBatch { center: Vec3::new(0.0, -6.0, 0.0), ..batch };
+    let frame = SceneFrame {
+        changes: vec![pane(0, 0, 4.0), pane(1, 0, 8.0), pane(2, 0, 9.0), pane(3, 1, 7.0)],
+        surfaces: vec![SurfaceSlot(1)],
+        particle_batches: vec![batch, hidden],
+        particles: vec![Particle::zeroed(); 3],
+        ..SceneFrame::default()
+    };
+    let mut first = packet(frame);
+    first.meshes = vec![mesh(0, 1), mesh(1, 1)];
+    first.surfaces = vec![surface(1, Surface { alpha: Alpha::Blend, ..Surface::DEFAULT })];
+    let draws = apply(&mut scenes, &first);
+    let kinds: Vec<_> = draws.iter().map(|it| (it.kind, it.mesh, it.instances)).collect();
+    assert_eq!(
+        kinds,
+        [
+            (SceneDrawKind::Blended, 0, 2),
+            (SceneDrawKind::Blended, 1, 1),
+            (SceneDrawKind::Particles, 0, 3),
+            (SceneDrawKind::Blended, 0, 1),
+        ]
+    );
+    assert_eq!(scenes.plans.instances.iter().map(|it| it[0]).collect::<Vec<_>>(), [2, 1, 3, 0]);
+    // Particles are of one frame, panes stay.
+    assert_eq!(apply(&mut scenes, &packet(SceneFrame::default())).len(), 3);
+}
+
+#[test]
+fn shadows_are_cast_by_what_is_not_in_the_view_itself() {
+    let mut scenes = Scenes::default();
+    let direction = Vec3::new(0.0, 1.0, -1.0).normalize();
+    let sun = LightKind::Sun { direction, casts_shadows: true };
+    let spot = LightKind::Spot {
+        position: Vec3::new(0.0, 10.0, 5.0),
+        direction: Vec3::NEG_Z,
+        range: 20.0,
+        inner: 0.3,
+        outer: 0.5,
+        casts_shadows: true,
+    };
+    let DrawChange::Put(quiet) = put(2, 0, Vec3::new(0.0, 10.0, 0.0)) else { unreachable!() };
+    let frame = SceneFrame {
+        changes: vec![
+            put(0, 0, Vec3::new(0.0, 10.0, 0.0)),
+            // High behind the camera, where the sun comes from.
+            put(1, 0, Vec3::new(0.0, -20.0, 30.0)),
+            DrawChange::Put(Put { flags: flag::VISIBLE, ..quiet }),
+        ],
+        lights_changed: true,
+        lights: [sun, spot].map(|kind| Light { kind, color: [1.0; 3] }).to_vec(),
+        ..SceneFrame::default()
+    };
+    let mut first = packet(frame);
+    first.meshes = vec![mesh(0, 1)];
+    let draws = apply(&mut scenes, &first);
+    assert_eq!(instances(&draws, SceneDrawKind::Solid), 2);
+    assert_eq!(instances(&draws, SceneDrawKind::SpotShadow(0)), 1);
+    let sun: u32 = (0..3).map(|i| instances(&draws, SceneDrawKind::SunShadow(i))).sum();
+    assert!(sun >= 2, "{draws:?}");
+    let figures = scenes.statistics();
+    assert_eq!((figures.shadow_maps, figures.lights, figures.seen), (4, 1, 2));
+    let none = Quality { shadow_texels: 0, spot_texels: 0, ..Quality::DEFAULT };
+    scenes.plan(&first, &none);
+    assert_eq!(scenes.statistics().shadow_maps, 0);
+}
+
+#[test]
+fn a_mirrored_draw_changes_its_class_and_a_replaced_surface_its_batch() {
+    let mut scenes = Scenes::default();
+    let there = Vec3::new(0.0, 10.0, 0.0);
+    let mut first = packet(SceneFrame { changes: vec![put(0, 0, there)], ..SceneFrame::default() });
+    first.meshes = vec![mesh(0, 1)];
+    apply(&mut scenes, &first);
+    let mirror = Mat4::from_translation(there) * Mat4::from_scale(Vec3::new(-1.0, 1.0, 1.0));
+    let (moved, poses) = (vec![DrawSlot(0)], vec![Pose::of(&mirror)]);
+    apply(&mut scenes, &packet(SceneFrame { moved, poses, ..SceneFrame::default() }));
+    let batch = scenes.plans.groups.last().expect("it is seen").batch;
+    assert!(scenes.library.batch(batch).class.has(Class::MIRRORED));
+    let mut other = packet(SceneFrame::default());
+    other.surfaces = vec![surface(0, Surface { alpha: Alpha::Blend, ..Surface::DEFAULT })];
+    assert_eq!(apply(&mut scenes, &other)[0].kind, SceneDrawKind::Blended);
+}

@@ -1,0 +1,289 @@
+//! Tile maps: what Tiled and LDtk wrote, as layers of tiles, objects and grids, and which part of
+//! which picture each tile is. Where tiles are drawn is the engine's affair; files are compiled in
+//! the modules below, which all make the same tree of it (`map.rs` says which).
+//!
+//! Columns and rows count from 1, from the left bottom; lengths are texels, y upward.
+
+pub mod kind;
+mod ldtk;
+mod map;
+mod path;
+mod tiled;
+mod tmx;
+
+#[cfg(test)]
+mod tests;
+
+pub use map::{Grid, Layer, Map, MapObject, TileSet, World};
+
+use crate::error;
+use crate::foundation::{Error, Handle, Kind, Slots};
+use crate::resource::name::ResourceName;
+use crate::resource::store::Store;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The handle of a tile map.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TilemapId(pub Handle);
+
+/// The most tile maps that can be there at once.
+pub const TILEMAPS_MAX: usize = 1024;
+/// The most tiles of one layer.
+pub const TILES_MAX: usize = 1 << 22;
+
+/// The bits of a tile that turn it: left and right, top and bottom, and along its diagonal, which is
+/// done first. The others are its number.
+pub const FLIP_X: u32 = 1 << 31;
+pub const FLIP_Y: u32 = 1 << 30;
+pub const FLIP_DIAGONAL: u32 = 1 << 29;
+const FLIPS: u32 = FLIP_X | FLIP_Y | FLIP_DIAGONAL;
+
+/// A tile without what turns it.
+pub fn number_of(tile: u32) -> u32 {
+    tile & !FLIPS
+}
+
+/// A map that a game uses: its own copy of the tiles, which can be changed.
+pub struct Tilemap {
+    /// The resource's name.
+    pub name: String,
+    world: Arc<World>,
+    map: usize,
+    /// Of each layer, as the map has them or as the game changed them.
+    tiles: Vec<Arc<Vec<u32>>>,
+    visible: Vec<bool>,
+}
+
+impl Tilemap {
+    /// What the file says.
+    pub fn map(&self) -> &Map {
+        &self.world.maps[self.map]
+    }
+
+    pub fn sets(&self) -> &[TileSet] {
+        &self.world.sets
+    }
+
+    /// The place of a layer by its name.
+    pub fn layer(&self, name: &str) -> Option<usize> {
+        self.map().layers.iter().position(|layer| layer.name == name)
+    }
+
+    pub fn is_visible(&self, layer: usize) -> bool {
+        self.visible[layer]
+    }
+
+    pub fn show(&mut self, layer: usize, visible: bool) {
+        self.visible[layer] = visible;
+    }
+
+    fn place(&self, layer: usize, column: i64, row: i64) -> Option<usize> {
+        let of = &self.map().layers[layer];
+        let inside = (1..=i64::from(of.columns)).contains(&column)
+            && (1..=i64::from(of.rows)).contains(&row);
+        inside.then(|| (row as usize - 1) * of.columns as usize + column as usize - 1)
+    }
+
+    /// A tile with its turns; 0 where there is none, `None` outside of the layer.
+    pub fn tile(&self, layer: usize, column: i64, row: i64) -> Option<u32> {
+        Some(self.tiles[layer][self.place(layer, column, row)?])
+    }
+
+    /// Puts a tile; false outside of the layer.
+    pub fn set_tile(&mut self, layer: usize, column: i64, row: i64, tile: u32) -> bool {
+        let Some(place) = self.place(layer, column, row) else { return false };
+        Arc::make_mut(&mut self.tiles[layer])[place] = tile;
+        true
+    }
+
+    /// The set that a tile is of, and its number in it.
+    pub fn set_of(&self, tile: u32) -> Option<(usize, u32)> {
+        let number = number_of(tile);
+        let sets = &self.world.sets;
+        let after = sets.partition_point(|set| set.first <= number);
+        let set = after.checked_sub(1)?;
+        let inside = number - sets[set].first;
+        (number > 0 && inside < sets[set].count).then_some((set, inside))
+    }
+
+    /// The tiles of a layer that touch a rectangle (left, bottom, right, top, from the map's left
+    /// bottom), row by row from the top: each as its set, the part of its picture and its corners.
+    /// `seconds` is the time that animated tiles go by.
+    pub fn quads(&self, layer: usize, rectangle: [f32; 4], seconds: f64, out: &mut Vec<Quad>) {
+        let of = &self.map().layers[layer];
+        let (width, height) = (of.tile_width, of.tile_height);
+        // Pictures may be larger than their cell, to the right and upward.
+        let (over_x, over_y) = (self.world.largest[0], self.world.largest[1]);
+        let cell = |at: f32, size: f32, most: u32| {
+            ((at / size).floor().max(0.0) as u32).min(most.saturating_sub(1))
+        };
+        if of.columns == 0 || of.rows == 0 {
+            return;
+        }
+        let [left, bottom, right, top] = rectangle;
+        let (left, right) = (left - of.x - over_x, right - of.x);
+        let (bottom, top) = (bottom - of.y - over_y, top - of.y);
+        if right < 0.0 || top < 0.0 {
+            return;
+        }
+        let columns = cell(left, width, of.columns)..=cell(right, width, of.columns);
+        let rows = cell(bottom, height, of.rows)..=cell(top, height, of.rows);
+        for row in rows.rev() {
+            let line = row as usize * of.columns as usize;
+            for column in columns.clone() {
+                let tile = self.tiles[layer][line + column as usize];
+                if tile == 0 {
+                    continue;
+                }
+                let Some((set, number)) = self.set_of(tile) else { continue };
+                let at = [of.x + column as f32 * width, of.y + row as f32 * height];
+                out.push(self.world.sets[set].quad(set, number, tile, at, seconds));
+            }
+        }
+    }
+}
+
+/// A tile as it is drawn.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Quad {
+    pub set: usize,
+    /// Left top and right bottom in the set's picture, from 0 to 1, down the picture.
+    pub part: [[f32; 2]; 2],
+    /// Left bottom, right bottom, right top, left top of the picture's part.
+    pub corners: [f32; 8],
+}
+
+impl TileSet {
+    /// The number of the tile that an animated one looks like after some seconds.
+    fn shown(&self, number: u32, seconds: f64) -> u32 {
+        let Some((_, frames)) = self.animations.iter().find(|(tile, _)| *tile == number) else {
+            return number;
+        };
+        let whole: f64 = frames.iter().map(|(_, milliseconds)| milliseconds).sum();
+        let mut left = (seconds * 1000.0).rem_euclid(whole);
+        for (tile, milliseconds) in frames {
+            if left < *milliseconds {
+                return *tile;
+            }
+            left -= milliseconds;
+        }
+        number
+    }
+
+    fn quad(&self, set: usize, number: u32, tile: u32, [x, y]: [f32; 2], seconds: f64) -> Quad {
+        let number = self.shown(number, seconds);
+        let (column, row) = (number % self.columns, number / self.columns);
+        let (width, height) = (self.tile_width, self.tile_height);
+        let left = self.margin + column as f32 * (width + self.spacing);
+        let top = self.margin + row as f32 * (height + self.spacing);
+        let [image_width, image_height] = self.image;
+        // A sliver inside, so that rounding takes no texel of the neighbour.
+        const INSIDE: f32 = 1.0 / 256.0;
+        let part = [
+            [(left + INSIDE) / image_width, (top + INSIDE) / image_height],
+            [(left + width - INSIDE) / image_width, (top + height - INSIDE) / image_height],
+        ];
+        let mut at = [[x, y], [x + width, y], [x + width, y + height], [x, y + height]];
+        if tile & FLIP_DIAGONAL != 0 {
+            at.swap(0, 2);
+        }
+        if tile & FLIP_X != 0 {
+            at = at.map(|[px, py]| [2.0 * x + width - px, py]);
+        }
+        if tile & FLIP_Y != 0 {
+            at = at.map(|[px, py]| [px, 2.0 * y + height - py]);
+        }
+        let [a, b, c, d] = at;
+        Quad { set, part, corners: [a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1]] }
+    }
+}
+
+/// All tile maps.
+pub struct Tilemaps {
+    pub slots: Slots<Tilemap>,
+    /// What was read so far, by name. Emptied when one of them changes: maps that are there keep
+    /// what they were made of.
+    worlds: HashMap<String, Arc<World>>,
+}
+
+impl Default for Tilemaps {
+    fn default() -> Tilemaps {
+        Tilemaps { slots: Slots::new(Kind::Tilemap, TILEMAPS_MAX), worlds: HashMap::new() }
+    }
+}
+
+impl Tilemaps {
+    /// What a file holds, read when it is first asked for.
+    ///
+    /// # Errors
+    /// It is missing or broken.
+    pub fn world(&mut self, store: &mut Store, name: &str) -> Result<Arc<World>, Error> {
+        if let Some(known) = self.worlds.get(name) {
+            return Ok(known.clone());
+        }
+        let bytes = store.read(&ResourceName::new("tilemap", name))?;
+        let world = Arc::new(World::read(&bytes)?);
+        self.worlds.insert(name.to_string(), world.clone());
+        Ok(world)
+    }
+
+    /// Makes a map of a file; of one with several levels, the one of that name, or the first.
+    ///
+    /// # Errors
+    /// The file is missing or broken or has no such level, or there are too many maps.
+    pub fn add(
+        &mut self,
+        store: &mut Store,
+        name: &str,
+        level: Option<&str>,
+    ) -> Result<TilemapId, Error> {
+        let world = self.world(store, name)?;
+        let map = match level {
+            None => 0,
+            Some(level) => {
+                world.maps.iter().position(|map| map.name == level).ok_or_else(|| {
+                    let names = world.maps.iter().map(|map| map.name.as_str());
+                    let hint = crate::foundation::suggest::hint(level, names);
+                    error!(
+                        "argument #2 'level': the tile map '{name}' has no level '{level}'{hint}"
+                    )
+                })?
+            }
+        };
+        let layers = &world.maps[map].layers;
+        let tilemap = Tilemap {
+            name: name.to_string(),
+            tiles: layers.iter().map(|layer| layer.tiles.clone()).collect(),
+            visible: layers.iter().map(|layer| layer.visible).collect(),
+            map,
+            world,
+        };
+        self.slots.add(tilemap).map(TilemapId).ok_or_else(|| {
+            error!("{TILEMAPS_MAX} tile maps are there already (TILEMAPS_MAX): destroy one first")
+        })
+    }
+
+    /// Ends a map.
+    pub fn remove(&mut self, id: TilemapId, frame: u64, place: &str) {
+        let name = self.of(id).name.clone();
+        self.slots.remove(id.0, &name, frame, place);
+    }
+
+    /// A living map. Handles are checked where they come in, so it is there.
+    pub fn of(&self, id: TilemapId) -> &Tilemap {
+        self.slots.get(id.0).expect("the handle was checked where it came in")
+    }
+
+    /// The same, to change it.
+    pub fn of_mut(&mut self, id: TilemapId) -> &mut Tilemap {
+        self.slots.get_mut(id.0).expect("the handle was checked where it came in")
+    }
+
+    /// Resources changed: what is made from now on is made of the new ones.
+    pub fn reload(&mut self, changed: &[ResourceName]) {
+        for name in changed.iter().filter(|name| name.kind == "tilemap") {
+            self.worlds.remove(&name.name);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Maps of Tiled (both forms) and LDtk come out the same, tiles are found and turned, and what is
+//! wrong is told.
+
+use super::kind::TILEMAP;
+use super::*;
+use crate::resource::kind::{Compiling, Form};
+
+/// The data of a file of that name; other files of the game are given by path.
+fn compiled(
+    path: &str,
+    text: &str,
+    others: &[(&str, &str)],
+) -> Result<(World, Vec<String>), String> {
+    let read = |wanted: &str| {
+        let found = others.iter().find(|(path, _)| *path == wanted);
+        found
+            .map(|(_, text)| text.as_bytes().to_vec())
+            .ok_or_else(|| error!("{wanted} is not there"))
+    };
+    let form = if path.ends_with(".tilemap") { Form::Own } else { Form::Raw };
+    let name = ResourceName::new("tilemap", "maps/cave");
+    let bytes = text.as_bytes().to_vec();
+    let mut compiling = Compiling::new(name, path.to_string(), form, bytes, false, &read);
+    let data = (TILEMAP.compile)(&mut compiling).map_err(|error| error.message)?;
+    let named = compiling.references.iter().map(ToString::to_string).collect();
+    Ok((World::read(&data).map_err(|error| error.message)?, named))
+}
+
+fn tilemap(world: World) -> Tilemap {
+    let layers = &world.maps[0].layers;
+    Tilemap {
+        name: "maps/cave".to_string(),
+        tiles: layers.iter().map(|layer| layer.tiles.clone()).collect(),
+        visible: layers.iter().map(|layer| layer.visible).collect(),
+        map: 0,
+        world: Arc::new(world),
+    }
+}
+
+const SET: &str = r#""name":"rock","image":"../tiles/rock.png","imagewidth":32,"imageheight":16,
+    "tilewidth":8,"tileheight":8,"columns":4,"tilecount":8,"margin":0,"spacing":0,
+    "tiles":[{"id":1,"type":"wall","properties":[{"name":"solid","type":"bool","value":true}]},
+             {"id":2,"animation":[{"tileid":2,"duration":100},{"tileid":3,"duration":300}]}]"#;
+
+fn json(data: &str) -> String {
+    format!(
+        r#"{{"type":"map","orientation":"orthogonal","width":3,"height":2,"tilewidth":8,
+        "tileheight":8,"infinite":false,"properties":[{{"name":"title","value":"Cave"}}],
+        "tilesets":[{{"firstgid":1,{SET}}}],
+        "layers":[
+          {{"type":"group","offsetx":4,"layers":[
+            {{"type":"tilelayer","name":"ground","width":3,"height":2,"opacity":0.5,"visible":true,
+              "data":{data}}}]}},
+          {{"type":"objectgroup","name":"things","objects":[
+            {{"id":1,"name":"door","type":"exit","x":8,"y":4,"width":8,"height":8,"rotation":0}},
+            {{"id":2,"name":"key","gid":3,"x":0,"y":16,"width":8,"height":8}},
+            {{"id":3,"name":"way","x":0,"y":0,"polyline":[{{"x":0,"y":0}},{{"x":4,"y":6}}]}}]}}]}}"#
+    )
+}
+
+const XML: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<!-- a cave -->
+<map version="1.10" orientation="orthogonal" width="3" height="2" tilewidth="8" tileheight="8"
+     infinite="0">
+ <properties><property name="title" value="Cave"/></properties>
+ <tileset firstgid="1" source="rock.tsx"/>
+ <group offsetx="4">
+  <layer id="1" name="ground" width="3" height="2" opacity="0.5">
+   <data encoding="csv">
+1,2,0,
+3,0,2147483650
+</data>
+  </layer>
+ </group>
+ <objectgroup id="2" name="things">
+  <object id="1" name="door" type="exit" x="8" y="4" width="8" height="8"/>
+  <object id="2" name="key" gid="3" x="0" y="16" width="8" height="8"/>
+  <object id="3" name="way" x="0" y="0"><polyline points="0,0 4,6"/></object>
+ </objectgroup>
+</map>"#;
+
+const TSX: &str = r#"<tileset name="rock" tilewidth="8" tileheight="8" tilecount="8" columns="4">
+ <image source="../tiles/rock.png" width="32" height="16"/>
+ <tile id="1" type="wall"><properties><property name="solid" type="bool" value="true"/></properties>
+ </tile>
+ <tile id="2"><animation><frame tileid="2" duration="100"/><frame tileid="3" duration="300"/>
+ </animation></tile>
+</tileset>"#;
+
+#[test]
+fn both_forms_of_tiled_say_the_same() {
+    let text = json("[1,2,0,3,0,2147483650]");
+    let (json, named) = compiled("maps/cave.tmj", &text, &[]).unwrap();
+    assert_eq!(named, ["tiles/rock.texture"]);
+    let (xml, also) = compiled("maps/cave.tmx", XML, &[("maps/rock.tsx", TSX)]).unwrap();
+    assert_eq!((&xml.maps, &xml.sets, also), (&json.maps, &json.sets, named));
+    let own = [("maps/cave.tmx", XML), ("maps/rock.tsx", TSX)];
+    let (own, _) = compiled("maps/x.tilemap", "map = \"cave.tmx\"", &own).unwrap();
+    assert_eq!(own.maps, json.maps);
+    let map = &json.maps[0];
+    assert_eq!((map.columns, map.rows, map.tile_width), (3, 2, 8.0));
+    assert_eq!(
+        map.properties.get("title").map(|title| format!("{title:?}")),
+        Some("String(\"Cave\")".into())
+    );
+    let layer = &map.layers[0];
+    // From the bottom.
+    assert_eq!(*layer.tiles, [3, 0, 2 | FLIP_X, 1, 2, 0]);
+    assert_eq!((layer.x, layer.y, layer.opacity, layer.visible), (4.0, 0.0, 0.5, true));
+    let places: Vec<_> = map.objects.iter().map(|it| (it.name.as_str(), it.x, it.y)).collect();
+    assert_eq!(places, [("door", 8.0, 4.0), ("key", 0.0, 0.0), ("way", 0.0, 16.0)]);
+    assert_eq!(map.objects[2].points, [[0.0, 0.0], [4.0, -6.0]]);
+    assert_eq!((map.objects[0].kind.as_str(), map.objects[1].tile), ("exit", 3));
+}
+
+#[test]
+fn tiles_are_drawn_at_their_places_turned_and_animated() {
+    let (world, _) = compiled("maps/cave.tmj", &json("[1,2,0,3,0,2147483650]"), &[]).unwrap();
+    let mut map = tilemap(world);
+    let mut quads = Vec::new();
+    map.quads(0, [-100.0, -100.0, 100.0, 100.0], 0.0, &mut quads);
+    assert_eq!(quads.len(), 4);
+    // The upper row first: 1 at the left.
+    assert_eq!(quads[0].corners, [4.0, 8.0, 12.0, 8.0, 12.0, 16.0, 4.0, 16.0]);
+    let [[left, top], [right, bottom]] = quads[0].part;
+    assert!(
+        left < 0.001 && top < 0.001 && (right - 0.25).abs() < 0.001 && (bottom - 0.5).abs() < 0.001
+    );
+    // The flipped one: its left is at the right.
+    assert_eq!(quads[3].corners, [28.0, 0.0, 20.0, 0.0, 20.0, 8.0, 28.0, 8.0]);
+    // The animated one shows the next tile after a while.
+    let part = |map: &Tilemap, seconds: f64| {
+        let mut quads = Vec::new();
+        map.quads(0, [4.0, 0.0, 6.0, 2.0], seconds, &mut quads);
+        quads[0].part[0][0]
+    };
+    assert!((part(&map, 0.05) - 0.5).abs() < 0.001 && (part(&map, 0.15) - 0.75).abs() < 0.001);
+    assert!((part(&map, 0.45) - 0.5).abs() < 0.001);
+    quads.clear();
+    map.quads(0, [500.0, 0.0, 600.0, 10.0], 0.0, &mut quads);
+    map.quads(0, [-500.0, 0.0, -100.0, 10.0], 0.0, &mut quads);
+    assert!(quads.is_empty(), "{quads:?}");
+    assert!(map.set_tile(0, 1, 2, 0) && !map.set_tile(0, 4, 1, 1) && !map.set_tile(0, 0, 1, 1));
+    assert_eq!((map.tile(0, 1, 2), map.tile(0, 2, 2), map.tile(0, 9, 9)), (Some(0), Some(2), None));
+    assert_eq!((map.set_of(2), map.set_of(9), map.set_of(0)), (Some((0, 1)), None, None));
+}
+
+const LDTK: &str = r#"{"externalLevels":false,
+  "defs":{"tilesets":[{"uid":7,"identifier":"Rock","relPath":"../tiles/rock.png","pxWid":32,
+    "pxHei":16,"tileGridSize":8,"spacing":0,"padding":0,"__cWid":4,"__cHei":2,"customData":[]}]},
+  "levels":[{"identifier":"Entry","pxWid":24,"pxHei":16,"fieldInstances":[
+      {"__identifier":"Music","__value":"drip"}],
+    "layerInstances":[
+      {"__identifier":"Things","__type":"Entities","__gridSize":8,"__cWid":3,"__cHei":2,
+       "entityInstances":[{"__identifier":"Player","px":[12,16],"__pivot":[0.5,1],"width":8,
+         "height":8,"fieldInstances":[{"__identifier":"hp","__value":3}]}],
+       "gridTiles":[],"autoLayerTiles":[],"intGridCsv":[]},
+      {"__identifier":"Ground","__type":"IntGrid","__gridSize":8,"__cWid":3,"__cHei":2,
+       "__opacity":1,"visible":true,"__tilesetDefUid":7,"__pxTotalOffsetX":0,"__pxTotalOffsetY":0,
+       "intGridCsv":[1,0,0,1,1,2],"entityInstances":[],"gridTiles":[],
+       "autoLayerTiles":[{"px":[0,0],"src":[0,0],"f":0,"t":0},{"px":[16,8],"src":[8,0],"f":1,"t":1},
+         {"px":[16,8],"src":[16,0],"f":0,"t":2}]}]},
+   {"identifier":"Exit","pxWid":8,"pxHei":8,"layerInstances":[]}]}"#;
+
+#[test]
+fn levels_of_ldtk_are_maps() {
+    let (world, named) = compiled("maps/cave.ldtk", LDTK, &[]).unwrap();
+    assert_eq!(named, ["tiles/rock.texture"]);
+    assert_eq!(
+        world.maps.iter().map(|map| map.name.as_str()).collect::<Vec<_>>(),
+        ["Entry", "Exit"]
+    );
+    let map = &world.maps[0];
+    assert_eq!((map.columns, map.rows), (3, 2));
+    let names: Vec<_> = map.layers.iter().map(|layer| layer.name.as_str()).collect();
+    assert_eq!(names, ["Ground", "Ground 2"]);
+    assert_eq!(*map.layers[0].tiles, [0, 0, 2 | FLIP_X, 1, 0, 0]);
+    assert_eq!(*map.layers[1].tiles, [0, 0, 3, 0, 0, 0]);
+    assert_eq!(map.grids[0].values, [1, 1, 2, 1, 0, 0]);
+    let player = &map.objects[0];
+    assert_eq!((player.x, player.y, player.layer.as_str()), (8.0, 0.0, "Things"));
+}
+
+#[test]
+fn what_cannot_be_drawn_says_what_to_change() {
+    let check = |path: &str, text: &str, words: &str| {
+        assert_eq!(compiled(path, text, &[]).unwrap_err(), words);
+    };
+    check(
+        "maps/cave.tmj",
+        &json("\"H4sIAAAA\""),
+        "maps/cave.tmj: the tiles of layer 'ground' are packed: set the map's Tile Layer Format to \
+         CSV in Tiled",
+    );
+    check(
+        "maps/cave.tmj",
+        &json("[1,2]"),
+        "maps/cave.tmj: layer 'ground' has 2 tiles in place of 3 × 2",
+    );
+    check(
+        "maps/cave.tmj",
+        &json("[1,2,0,3,0,-5]"),
+        "maps/cave.tmj: layer 'ground' has a tile that is no number of one",
+    );
+    check(
+        "maps/cave.tmj",
+        "{\"orientation\":\"isometric\"}",
+        "maps/cave.tmj: the map is isometric, and the engine draws orthogonal ones: set its \
+         orientation in Tiled",
+    );
+    check(
+        "maps/cave.tmx",
+        "<map orientation=\"orthogonal\">",
+        "maps/cave.tmx:1: the file is cut short",
+    );
+    check(
+        "maps/cave.tmx",
+        "<map orientation=orthogonal></map>",
+        "maps/cave.tmx:1: the attributes of 'map' cannot be read",
+    );
+    check(
+        "maps/cave.ldtk",
+        "{\"externalLevels\":true}",
+        "maps/cave.ldtk: its levels are in files of their own: switch 'Save levels to separate \
+         files' off in LDtk",
+    );
+    check("maps/cave.ldtk", "{}", "maps/cave.ldtk: there is no map in it");
+    check(
+        "maps/x.tilemap",
+        "mapp = 3",
+        "maps/x.tilemap:1: unknown key 'mapp', did you mean 'map'?",
+    );
+    check(
+        "maps/x.tilemap",
+        "",
+        "maps/x.tilemap: it must name a map of Tiled or LDtk beside it: map = \"cave.tmx\"",
+    );
+    check("maps/x.tilemap", "map = \"cave.png\"", "maps/cave.png is not there");
+    let deep = format!("<map>{}", "<a>".repeat(100));
+    assert!(compiled("maps/cave.tmx", &deep, &[]).unwrap_err().contains("nested too deep"));
+}

@@ -1,0 +1,46 @@
+//! `engine check`: spawns every unit and every level of a game for a frame, and tells everything
+//! that is wrong at once. What it plays is core/tools/check.lua.
+
+use super::definitions;
+use crate::app::{self, Game, HEADLESS_STEP, LetIn, Measures, Options, Pace, Show, exit};
+use crate::foundation::log;
+use crate::system::sound::Destination;
+use std::path::PathBuf;
+
+/// The script that is played in place of the game's own.
+const SCRIPT: &str = "tools.check";
+
+/// Spawn every unit and level of a game for a frame, and report everything that is wrong
+#[derive(clap::Args)]
+pub struct Args {
+    /// The game's folder
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+}
+
+pub fn main(args: Args) -> i32 {
+    definitions::refresh(&args.folder);
+    let code = app::play(Options {
+        game: Game::Folder(args.folder),
+        pace: Pace::Fixed(HEADLESS_STEP),
+        frames: None,
+        seed: 0,
+        boot: Some(SCRIPT.to_string()),
+        arguments: Vec::new(),
+        watch: false,
+        threads: None,
+        record: None,
+        replay: None,
+        sound: Destination::Null,
+        show: Show::NOTHING,
+        tools: LetIn::Never,
+        measures: Measures::default(),
+        frames_without_display: None,
+    });
+    // Sources that do not compile, and whatever the engine's systems had to say.
+    match log::error_count() {
+        0 => code,
+        _ if code == exit::SUCCESS => exit::FAILED,
+        _ => code,
+    }
+}

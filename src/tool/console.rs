@@ -1,0 +1,373 @@
+//! `engine console`: a line of Lua at a time, run in a game that is being played, with what the game
+//! logs around it. The game is found by the session file in its folder. The line's editing is
+//! line.rs.
+
+#[path = "console/line.rs"]
+mod line;
+
+use crate::app::exit;
+use crate::foundation::Error;
+use crate::foundation::sjson::Tree;
+use crate::system::platform::RawTerminal;
+use crate::system::tools::caller::{Caller, Received};
+use crate::system::tools::json;
+use crate::system::tools::session::Session;
+use line::{Asked, Line};
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Talk to a game that is being played
+#[derive(clap::Args)]
+pub struct Args {
+    /// The game's folder
+    folder: PathBuf,
+    /// Run this, print its values, and end
+    #[arg(long, value_name = "LUA")]
+    eval: Option<String>,
+    /// Show what the game logs, and read nothing
+    #[arg(long, conflicts_with = "eval")]
+    log: bool,
+    /// CPU seconds that a line may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
+    seconds: f64,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.001..=60.0).contains(&seconds) => Ok(seconds),
+        _ => Err("must be a number of seconds, from 0.001 to 60".to_string()),
+    }
+}
+
+/// How long an answer is waited for, beyond the time that a line may take: a game that is being
+/// loaded answers nothing.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How long each of keys and messages is waited for in turn.
+const TURN: Duration = Duration::from_millis(15);
+const PROMPT: &str = "> ";
+/// Where lines are remembered, in the game's folder.
+const HISTORY: &str = ".engine/console_history.txt";
+/// The most words that are shown for a name.
+const WORDS_SHOWN: usize = 60;
+
+/// Colours of a terminal, where there is one and nobody minds.
+#[derive(Clone, Copy)]
+struct Colors(bool);
+
+impl Colors {
+    fn paint(self, color: &str, text: &str) -> String {
+        match self.0 {
+            true => format!("\x1b[{color}m{text}\x1b[0m"),
+            false => text.to_string(),
+        }
+    }
+
+    /// A line of the log.
+    fn line(self, message: &Tree) -> Option<String> {
+        let words = |key: &str| match message.get(key) {
+            Some(Tree::String(text)) => text.as_str(),
+            _ => "",
+        };
+        if words("type") != "message" {
+            return None;
+        }
+        Some(match words("level") {
+            "error" => self.paint("31", &format!("error: {}", words("message"))),
+            "warning" => self.paint("33", &format!("warning: {}", words("message"))),
+            _ => words("message").to_string(),
+        })
+    }
+}
+
+pub fn main(args: Args) -> i32 {
+    let connected = Session::read(&args.folder).and_then(|session| Caller::connect(&session));
+    let mut caller = match connected {
+        Ok(caller) => caller,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return exit::FAILED;
+        }
+    };
+    if let Some(text) = &args.eval {
+        return evaluate(&mut caller, text, args.seconds);
+    }
+    let outcome = match RawTerminal::open().filter(|_| !args.log) {
+        Some(terminal) => talk(&mut caller, &terminal, &args),
+        None => read_plainly(&mut caller, &args),
+    };
+    match outcome {
+        Ok(()) => exit::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            exit::FAILED
+        }
+    }
+}
+
+/// Runs one text: the exit code.
+fn evaluate(caller: &mut Caller, text: &str, seconds: f64) -> i32 {
+    match ask(caller, text, seconds, |_| ()) {
+        Ok(words) => {
+            print!("{words}");
+            exit::SUCCESS
+        }
+        Err(words) => {
+            eprintln!("{words}");
+            exit::FAILED
+        }
+    }
+}
+
+/// Has the game run a text: its values, a line each, or the words of its error.
+fn ask(
+    caller: &mut Caller,
+    text: &str,
+    seconds: f64,
+    other: impl FnMut(Tree),
+) -> Result<String, String> {
+    let fields = vec![("text", json::text(text)), ("seconds", Tree::Number(seconds))];
+    let patience = PATIENCE + Duration::from_secs_f64(seconds);
+    match caller.ask("eval", fields, patience, other) {
+        Ok(answer) => {
+            let Some(Tree::Array(values)) = answer.get("values") else { return Ok(String::new()) };
+            let words = values.iter().map(|value| match value {
+                Tree::String(text) => format!("{text}\n"),
+                other => format!("{}\n", json::write(other)),
+            });
+            Ok(words.collect())
+        }
+        Err(answer) => {
+            let words = answer.get("report").or(answer.get("message"));
+            match words {
+                Some(Tree::String(words)) if words.starts_with("Error") => Err(words.clone()),
+                Some(Tree::String(words)) => Err(format!("error: {words}")),
+                _ => Err("error: the game gave no words".to_string()),
+            }
+        }
+    }
+}
+
+/// Reads lines from a pipe or a file, or only shows the log.
+fn read_plainly(caller: &mut Caller, args: &Args) -> Result<(), Error> {
+    let colors = Colors(std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none());
+    let show = |message: Tree| {
+        if let Some(line) = colors.line(&message) {
+            println!("{line}");
+        }
+    };
+    if args.log {
+        caller.send("subscribe", vec![("stream", json::text("log"))])?;
+        loop {
+            match caller.receive(Duration::from_secs(3600)) {
+                Received::Message(message) => show(message),
+                Received::Ended(_) => return Ok(()),
+                Received::Bytes(_) | Received::Nothing => {}
+            }
+        }
+    }
+    let mut failed = 0;
+    for line in std::io::stdin().lock().lines() {
+        let line = line.map_err(|reason| crate::error!("standard input: {reason}"))?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        match ask(caller, &line, args.seconds, show) {
+            Ok(words) => print!("{words}"),
+            Err(words) => {
+                failed += 1;
+                eprintln!("{words}");
+            }
+        }
+    }
+    match failed {
+        0 => Ok(()),
+        1 => Err(crate::error!("one line failed")),
+        failed => Err(crate::error!("{failed} lines failed")),
+    }
+}
+
+/// What a terminal shows: the log above, the line that is typed below.
+struct Screen<'a> {
+    terminal: &'a RawTerminal,
+    colors: Colors,
+}
+
+impl Screen<'_> {
+    /// Writes lines above the one that is typed.
+    fn write(&self, text: &str, line: &Line) {
+        let text = text.trim_end_matches('\n').replace('\n', "\r\n");
+        print!("\r\x1b[K{text}\r\n");
+        self.show(line);
+    }
+
+    /// Shows the line that is typed: the part of it around the cursor that fits.
+    fn show(&self, line: &Line) {
+        let room = self.terminal.columns().saturating_sub(PROMPT.len() + 1).max(8);
+        let letters: Vec<char> = line.text().chars().collect();
+        let start = line.cursor().saturating_sub(room);
+        let shown: String = letters.iter().skip(start).take(room).collect();
+        let column = PROMPT.len() + line.cursor() - start;
+        print!("\r\x1b[K{}{shown}\r\x1b[{column}C", self.colors.paint("36", PROMPT));
+        // A terminal that is gone is noticed when it is read from.
+        let _ = std::io::stdout().flush();
+    }
+}
+
+/// Talks through a terminal, until there is no more.
+fn talk(caller: &mut Caller, terminal: &RawTerminal, args: &Args) -> Result<(), Error> {
+    let screen = Screen { terminal, colors: Colors(std::env::var_os("NO_COLOR").is_none()) };
+    caller.send("subscribe", vec![("stream", json::text("log"))])?;
+    let mut line = Line::new(remembered(&args.folder));
+    println!("Lua runs in the game. Tab completes, Ctrl+D ends.\r");
+    screen.show(&line);
+    let ended = loop {
+        let Some(typed) = terminal.read(TURN) else { break Ok(()) };
+        if typed.is_empty() {
+            line.settle();
+        }
+        let mut done = false;
+        for asked in line.take(&typed) {
+            match asked {
+                Asked::End => done = true,
+                Asked::Clear => print!("\x1b[2J\x1b[H"),
+                Asked::Line(text) => run(caller, &screen, &line, &text, args.seconds),
+                Asked::Complete(before) => complete(caller, &screen, &mut line, &before),
+            }
+        }
+        if done {
+            break Ok(());
+        }
+        if !typed.is_empty() {
+            screen.show(&line);
+        }
+        match hear(caller, &screen, &line) {
+            Some(reason) => break Err(crate::error!("the game has ended{reason}")),
+            None => continue,
+        }
+    };
+    print!("\r\x1b[K");
+    remember(&args.folder, line.history());
+    ended
+}
+
+/// Shows what came meanwhile; why the game has ended, where it has.
+fn hear(caller: &mut Caller, screen: &Screen, line: &Line) -> Option<String> {
+    loop {
+        match caller.receive(Duration::from_millis(1)) {
+            Received::Message(message) => {
+                if let Some(words) = screen.colors.line(&message) {
+                    screen.write(&words, line);
+                }
+            }
+            Received::Bytes(_) => {}
+            Received::Nothing => return None,
+            Received::Ended(reason) if reason.is_empty() => return Some(String::new()),
+            Received::Ended(reason) => return Some(format!(": {reason}")),
+        }
+    }
+}
+
+fn run(caller: &mut Caller, screen: &Screen, line: &Line, text: &str, seconds: f64) {
+    print!("\r\x1b[K{}{text}\r\n", screen.colors.paint("36", PROMPT));
+    if text.trim().is_empty() {
+        return;
+    }
+    let mut told = Vec::new();
+    let answer = ask(caller, text, seconds, |message| told.extend(screen.colors.line(&message)));
+    for words in told {
+        screen.write(&words, line);
+    }
+    match answer {
+        Ok(words) if words.is_empty() => {}
+        Ok(words) => screen.write(&words, line),
+        Err(words) => screen.write(&screen.colors.paint("31", &words), line),
+    }
+}
+
+/// Puts in what all words have in common, and shows them where there is more than one.
+fn complete(caller: &mut Caller, screen: &Screen, line: &mut Line, before: &str) {
+    let fields = vec![("text", json::text(before))];
+    let mut told = Vec::new();
+    let answer = caller
+        .ask("complete", fields, PATIENCE, |message| told.extend(screen.colors.line(&message)));
+    for words in told {
+        screen.write(&words, line);
+    }
+    let Ok(answer) = answer else { return };
+    let (Some(Tree::String(start)), Some(Tree::Array(words))) =
+        (answer.get("start"), answer.get("words"))
+    else {
+        return;
+    };
+    let words: Vec<&str> = words
+        .iter()
+        .filter_map(|word| match word {
+            Tree::String(word) => Some(word.as_str()),
+            _ => None,
+        })
+        .collect();
+    let common = common_start(&words);
+    if common.len() > start.len() {
+        line.complete(start, common);
+    } else if words.len() > 1 {
+        let more = match words.len() > WORDS_SHOWN {
+            true => format!("  … {} more", words.len() - WORDS_SHOWN),
+            false => String::new(),
+        };
+        let shown = words[..words.len().min(WORDS_SHOWN)].join("  ");
+        screen.write(&screen.colors.paint("2", &format!("{shown}{more}")), line);
+    }
+}
+
+/// What all words begin with.
+fn common_start<'a>(words: &[&'a str]) -> &'a str {
+    let Some(first) = words.first() else { return "" };
+    let shared = |word: &&str| {
+        let pairs = first.char_indices().zip(word.chars());
+        let differs = pairs.clone().find(|((_, a), b)| a != b).map(|((at, _), _)| at);
+        differs.unwrap_or(first.len().min(word.len()))
+    };
+    &first[..words.iter().map(shared).min().unwrap_or(0)]
+}
+
+fn remembered(game: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(game.join(HISTORY)).unwrap_or_default();
+    text.lines().map(String::from).collect()
+}
+
+/// Remembers lines for the next time. Where they cannot be written, they are lost, and no more.
+fn remember(game: &Path, lines: &[String]) {
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let _ = crate::foundation::files::write_whole(&game.join(HISTORY), text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_share_their_start() {
+        assert_eq!(common_start(&["local_pose", "local_position"]), "local_pos");
+        assert_eq!(common_start(&["é", "éa"]), "é");
+        assert_eq!(common_start(&["a", "b"]), "");
+        assert_eq!(common_start(&["alone"]), "alone");
+        assert_eq!(common_start(&[]), "");
+    }
+
+    #[test]
+    fn a_line_of_the_log_has_its_level() {
+        let message = |level: &str| {
+            json::object([
+                ("type", json::text("message")),
+                ("level", json::text(level)),
+                ("message", json::text("boom")),
+            ])
+        };
+        let plain = Colors(false);
+        assert_eq!(plain.line(&message("error")), Some("error: boom".to_string()));
+        assert_eq!(plain.line(&message("info")), Some("boom".to_string()));
+        assert_eq!(Colors(true).line(&message("warning")).unwrap(), "\x1b[33mwarning: boom\x1b[0m");
+        assert_eq!(plain.line(&json::object([("type", json::text("dropped"))])), None);
+    }
+}

@@ -1,0 +1,343 @@
+//! The line that is being typed in a terminal: its letters, the cursor, what was typed before. Keys
+//! go in as bytes; what is shown is a text. Knows no game and no terminal.
+
+/// The most lines that are remembered.
+const HISTORY_MAX: usize = 500;
+/// The longest line, in bytes.
+const LINE_BYTES_MAX: usize = 16 << 10;
+
+/// What a key asks of whoever owns the line.
+#[derive(Debug, PartialEq)]
+pub enum Asked {
+    /// The line is done.
+    Line(String),
+    /// What could the name before the cursor go on with?
+    Complete(String),
+    /// There is no more.
+    End,
+    /// The screen is to be emptied.
+    Clear,
+}
+
+/// A key, made of the bytes that a terminal sends for it (ECMA-48, and what xterm does).
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Key {
+    Letter(char),
+    Enter,
+    Tab,
+    Backspace,
+    Delete,
+    Left,
+    Right,
+    WordLeft,
+    WordRight,
+    Up,
+    Down,
+    Home,
+    End,
+    /// With the control key: a letter.
+    Control(char),
+    Unknown,
+}
+
+/// A line with its cursor and its history.
+#[derive(Default)]
+pub struct Line {
+    letters: Vec<char>,
+    cursor: usize,
+    history: Vec<String>,
+    /// Which of the history is shown, from its end; 0: what is being typed.
+    back: usize,
+    /// What was being typed when the history was entered.
+    typed: Vec<char>,
+    /// Bytes of a key that is not whole yet.
+    pending: Vec<u8>,
+}
+
+impl Line {
+    /// A line that remembers these, the oldest first.
+    pub fn new(history: Vec<String>) -> Line {
+        Line { history, ..Line::default() }
+    }
+
+    pub fn text(&self) -> String {
+        self.letters.iter().collect()
+    }
+
+    /// How many letters stand before the cursor.
+    pub fn cursor(&self) -> usize {
+        self.cursor
+    }
+
+    /// What is remembered, the oldest first.
+    pub fn history(&self) -> &[String] {
+        &self.history
+    }
+
+    /// Takes bytes as a terminal sends them; what they ask, in order.
+    pub fn take(&mut self, bytes: &[u8]) -> Vec<Asked> {
+        self.pending.extend_from_slice(bytes);
+        let mut asked = Vec::new();
+        let pending = std::mem::take(&mut self.pending);
+        let mut at = 0;
+        while at < pending.len() {
+            let Some((key, length)) = key(&pending[at..]) else {
+                self.pending = pending[at..].to_vec();
+                break;
+            };
+            at += length;
+            asked.extend(self.press(key));
+        }
+        asked
+    }
+
+    /// A key that is waited for does not come: an escape alone.
+    pub fn settle(&mut self) {
+        self.pending.clear();
+    }
+
+    fn press(&mut self, key: Key) -> Option<Asked> {
+        match key {
+            Key::Letter(letter) => self.insert(&letter.to_string()),
+            Key::Enter => return Some(Asked::Line(self.enter())),
+            Key::Tab => {
+                return Some(Asked::Complete(self.letters[..self.cursor].iter().collect()));
+            }
+            Key::Backspace | Key::Control('h') if self.cursor > 0 => {
+                self.cursor -= 1;
+                self.letters.remove(self.cursor);
+            }
+            Key::Control('d') if self.letters.is_empty() => return Some(Asked::End),
+            Key::Delete | Key::Control('d') if self.cursor < self.letters.len() => {
+                self.letters.remove(self.cursor);
+            }
+            Key::Left | Key::Control('b') => self.cursor = self.cursor.saturating_sub(1),
+            Key::Right | Key::Control('f') => {
+                self.cursor = (self.cursor + 1).min(self.letters.len());
+            }
+            Key::WordLeft => self.cursor = self.word_start(),
+            Key::WordRight => self.cursor = self.word_end(),
+            Key::Home | Key::Control('a') => self.cursor = 0,
+            Key::End | Key::Control('e') => self.cursor = self.letters.len(),
+            Key::Up | Key::Control('p') => self.recall(self.back + 1),
+            Key::Down | Key::Control('n') if self.back > 0 => self.recall(self.back - 1),
+            Key::Control('u') => {
+                self.letters.drain(..self.cursor);
+                self.cursor = 0;
+            }
+            Key::Control('k') => self.letters.truncate(self.cursor),
+            Key::Control('w') => {
+                let start = self.word_start();
+                self.letters.drain(start..self.cursor);
+                self.cursor = start;
+            }
+            Key::Control('l') => return Some(Asked::Clear),
+            Key::Control('c') if self.letters.is_empty() => return Some(Asked::End),
+            Key::Control('c') => {
+                self.letters.clear();
+                (self.cursor, self.back) = (0, 0);
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn insert(&mut self, text: &str) {
+        if self.letters.len() * 4 + text.len() > LINE_BYTES_MAX {
+            return;
+        }
+        for letter in text.chars() {
+            self.letters.insert(self.cursor, letter);
+            self.cursor += 1;
+        }
+    }
+
+    /// Puts a word in the place of the name's start before the cursor.
+    pub fn complete(&mut self, start: &str, word: &str) {
+        let before = self.cursor.saturating_sub(start.chars().count());
+        self.letters.drain(before..self.cursor);
+        self.cursor = before;
+        self.insert(word);
+    }
+
+    fn enter(&mut self) -> String {
+        let text = self.text();
+        let known = self.history.last() == Some(&text);
+        if !text.trim().is_empty() && !known {
+            self.history.push(text.clone());
+            let more = self.history.len().saturating_sub(HISTORY_MAX);
+            self.history.drain(..more);
+        }
+        self.letters.clear();
+        (self.cursor, self.back) = (0, 0);
+        text
+    }
+
+    fn recall(&mut self, back: usize) {
+        if back > self.history.len() {
+            return;
+        }
+        if self.back == 0 {
+            self.typed = std::mem::take(&mut self.letters);
+        }
+        self.back = back;
+        self.letters = match back {
+            0 => std::mem::take(&mut self.typed),
+            back => self.history[self.history.len() - back].chars().collect(),
+        };
+        self.cursor = self.letters.len();
+    }
+
+    fn word_start(&self) -> usize {
+        let mut at = self.cursor;
+        while at > 0 && !self.letters[at - 1].is_alphanumeric() {
+            at -= 1;
+        }
+        while at > 0 && self.letters[at - 1].is_alphanumeric() {
+            at -= 1;
+        }
+        at
+    }
+
+    fn word_end(&self) -> usize {
+        let mut at = self.cursor;
+        while at < self.letters.len() && !self.letters[at].is_alphanumeric() {
+            at += 1;
+        }
+        while at < self.letters.len() && self.letters[at].is_alphanumeric() {
+            at += 1;
+        }
+        at
+    }
+}
+
+/// The key at the beginning of some bytes, and how many it takes; none where more are needed.
+fn key(bytes: &[u8]) -> Option<(Key, usize)> {
+    match bytes {
+        [b'\r' | b'\n', ..] => Some((Key::Enter, 1)),
+        [b'\t', ..] => Some((Key::Tab, 1)),
+        [0x7f, ..] => Some((Key::Backspace, 1)),
+        [0x1b, rest @ ..] => escaped(rest),
+        [byte @ 1..=26, ..] => Some((Key::Control(char::from(b'a' + byte - 1)), 1)),
+        [0..=31, ..] => Some((Key::Unknown, 1)),
+        [first, ..] => {
+            let length = match first {
+                0..0x80 => 1,
+                0xc0..0xe0 => 2,
+                0xe0..0xf0 => 3,
+                0xf0.. => 4,
+                _ => return Some((Key::Unknown, 1)),
+            };
+            let letter = std::str::from_utf8(bytes.get(..length)?).ok();
+            let letter = letter.and_then(|text| text.chars().next());
+            Some((letter.map_or(Key::Unknown, Key::Letter), length))
+        }
+        [] => None,
+    }
+}
+
+/// A key that begins with an escape.
+fn escaped(rest: &[u8]) -> Option<(Key, usize)> {
+    match rest {
+        [] => None,
+        [b'[', rest @ ..] => {
+            let end = rest.iter().position(|byte| (0x40..=0x7e).contains(byte))?;
+            let numbers = std::str::from_utf8(&rest[..end]).unwrap_or_default();
+            let word = numbers.ends_with(";5") || numbers.ends_with(";3");
+            let key = match (rest[end], numbers) {
+                (b'A', _) => Key::Up,
+                (b'B', _) => Key::Down,
+                (b'C', _) if word => Key::WordRight,
+                (b'D', _) if word => Key::WordLeft,
+                (b'C', _) => Key::Right,
+                (b'D', _) => Key::Left,
+                (b'H', _) | (b'~', "1" | "7") => Key::Home,
+                (b'F', _) | (b'~', "4" | "8") => Key::End,
+                (b'~', "3") => Key::Delete,
+                _ => Key::Unknown,
+            };
+            Some((key, end + 3))
+        }
+        [b'O', letter, ..] => {
+            let key = match letter {
+                b'A' => Key::Up,
+                b'B' => Key::Down,
+                b'C' => Key::Right,
+                b'D' => Key::Left,
+                b'H' => Key::Home,
+                b'F' => Key::End,
+                _ => Key::Unknown,
+            };
+            Some((key, 3))
+        }
+        [b'O'] => None,
+        [b'b', ..] => Some((Key::WordLeft, 2)),
+        [b'f', ..] => Some((Key::WordRight, 2)),
+        [_, ..] => Some((Key::Unknown, 2)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text after some keys, with `|` where the cursor is.
+    fn check(line: &mut Line, keys: &str, wanted: &str) {
+        line.take(keys.as_bytes());
+        let mut letters = line.letters.clone();
+        letters.insert(line.cursor, '|');
+        assert_eq!(letters.into_iter().collect::<String>(), wanted, "{keys:?}");
+    }
+
+    #[test]
+    fn letters_are_put_where_the_cursor_is() {
+        let mut line = Line::default();
+        check(&mut line, "hällo", "hällo|");
+        check(&mut line, "\x1b[D\x1b[D\x7fX", "häX|lo");
+        check(&mut line, "\x01a\x1b[3~", "a|äXlo");
+        check(&mut line, "\x05 world\x1b[1;5D", "aäXlo |world");
+        check(&mut line, "\x17", "|world");
+        check(&mut line, "\x0b", "|");
+        check(&mut line, "\x7f\x1b[D\x1b[C\x1b[B\x0b\x15", "|");
+    }
+
+    #[test]
+    fn a_key_that_comes_in_pieces_is_one() {
+        let mut line = Line::default();
+        assert!(line.take("é🦀".as_bytes()).is_empty());
+        for byte in "\x1b[1;5D".bytes() {
+            line.take(&[byte]);
+        }
+        for byte in "ö".bytes() {
+            line.take(&[byte]);
+        }
+        assert_eq!(line.text(), "öé🦀");
+        line.take(b"\x1b");
+        line.settle();
+        line.take(b"x");
+        assert_eq!(line.text(), "öxé🦀");
+    }
+
+    #[test]
+    fn what_was_typed_before_comes_back_and_what_was_being_typed_too() {
+        let mut line = Line::new(vec!["one".into()]);
+        assert_eq!(line.take(b"two\r"), [Asked::Line("two".into())]);
+        assert_eq!(line.take(b"two\r"), [Asked::Line("two".into())]);
+        assert_eq!(line.take(b"  \r"), [Asked::Line("  ".into())]);
+        assert_eq!(line.history(), ["one", "two"]);
+        check(&mut line, "thr\x1b[A", "two|");
+        check(&mut line, "\x1b[A\x1b[A", "one|");
+        check(&mut line, "\x1b[B\x1b[B", "thr|");
+    }
+
+    #[test]
+    fn keys_ask_for_words_and_for_the_end() {
+        let mut line = Line::default();
+        assert_eq!(line.take(b"Unit.lo\t"), [Asked::Complete("Unit.lo".into())]);
+        line.complete("lo", "local_position");
+        assert_eq!(line.text(), "Unit.local_position");
+        assert_eq!(line.take(b"\x03"), []);
+        assert_eq!(line.take(b"\x0c\x04"), [Asked::Clear, Asked::End]);
+        assert_eq!(line.take(b"\x03"), [Asked::End]);
+    }
+}

@@ -1,0 +1,380 @@
+//! The kind `level`: units at their places, other levels, volumes, splines, sets of units. Compiled
+//! data is the checked text as a tree; a resource is made of it when a level is first spawned.
+//! What is spawned of it, and when, is in level.rs.
+
+use super::spline::Spline;
+use super::unit_resource::pose;
+use super::volume::{self, Volume};
+use crate::foundation::sjson::{self, Tree, Value};
+use crate::foundation::{Error, Quat, Vec3, suggest};
+use crate::resource::data_kinds::{read_tree, write_tree};
+use crate::resource::kind::{Compiling, Form, Kind};
+use crate::resource::name::ResourceName;
+use crate::resource::store::Store;
+
+/// Levels.
+pub static LEVEL: Kind = Kind {
+    name: "level",
+    words: "Units at their places, with volumes, splines and levels inside",
+    extensions: &[("level", Form::Own)],
+    version: 1,
+    compile,
+};
+
+const KEYS: [&str; 6] = ["units", "levels", "volumes", "splines", "object_sets", "data"];
+const UNIT_KEYS: [&str; 5] = ["unit", "position", "rotation", "scale", "data"];
+const LEVEL_KEYS: [&str; 5] = ["level", "position", "rotation", "scale", "object_sets"];
+const SPLINE_KEYS: [&str; 2] = ["points", "closed"];
+
+/// Where something in a level is: what is `None` stays as the thing itself has it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Placed {
+    pub position: Vec3,
+    pub rotation: Option<Quat>,
+    pub scale: Option<Vec3>,
+}
+
+impl Placed {
+    fn of(fields: &Tree) -> Placed {
+        let pose = pose(fields);
+        Placed {
+            position: pose.position,
+            rotation: fields.get("rotation").map(|_| pose.rotation),
+            scale: fields.get("scale").map(|_| pose.scale),
+        }
+    }
+}
+
+/// A unit of a level.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LevelUnit {
+    pub name: String,
+    /// The name of its resource.
+    pub unit: String,
+    pub placed: Placed,
+    /// What stands over the data of its resource.
+    pub data: Tree,
+    /// The sets that it is in, as places in the level's list of them.
+    pub sets: Vec<usize>,
+}
+
+/// A level inside of a level.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Nested {
+    pub name: String,
+    /// The name of its resource.
+    pub level: String,
+    pub placed: Placed,
+    /// The object sets that are wanted of it; all where nothing is said.
+    pub object_sets: Option<Vec<String>>,
+}
+
+/// What levels are made of. Lists are in the order of the file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LevelResource {
+    /// The resource's name.
+    pub name: String,
+    pub units: Vec<LevelUnit>,
+    pub nested: Vec<Nested>,
+    pub volumes: Vec<(String, Volume)>,
+    pub splines: Vec<(String, Spline)>,
+    pub object_sets: Vec<String>,
+    pub data: Tree,
+}
+
+fn block<'a>(tree: &'a Tree, key: &str) -> &'a [(String, Tree)] {
+    match tree.get(key) {
+        Some(Tree::Object(fields)) => fields,
+        _ => &[],
+    }
+}
+
+fn text(fields: &Tree, key: &str) -> String {
+    match fields.get(key) {
+        Some(Tree::String(text)) => text.clone(),
+        _ => String::new(),
+    }
+}
+
+fn texts(tree: &Tree) -> Vec<String> {
+    let Tree::Array(items) = tree else { return Vec::new() };
+    let strings = items.iter().filter_map(|item| match item {
+        Tree::String(text) => Some(text.clone()),
+        _ => None,
+    });
+    strings.collect()
+}
+
+impl LevelResource {
+    /// Reads a level's resource.
+    ///
+    /// # Errors
+    /// It is missing or broken.
+    pub fn read(store: &mut Store, name: &str) -> Result<LevelResource, Error> {
+        let tree = read_tree(&store.read(&ResourceName::new("level", name))?)?;
+        Ok(LevelResource::of(name, &tree))
+    }
+
+    /// Of what the compiler has checked.
+    fn of(name: &str, tree: &Tree) -> LevelResource {
+        let sets = block(tree, "object_sets");
+        let unit = |(name, fields): &(String, Tree)| {
+            let within = |(_, units): &(String, Tree)| texts(units).contains(name);
+            LevelUnit {
+                name: name.clone(),
+                unit: text(fields, "unit"),
+                placed: Placed::of(fields),
+                data: fields.get("data").cloned().unwrap_or(Tree::Object(Vec::new())),
+                sets: (0..sets.len()).filter(|set| within(&sets[*set])).collect(),
+            }
+        };
+        let nested = |(name, fields): &(String, Tree)| Nested {
+            name: name.clone(),
+            level: text(fields, "level"),
+            placed: Placed::of(fields),
+            object_sets: fields.get("object_sets").map(texts),
+        };
+        LevelResource {
+            name: name.to_string(),
+            units: block(tree, "units").iter().map(unit).collect(),
+            nested: block(tree, "levels").iter().map(nested).collect(),
+            volumes: block(tree, "volumes")
+                .iter()
+                .map(|(name, fields)| (name.clone(), Volume::of(fields)))
+                .collect(),
+            splines: block(tree, "splines")
+                .iter()
+                .map(|(name, fields)| (name.clone(), Spline::of(fields)))
+                .collect(),
+            object_sets: sets.iter().map(|(name, _)| name.clone()).collect(),
+            data: tree.get("data").cloned().unwrap_or(Tree::Object(Vec::new())),
+        }
+    }
+
+    /// Whether a unit is spawned where these object sets are wanted: one that is in no set always
+    /// is.
+    pub fn is_wanted(&self, unit: usize, wanted: Option<&[String]>) -> bool {
+        let (sets, Some(wanted)) = (&self.units[unit].sets, wanted) else { return true };
+        sets.is_empty() || sets.iter().any(|set| wanted.contains(&self.object_sets[*set]))
+    }
+
+    /// Refuses the name of an object set that is not there.
+    ///
+    /// # Errors
+    /// With the name that may have been meant.
+    pub fn object_set(&self, name: &str) -> Result<usize, Error> {
+        let place = self.object_sets.iter().position(|known| known == name);
+        place.ok_or_else(|| {
+            let hint = suggest::hint(name, self.object_sets.iter().map(String::as_str));
+            crate::error!("level \"{}\" has no object set '{name}'{hint}", self.name)
+        })
+    }
+}
+
+/// What is wrong, and where.
+type Wrong<'a> = (Value<'a>, String);
+
+fn compile(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
+    let document = sjson::parse_bytes(&compiling.bytes)
+        .map_err(|fault| Error::new(fault.in_file(&compiling.path)))?;
+    let mut named = Vec::new();
+    let checked = check(document.root(), &mut named);
+    if let Err((value, words)) = checked {
+        return Err(crate::error!("{}:{}: {words}", compiling.path, value.line()));
+    }
+    let tree = document.to_tree();
+    drop(document);
+    for (kind, name) in named {
+        compiling.refer(kind, &name);
+    }
+    Ok(write_tree(&tree))
+}
+
+fn check<'a>(root: Value<'a>, named: &mut Vec<(&'static str, String)>) -> Result<(), Wrong<'a>> {
+    for entry in root.entries().into_iter().flatten() {
+        let (key, value) = (entry.key, entry.value);
+        if !KEYS.contains(&key) {
+            let hint = suggest::hint(key, KEYS);
+            return Err((value, format!("unknown key '{key}'{hint}")));
+        }
+        let Some(entries) = value.entries() else {
+            return Err((value, format!("'{key}' must be a block: {key} = {{ … }}")));
+        };
+        for entry in entries.filter(|_| key != "data" && key != "object_sets") {
+            let (name, thing) = (entry.key, entry.value);
+            if thing.entries().is_none() {
+                return Err((thing, format!("'{name}' must be a block: {name} = {{ … }}")));
+            }
+            match key {
+                "units" => check_placed(name, thing, "unit", &UNIT_KEYS, named)?,
+                "levels" => check_placed(name, thing, "level", &LEVEL_KEYS, named)?,
+                "volumes" => volume::check(name, thing)?,
+                _ => check_spline(name, thing)?,
+            }
+        }
+    }
+    check_sets(root)
+}
+
+fn numbers(value: Value, counts: &[usize]) -> bool {
+    value.items().is_some_and(|items| counts.contains(&items.len()))
+        && value.items().into_iter().flatten().all(|item| item.as_f64().is_some())
+}
+
+fn check_placed<'a>(
+    name: &str,
+    thing: Value<'a>,
+    kind: &'static str,
+    keys: &[&str],
+    named: &mut Vec<(&'static str, String)>,
+) -> Result<(), Wrong<'a>> {
+    match thing.get(kind).map(|value| (value, value.as_str())) {
+        Some((_, Some(resource))) => named.push((kind, resource.to_string())),
+        Some((value, None)) => {
+            return Err((value, format!("'{kind}' of '{name}' must be the name of a {kind}")));
+        }
+        None => {
+            let words = format!("'{name}' must say which {kind} it is: {kind} = \"{kind}s/name\"");
+            return Err((thing, words));
+        }
+    }
+    for field in thing.entries().into_iter().flatten() {
+        let (key, value) = (field.key, field.value);
+        let is_level = kind == "level";
+        let must = match key {
+            "position" if !numbers(value, &[3]) => "three numbers, in metres",
+            "rotation" if !numbers(value, &[3, 4]) => {
+                "three angles in degrees, or the four numbers of a quaternion"
+            }
+            "scale" if is_level && value.as_f64().is_none_or(|scale| scale <= 0.0) => {
+                "one number above 0"
+            }
+            "scale" if !is_level && value.as_f64().is_none() && !numbers(value, &[3]) => {
+                "one number, or three"
+            }
+            "data" if value.entries().is_none() => "a block: data = { material = \"wood\" }",
+            "object_sets" if value.items().is_none() => "a list of names",
+            key if !keys.contains(&key) => {
+                let hint = suggest::hint(key, keys.iter().copied());
+                return Err((value, format!("'{name}' has the unknown field '{key}'{hint}")));
+            }
+            _ => continue,
+        };
+        return Err((value, format!("'{key}' of '{name}' must be {must}")));
+    }
+    Ok(())
+}
+
+fn check_spline<'a>(name: &str, thing: Value<'a>) -> Result<(), Wrong<'a>> {
+    for field in thing.entries().into_iter().flatten() {
+        if !SPLINE_KEYS.contains(&field.key) {
+            let hint = suggest::hint(field.key, SPLINE_KEYS);
+            let words = format!("spline '{name}' has the unknown field '{}'{hint}", field.key);
+            return Err((field.value, words));
+        }
+    }
+    let words = format!(
+        "'points' of spline '{name}' must be a list of two or more points: [[0, 0, 0], [1, 0, 0]]"
+    );
+    let points = thing.get("points").ok_or_else(|| (thing, words.clone()))?;
+    let enough = points.items().is_some_and(|items| items.len() >= 2);
+    if !enough || !points.items().into_iter().flatten().all(|point| numbers(point, &[3])) {
+        return Err((points, words));
+    }
+    match thing.get("closed") {
+        Some(closed) if closed.as_bool().is_none() => {
+            Err((closed, format!("'closed' of spline '{name}' must be true or false")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Object sets name units of the level.
+fn check_sets(root: Value) -> Result<(), Wrong> {
+    let Some(sets) = root.get("object_sets") else { return Ok(()) };
+    let units = root.get("units");
+    let names = || units.and_then(|units| units.entries()).into_iter().flatten();
+    for set in sets.entries().into_iter().flatten() {
+        let words = || format!("object set '{}' must be a list of the level's units", set.key);
+        for item in set.value.items().ok_or_else(|| (set.value, words()))? {
+            let name = item.as_str().ok_or_else(|| (item, words()))?;
+            if names().all(|unit| unit.key != name) {
+                let hint = suggest::hint(name, names().map(|unit| unit.key));
+                let words = format!(
+                    "object set '{}' names '{name}', which is no unit of this level{hint}",
+                    set.key
+                );
+                return Err((item, words));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compiled(text: &str) -> Result<(LevelResource, Vec<String>), String> {
+        let read = |_: &str| Err(crate::error!("no other file"));
+        let (name, bytes) = (ResourceName::new("level", "x"), text.as_bytes().to_vec());
+        let mut compiling =
+            Compiling::new(name, "x.level".to_string(), Form::Own, bytes, false, &read);
+        let data = compile(&mut compiling).map_err(|error| error.message)?;
+        let tree = read_tree(&data).map_err(|error| error.message)?;
+        let named = compiling.references.iter().map(ToString::to_string).collect();
+        Ok((LevelResource::of("x", &tree), named))
+    }
+
+    #[test]
+    fn a_level_names_what_is_in_it() {
+        let (level, named) = compiled(
+            "units = { a = { unit = \"units/a\" position = [1, 2, 3] } \
+             b = { unit = \"units/b\" scale = 2 } }\n\
+             levels = { shed = { level = \"levels/shed\" object_sets = [\"day\"] } }\n\
+             volumes = { pit = { shape = \"box\" size = [1, 2, 3] } }\n\
+             splines = { way = { points = [[0, 0, 0], [1, 0, 0]] } }\n\
+             object_sets = { night = [\"b\"] }",
+        )
+        .unwrap();
+        assert_eq!(named, ["levels/shed.level", "units/a.unit", "units/b.unit"]);
+        assert_eq!(level.units[0].placed.position, Vec3::new(1.0, 2.0, 3.0));
+        assert_eq!(level.units[0].placed.rotation, None);
+        assert_eq!(level.units[1].placed.scale, Some(Vec3::splat(2.0)));
+        assert_eq!(level.nested[0].object_sets, Some(vec!["day".to_string()]));
+        assert!(level.is_wanted(0, Some(&[])) && !level.is_wanted(1, Some(&[])));
+        assert!(level.is_wanted(1, Some(&["night".to_string()])) && level.is_wanted(1, None));
+        let words = level.object_set("nihgt").unwrap_err().message;
+        assert_eq!(words, "level \"x\" has no object set 'nihgt', did you mean 'night'?");
+    }
+
+    #[test]
+    fn what_cannot_be_says_where_and_why() {
+        let check = |text: &str, words: &str| assert_eq!(compiled(text).unwrap_err(), words);
+        check("unit = {}", "x.level:1: unknown key 'unit', did you mean 'units'?");
+        check("units = 3", "x.level:1: 'units' must be a block: units = { … }");
+        check("units = { a = 3 }", "x.level:1: 'a' must be a block: a = { … }");
+        check(
+            "units = { a = {} }",
+            "x.level:1: 'a' must say which unit it is: unit = \"units/name\"",
+        );
+        check(
+            "units = { a = { unit = \"u\"\n positon = [0, 0, 0] } }",
+            "x.level:2: 'a' has the unknown field 'positon', did you mean 'position'?",
+        );
+        check(
+            "levels = { a = { level = \"l\" scale = -1 } }",
+            "x.level:1: 'scale' of 'a' must be one number above 0",
+        );
+        check(
+            "splines = { way = { points = [[0, 0, 0]] } }",
+            "x.level:1: 'points' of spline 'way' must be a list of two or more points: \
+             [[0, 0, 0], [1, 0, 0]]",
+        );
+        check(
+            "units = { barrel = { unit = \"u\" } }\nobject_sets = { s = [\"barel\"] }",
+            "x.level:2: object set 's' names 'barel', which is no unit of this level, did you mean \
+             'barrel'?",
+        );
+    }
+}

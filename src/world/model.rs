@@ -1,0 +1,206 @@
+//! The kind `model`: glTF files, and settings beside them. And what a unit is that is made of a
+//! model alone: its nodes, meshes, lights, cameras and data, as a unit's file would say them.
+
+use crate::error;
+use crate::foundation::sjson::{self, Tree};
+use crate::foundation::suggest::hint;
+use crate::foundation::Error;
+use crate::resource::image::{Decoded, Pixels};
+use crate::resource::kind::{Compiling, Form, Kind};
+use crate::system::models::data::{CameraData, LightData, LightType, ModelData, VERSION};
+use crate::system::models::{Model, Picture, Use, gltf};
+use crate::system::textures::compile::{Import, build, decode};
+
+/// Models.
+pub static MODEL: Kind = Kind {
+    name: "model",
+    words: "A glTF file: nodes, meshes, materials, lights, cameras; or settings for the one beside",
+    extensions: &[("model", Form::Own), ("glb", Form::Raw), ("gltf", Form::Raw)],
+    version: VERSION,
+    compile,
+};
+
+const KEYS: [&str; 2] = ["source", "scale"];
+
+fn compile(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
+    let mut scale = 1.0;
+    if compiling.form == Form::Own {
+        scale = settings(compiling)?;
+    }
+    let (mut model, bulk) = gltf::import(compiling, &mut picture)?;
+    if scale != 1.0 {
+        for node in model.nodes.iter_mut().filter(|node| node.parent.is_none()) {
+            node.position = node.position.map(|part| part * scale);
+            node.scale = node.scale.map(|part| part * scale);
+        }
+    }
+    Ok(model.write(&bulk))
+}
+
+/// Reads the settings, and puts the file that they are about in their place: its scale.
+fn settings(compiling: &mut Compiling) -> Result<f32, Error> {
+    let document = sjson::parse_bytes(&compiling.bytes)
+        .map_err(|fault| Error::new(fault.in_file(&compiling.path)))?;
+    let (mut scale, mut source) = (1.0, compiling.files.first().cloned());
+    for entry in document.root().entries().into_iter().flatten() {
+        let fault = |words: &str| compiling.fault(entry.line(), words);
+        match entry.key {
+            "source" => {
+                let path = entry.value.as_str().map(str::to_string);
+                source = Some(path.ok_or_else(|| fault("'source' must be a path in quotes"))?);
+            }
+            "scale" => match entry.value.as_f64() {
+                Some(number) if number > 0.0 && number <= 1e6 => scale = number as f32,
+                _ => return Err(fault("'scale' must be a number above 0")),
+            },
+            key => return Err(fault(&format!("unknown setting '{key}'{}", hint(key, KEYS)))),
+        }
+    }
+    let Some(source) = source else {
+        return Err(error!(
+            "{}: there is no model of the same name beside it: add one, or name it by source = \
+             \"path/of/model.glb\"",
+            compiling.path
+        ));
+    };
+    compiling.bytes = compiling.read(&source)?;
+    compiling.path = source;
+    Ok(scale)
+}
+
+/// Makes a texture of a picture that a model brings.
+fn picture(picture: &Picture) -> Result<Vec<u8>, Error> {
+    if picture.ending.is_empty() {
+        return Err(error!("it is in a format that is not known: use PNG or JPEG"));
+    }
+    let mut decoded = decode(&format!("picture.{}", picture.ending), &picture.bytes)?;
+    if let (Use::Color { opaque: true }, Decoded::Image(image)) = (picture.usage, &mut decoded) {
+        match &mut image.pixels {
+            Pixels::Bytes(bytes) => bytes.chunks_exact_mut(4).for_each(|texel| texel[3] = 255),
+            Pixels::Floats(floats) => floats.chunks_exact_mut(4).for_each(|texel| texel[3] = 1.0),
+        }
+    }
+    let import = Import {
+        data: picture.usage == Use::Data,
+        premultiply: None,
+        atlas: Some(false),
+        ..Import::DEFAULT
+    };
+    build(decoded, &import)
+}
+
+fn number(value: f32) -> Tree {
+    // Through the shortest text, so that 0.1 stays 0.1 where people see it.
+    Tree::Number(value.to_string().parse().unwrap_or(f64::from(value)))
+}
+
+fn list(values: &[f32]) -> Tree {
+    Tree::Array(values.iter().map(|value| number(*value)).collect())
+}
+
+fn text(value: &str) -> Tree {
+    Tree::String(value.to_string())
+}
+
+fn object(entries: Vec<(&str, Tree)>) -> Tree {
+    Tree::Object(entries.into_iter().map(|(key, value)| (key.to_string(), value)).collect())
+}
+
+/// What a model says of a unit that is made of it, as a unit's file would.
+pub fn tree(model: &Model) -> Tree {
+    let data = &model.data;
+    let mut nodes = Vec::new();
+    let mut parts: Vec<(String, Tree)> = Vec::new();
+    let mut own: Vec<(String, Tree)> = match &data.extras {
+        Some(Tree::Object(entries)) => entries.clone(),
+        _ => Vec::new(),
+    };
+    let tops = data.nodes.iter().filter(|node| node.parent.is_none()).count();
+    for node in &data.nodes {
+        let mut fields = vec![
+            ("position", list(&node.position)),
+            ("rotation", list(&node.rotation)),
+            ("scale", list(&node.scale)),
+        ];
+        if let Some(parent) = node.parent {
+            fields.push(("parent", text(&data.nodes[parent as usize].name)));
+        }
+        nodes.push((node.name.clone(), object(fields)));
+        let mut add = |kind: &str, mut fields: Vec<(&str, Tree)>| {
+            fields.push(("component", text(kind)));
+            fields.push(("node", text(&node.name)));
+            // Names of nodes are their own, so only the same node's other part can have it.
+            let taken = parts.last().is_some_and(|(known, _)| *known == node.name);
+            let name = if taken { format!("{}.{kind}", node.name) } else { node.name.clone() };
+            parts.push((name, object(fields)));
+        };
+        if let Some(mesh) = node.mesh {
+            let mesh = &data.meshes[mesh as usize].name;
+            add("mesh", vec![("model", text(&model.name)), ("mesh", text(mesh))]);
+        }
+        if let Some(camera) = node.camera {
+            add("camera", camera_fields(&data.cameras[camera as usize]));
+        }
+        if let Some(light) = node.light {
+            add("light", light_fields(&data.lights[light as usize]));
+        }
+        if let Some(Tree::Object(extras)) = &node.extras {
+            if tops == 1 && node.parent.is_none() {
+                own.extend(extras.iter().cloned());
+            } else {
+                own.push((node.name.clone(), Tree::Object(extras.clone())));
+            }
+        }
+    }
+    let mut seen = std::collections::HashSet::new();
+    own.retain(|(key, _)| seen.insert(key.clone()));
+    object(vec![
+        ("nodes", Tree::Object(nodes)),
+        ("components", Tree::Object(parts)),
+        ("data", Tree::Object(own)),
+    ])
+}
+
+fn camera_fields(camera: &CameraData) -> Vec<(&'static str, Tree)> {
+    let lens = match camera.vertical_fov {
+        Some(fov) => vec![
+            ("projection", text("perspective")),
+            ("vertical_fov", number(fov.to_degrees())),
+        ],
+        None => vec![("projection", text("orthographic")), ("height", number(camera.height))],
+    };
+    let range = [("near", number(camera.near)), ("far", number(camera.far))];
+    lens.into_iter().chain(range).collect()
+}
+
+fn light_fields(light: &LightData) -> Vec<(&'static str, Tree)> {
+    let kind = match light.kind {
+        LightType::Sun => "directional",
+        LightType::Omni => "omni",
+        LightType::Spot => "spot",
+    };
+    let mut fields = vec![
+        ("type", text(kind)),
+        ("color", list(&light.color)),
+        ("intensity", number(light.intensity)),
+    ];
+    if light.kind != LightType::Sun {
+        fields.push(("falloff_end", number(light.range)));
+    }
+    if light.kind == LightType::Spot {
+        fields.push(("spot_angle_start", number(light.inner.to_degrees())));
+        fields.push(("spot_angle_end", number(light.outer.to_degrees())));
+    }
+    if light.kind != LightType::Omni {
+        fields.push(("casts_shadows", Tree::Bool(true)));
+    }
+    fields
+}
+
+/// The words for a name that two nodes of a model have; none where it is clear.
+pub fn ambiguous(model: &str, data: &ModelData, node: &str) -> Option<String> {
+    data.twice.iter().any(|known| known == node).then(|| {
+        format!("two nodes are named '{node}' in model '{model}': rename one, so that it is clear \
+                 which is meant")
+    })
+}

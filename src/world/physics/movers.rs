@@ -1,0 +1,224 @@
+//! Movers: shapes that walk as they are told, up steps and along walls. A mover has an actor, which
+//! other bodies run into and questions find.
+
+use super::actors::{Known, check_place, node_of};
+use super::spec::MoverSpec;
+use super::{ActorId, MoverId, PhysicsTables, PhysicsWorldId, actor_of};
+use crate::foundation::{Error, Quat, Vec3, suggest};
+use crate::system::physics::{
+    Body, Filter, Gait, Kinds, Motion, Part, Query, SPEED_MAX, Shape, Walk,
+};
+use crate::world::unit::{UnitId, Units};
+
+/// Something that walks.
+#[derive(Clone, Debug)]
+pub struct Mover {
+    pub physics: PhysicsWorldId,
+    pub unit: UnitId,
+    pub actor: ActorId,
+    pub spec: MoverSpec,
+    pub filter: Filter,
+    /// Radians.
+    pub slope_max: f32,
+    /// Of its feet, in the world.
+    pub position: Vec3,
+    /// What the last move ran into.
+    pub sides: bool,
+    pub up: bool,
+    pub down: bool,
+    pub standing_on: Option<ActorId>,
+    /// Moves in a row that ended in the air, and on the ground.
+    pub flying_frames: u32,
+    pub standing_frames: u32,
+}
+
+impl Mover {
+    fn middle(&self) -> Vec3 {
+        Vec3::new(0.0, 0.0, self.spec.height * 0.5)
+    }
+
+    fn query(&self, body: crate::system::physics::BodyId) -> Query {
+        Query {
+            is: self.filter.is,
+            types: self.filter.collides,
+            kinds: Kinds::Both,
+            but: Some(body),
+        }
+    }
+}
+
+impl PhysicsTables {
+    /// Makes the mover of a unit; one that is there ends.
+    ///
+    /// # Errors
+    /// Its node or filter is not there.
+    pub fn add_mover(
+        &mut self,
+        unit: UnitId,
+        units: &mut Units,
+        spec: &MoverSpec,
+    ) -> Result<MoverId, Error> {
+        let resource = units.of(unit).resource.clone();
+        let at = format!("unit \"{}\", mover '{}'", resource.name, spec.name);
+        let named = |error: Error| Error { message: format!("{at}: {}", error.message), ..error };
+        let node = node_of(&resource, spec.node.as_deref()).map_err(named)?;
+        let properties = self.properties.clone().unwrap_or_default();
+        let filter = properties.filters[properties.filter(&spec.filter).map_err(named)?].1;
+        let physics = self.parts(unit).expect("it was made").physics;
+        let position = units.scene.world_position(unit.row(), node);
+        check_place(position).map_err(named)?;
+        let mover = Mover {
+            physics,
+            unit,
+            actor: ActorId(unit.0),
+            spec: spec.clone(),
+            filter,
+            slope_max: spec.slope_max,
+            position,
+            sides: false,
+            up: false,
+            down: false,
+            standing_on: None,
+            flying_frames: 0,
+            standing_frames: 0,
+        };
+        let middle = mover.middle();
+        let handle = self.movers.add(mover).map(MoverId).ok_or_else(|| {
+            crate::error!(
+                "{} movers are there already (MOVERS_MAX): destroy some first",
+                super::MOVERS_MAX
+            )
+        })?;
+        let body = Body {
+            motion: Motion::Kinematic,
+            position,
+            parts: vec![Part { shape: spec.shape(), position: middle, ..Part::DEFAULT }],
+            filter,
+            tells: false,
+            ..Body::DEFAULT
+        };
+        let known =
+            Known { unit: Some(unit), node: node as u32, name: &spec.name, mover: Some(handle) };
+        match self.put_actor(physics, body, known) {
+            Ok(actor) => {
+                self.movers.get_mut(handle.0).expect("it was added").actor = actor;
+                self.parts[unit.row() as usize].as_mut().expect("it was made").mover = Some(handle);
+                Ok(handle)
+            }
+            Err(error) => {
+                self.movers.remove(handle.0, &spec.name, 0, "");
+                Err(named(error))
+            }
+        }
+    }
+
+    pub fn end_mover(&mut self, mover: MoverId, frame: u64, place: &str) {
+        let Some(known) = self.movers.get(mover.0) else { return };
+        let (name, unit, actor) = (known.spec.name.clone(), known.unit, known.actor);
+        self.movers.remove(mover.0, &name, frame, place);
+        self.end_actor(actor, frame, place);
+        let parts = self.parts.get_mut(unit.row() as usize).and_then(Option::as_deref_mut);
+        if let Some(parts) = parts.filter(|parts| parts.mover == Some(mover)) {
+            parts.mover = None;
+        }
+    }
+
+    /// The mover of a unit, if it has one now.
+    pub fn unit_mover(&self, unit: UnitId) -> Option<MoverId> {
+        self.parts(unit)?.mover
+    }
+
+    /// What a unit's file says of one of its movers.
+    ///
+    /// # Errors
+    /// It says nothing of that name.
+    pub fn mover_spec(&self, unit: UnitId, name: &str) -> Result<MoverSpec, Error> {
+        let specs = self.parts(unit).map_or(&[][..], |parts| &parts.spec.movers[..]);
+        specs.iter().find(|spec| spec.name == name).cloned().ok_or_else(|| {
+            let hint = suggest::hint(name, specs.iter().map(|spec| spec.name.as_str()));
+            crate::error!("the unit has no mover '{name}'{hint}")
+        })
+    }
+
+    /// Walks by `way` in `seconds`.
+    ///
+    /// # Errors
+    /// It would get out of all bounds.
+    pub fn move_mover(&mut self, mover: MoverId, way: Vec3, seconds: f32) -> Result<(), Error> {
+        let known = self.mover(mover).clone();
+        if way.length() > SPEED_MAX * seconds.max(1.0 / 60.0) {
+            return Err(crate::error!("a way of {way} metres in {seconds} seconds is too long"));
+        }
+        check_place(known.position + way)?;
+        let body = self.actor(known.actor).body;
+        let (query, middle) = (known.query(body), known.middle());
+        let gait = Gait {
+            step_height: known.spec.step_height,
+            slope_max: known.slope_max,
+            snap: known.spec.snap,
+            mass: known.spec.mass,
+        };
+        let simulation = &mut self.world_mut(known.physics).simulation;
+        let from = (known.position + middle, known.standing_frames > 0);
+        let walk = simulation.walk(&known.spec.shape(), from, way, seconds, &gait, &query)?;
+        let position = walk.position - middle;
+        simulation.drive(body, position, Quat::IDENTITY);
+        self.walked(mover, position, walk);
+        Ok(())
+    }
+
+    fn walked(&mut self, mover: MoverId, position: Vec3, walk: Walk) {
+        let known = self.movers.get_mut(mover.0).expect("it is there");
+        known.position = position;
+        (known.sides, known.up, known.down) = (walk.sides, walk.up, walk.down);
+        known.standing_on = walk.standing_on.and_then(actor_of);
+        match walk.grounded {
+            true => (known.standing_frames, known.flying_frames) = (known.standing_frames + 1, 0),
+            false => (known.standing_frames, known.flying_frames) = (0, known.flying_frames + 1),
+        }
+    }
+
+    /// Puts a mover somewhere, through whatever is between.
+    ///
+    /// # Errors
+    /// It is out of all bounds.
+    pub fn place_mover(&mut self, mover: MoverId, position: Vec3) -> Result<(), Error> {
+        check_place(position)?;
+        let known = self.movers.get_mut(mover.0).expect("the handle was checked");
+        known.position = position;
+        (known.standing_frames, known.standing_on) = (0, None);
+        let actor = known.actor;
+        let (simulation, body) = self.body_mut(actor);
+        simulation.teleport(body, position, Quat::IDENTITY);
+        Ok(())
+    }
+
+    /// Whether a mover of that kind would touch nothing with its feet at a place.
+    ///
+    /// # Errors
+    /// The shape cannot be.
+    pub fn mover_fits(
+        &self,
+        mover: MoverId,
+        spec: &MoverSpec,
+        position: Vec3,
+    ) -> Result<bool, Error> {
+        let known = self.mover(mover);
+        let body = self.actor(known.actor).body;
+        // A little smaller, so that the ground it stands on does not count.
+        let radius = spec.radius * 0.98;
+        let half_height = (spec.height * 0.5 - spec.radius).max(1e-3);
+        let at = position + Vec3::new(0.0, 0.0, spec.height * 0.5 + 0.01);
+        let shape = Shape::Capsule { half_height, radius };
+        let simulation = &self.world(known.physics).simulation;
+        Ok(simulation.overlap(&shape, at, Quat::IDENTITY, &known.query(body))?.is_empty())
+    }
+
+    /// Sets with whom a mover, and its actor, collides.
+    pub fn set_mover_filter(&mut self, mover: MoverId, filter: Filter) {
+        let known = self.movers.get_mut(mover.0).expect("the handle was checked");
+        known.filter = filter;
+        let actor = known.actor;
+        self.set_groups(actor, |actor| actor.filter = filter);
+    }
+}

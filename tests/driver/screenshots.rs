@@ -1,0 +1,187 @@
+//! Screenshots in tests: lists of what is drawn and pictures, files that are written, compared and
+//! missing; an adapter that is lost.
+
+use super::Scratch;
+use std::fs;
+use std::io::Write;
+
+const MAIN: &str = "x = 20\nfunction render()\n  local gui = Application.main_gui()\n  \
+    Gui.rect(gui, Vector3(x, 10, 0), Vector2(40, 30), Color(255, 0, 0))\n  \
+    Gui.text(gui, 'Lives ' .. x, 'core/fonts/default', 16, nil, Vector3(80, 40, 2))\n  \
+    Gui.bitmap(gui, 'ship', Vector3(120, 60, 1), Vector2(32, 32))\n  \
+    Application.render_world(Application.main_world())\nend\n";
+const SETTINGS: &str = "window = { width = 200, height = 120 }";
+
+/// A game with a picture of four colours.
+fn game(name: &str, suite: &str) -> Scratch {
+    let files = [("main.lua", MAIN), ("settings.sjson", SETTINGS), ("ui/hud_test.lua", suite)];
+    let scratch = Scratch::new(name, &files);
+    let mut rgba = vec![[255u8, 255, 0, 255]; 8 * 8];
+    rgba[..32].fill([0, 160, 255, 255]);
+    let png = engine::resource::image::encode_png(8, 8, rgba.as_flattened());
+    fs::write(scratch.0.join("ship.png"), png).unwrap();
+    scratch
+}
+
+const LIST: &str = "screen 200 x 120
+view, ground #000000ff
+  rect, layer 0, from 20 10 to 60 40, #ff0000ff
+  bitmap \"ship\", layer 1, from 120 60 to 152 92, #ffffffff
+";
+
+#[test]
+fn a_list_of_what_is_drawn_is_written_compared_and_told() {
+    let suite = "it('shows', function()\n  test.boot()\n  test.frames(1)\n  \
+                 test.screenshot('menu')\nend)\n\
+                 it('moves', function()\n  x = 21\n  test.frames(1)\n  \
+                 test.screenshot('menu')\nend)\n";
+    let scratch = game("screenshots", suite);
+    // Nothing to compare with: it is told, and the exit code says that nothing else failed.
+    let (code, out, err) = scratch.test(&[".", "--filter", "shows"]);
+    assert_eq!(code, 5, "{out}{err}");
+    let words = "FAILED shows\n  ui/hud_test.lua:4\n  test.screenshot: there is no \
+                 'ui/hud_test.golden/menu.txt' to compare with.\n  Look at \
+                 '.engine/screenshots/ui/hud_test.golden/menu.txt', and if it is right: engine test \
+                 --update-golden";
+    assert!(out.contains(words), "{out}");
+    let found = scratch.0.join(".engine/screenshots/ui/hud_test.golden/menu.txt");
+    let found = fs::read_to_string(found).unwrap();
+    assert!(found.starts_with(LIST), "{found}");
+    assert!(found.contains("  text \"Lives 20\", layer 2, from "), "{found}");
+    let (code, out, err) = scratch.test(&[".", "--filter", "shows", "--update-golden"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let golden = scratch.0.join("ui/hud_test.golden/menu.txt");
+    assert_eq!(fs::read_to_string(&golden).unwrap(), found);
+    let (code, out, err) = scratch.test(&[".", "-j", "2"]);
+    assert_eq!(code, 1, "{out}{err}");
+    assert_eq!(out.lines().last(), Some("1 passed, 1 failed, 0 skipped"), "{out}");
+    for words in [
+        "'ui/hud_test.golden/menu.txt' shows something else: from line 3 on",
+        "- rect, layer 0, from 20 10 to 60 40, #ff0000ff",
+        "+ rect, layer 0, from 21 10 to 61 40, #ff0000ff",
+        "+ text \"Lives 21\", layer 2",
+    ] {
+        assert!(out.contains(words), "no '{words}' in:\n{out}");
+    }
+    // Line ends of another system change nothing.
+    fs::write(&golden, found.replace('\n', "\r\n")).unwrap();
+    assert_eq!(scratch.test(&[".", "--filter", "shows"]).0, 0);
+}
+
+#[test]
+fn a_picture_is_compared_by_blocks_and_survives_a_lost_adapter() {
+    let suite = "it('shows', function()\n  test.boot()\n  test.frames(3)\n  \
+                 test.screenshot('menu', { picture = true })\n  test.fault('device lost')\n  \
+                 test.screenshot('menu', { picture = true })\n  test.frames(2)\n  \
+                 test.screenshot('menu', { picture = true })\nend)\n\
+                 it('is another', function()\n  x = 60\n  test.frames(1)\n  \
+                 test.screenshot('menu', { picture = true })\nend)\n\
+                 it('may be another', function()\n  \
+                 test.screenshot('menu', { picture = true, tolerance = 255 })\nend)\n";
+    let scratch = game("pictures", suite);
+    let (code, out, err) = scratch.test(&[".", "--update-golden", "--filter", "shows"]);
+    if out.contains("1 skipped") {
+        let required = std::env::var("ENGINE_TEST_REQUIRE_ALL").is_ok_and(|value| value == "1");
+        assert!(!required, "{out}");
+        writeln!(std::io::stderr(), "SKIPPED: {out}").expect("stderr can be written to");
+        return;
+    }
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(err.contains("warning: the graphics adapter was lost and is there again"), "{err}");
+    let golden = fs::read(scratch.0.join("ui/hud_test.golden/menu.png")).unwrap();
+    let image = image::load_from_memory(&golden).unwrap().into_rgba8();
+    assert_eq!(image.dimensions(), (200, 120));
+    // The rectangle, the upper and the lower half of the bitmap, the ground: from the top left.
+    for (x, y, color) in [
+        (40, 95, [255, 0, 0]),
+        (136, 35, [0, 160, 255]),
+        (136, 55, [255, 255, 0]),
+        (5, 5, [0, 0, 0]),
+    ] {
+        let near = image.get_pixel(x, y).0.iter().zip(color).all(|(a, b)| a.abs_diff(b) <= 3);
+        assert!(near, "{x}, {y}: {:?}", image.get_pixel(x, y));
+    }
+    let (code, out, err) = scratch.test(&["."]);
+    assert_eq!(code, 1, "{out}{err}");
+    assert_eq!(out.lines().last(), Some("2 passed, 1 failed, 0 skipped"), "{out}{err}");
+    assert!(out.contains("'ui/hud_test.golden/menu.png' shows something else: the block"), "{out}");
+    assert!(out.contains("on average, 6 is allowed, and "), "{out}");
+    assert!(scratch.0.join(".engine/screenshots/ui/hud_test.golden/menu.png").is_file());
+    fs::write(scratch.0.join("ui/hud_test.golden/menu.png"), "no picture").unwrap();
+    let (_, out, _) = scratch.test(&[".", "--filter", "^shows"]);
+    assert!(out.contains("menu.png' shows something else: it cannot be read: "), "{out}");
+}
+
+#[test]
+fn without_an_adapter_pictures_are_skipped_or_required() {
+    let suite = "it('shows', function()\n  test.boot()\n  test.frames(1)\n  \
+                 test.screenshot('menu', { picture = true })\nend)\n\
+                 it('loses', function()\n  test.fault('device lost')\nend)\n";
+    let scratch = game("no_adapter", suite);
+    let run = |require: &str| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_engine"))
+            .args(["test", ".", "-o", "spec"])
+            .current_dir(&scratch.0)
+            // No driver can be found there.
+            .env("VK_DRIVER_FILES", "/nowhere.json")
+            .env("VK_ICD_FILENAMES", "/nowhere.json")
+            .env("WGPU_BACKEND", "vulkan")
+            .env("ENGINE_TEST_REQUIRE_ALL", require)
+            .output()
+            .unwrap();
+        let out = String::from_utf8(output.stdout).unwrap();
+        (output.status.code(), out)
+    };
+    let (code, out) = run("0");
+    assert_eq!((code, out.lines().last()), (Some(0), Some("0 passed, 0 failed, 2 skipped")));
+    let (code, out) = run("1");
+    assert_eq!((code, out.lines().last()), (Some(1), Some("0 passed, 2 failed, 0 skipped")));
+    assert!(out.contains("no picture can be drawn here: "), "{out}");
+    assert!(out.contains("apt install mesa-vulkan-drivers"), "{out}");
+}
+
+#[test]
+fn what_is_wrong_with_a_call_is_said() {
+    let suite = "it('has no name', function() test.screenshot() end)\n\
+        it('leaves the folder', function() test.screenshot('../x') end)\n\
+        it('has no such option', function() test.screenshot('x', { pictur = true }) end)\n\
+        it('has another kind', function() test.screenshot('x', { picture = 1 }) end)\n\
+        it('allows too much', function() test.screenshot('x', { tolerance = 256 }) end)\n\
+        it('comes too early', function() test.screenshot('x') end)\n\
+        it('is misspelt', function() test.frame(1) end)\n\
+        it('is unlike all', function() test.zebra() end)\n\
+        it('loses nothing', function() test.fault('device lost') end)\n";
+    let scratch = game("bad_screenshots", suite);
+    let (code, out, err) = scratch.test(&["."]);
+    assert_eq!((code, out.lines().last()), (1, Some("0 passed, 9 failed, 0 skipped")), "{err}");
+    for words in [
+        "argument #1 'name' must be of letters, digits, '_' and '-', got nil",
+        "argument #1 'name' must be of letters, digits, '_' and '-', got string \"../x\"",
+        "has the unknown option string \"pictur\", did you mean 'picture'?",
+        "test.screenshot: 'picture' must be boolean, got number 1",
+        "test.screenshot: 'tolerance' must be from 0 to 255, got number 256",
+        "test.screenshot: no frame was played yet: test.frames(1) first",
+        "there is no 'test.frame', did you mean 'test.frames'?",
+        "there is no 'test.zebra' (there are boot, close, ",
+        "test.fault: no frame was played yet",
+    ] {
+        assert!(out.contains(words), "no '{words}' in:\n{out}\n{err}");
+    }
+}
+
+#[test]
+fn frames_are_noted_where_a_module_takes_the_screenshot_too() {
+    let suite = "local shots = require('shots')\n\
+                 it('shows', function() test.boot() test.frames(1) shots.take(test) end)\n";
+    let scratch = game("shots", suite);
+    let module = "local M = {}\nfunction M.take(test) test.screenshot('menu') end\nreturn M\n";
+    fs::write(scratch.0.join("shots.lua"), module).unwrap();
+    let (code, out, err) = scratch.test(&[".", "--update-golden"]);
+    assert_eq!(code, 0, "{out}{err}");
+    // Loaded after the frame was played, it comes too late, and says so.
+    let suite = "it('shows', function()\n  test.boot()\n  test.frames(1)\n  \
+                 require('shots').take(test)\nend)\n";
+    fs::write(scratch.0.join("ui/hud_test.lua"), suite).unwrap();
+    let (_, out, _) = scratch.test(&["."]);
+    assert!(out.contains("the frames before were not noted"), "{out}");
+}

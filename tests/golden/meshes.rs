@@ -1,0 +1,93 @@
+//! Meshes for the golden pictures, made by arithmetic: boxes, spheres, planes.
+
+use engine::foundation::Vec3;
+use engine::packet::mesh::{Bounds, Mesh, MeshChange, MeshSlot, Part, Vertex};
+use std::f32::consts::PI;
+use std::sync::Arc;
+
+fn corner(position: Vec3, normal: Vec3, tangent: Vec3, uv: [f32; 2]) -> Vertex {
+    Vertex {
+        position: position.to_array(),
+        normal: Vertex::packed(normal, 0.0),
+        tangent: Vertex::packed(tangent, 1.0),
+        uv,
+        color: [255; 4],
+    }
+}
+
+fn mesh(name: &str, vertices: Vec<Vertex>, indices: Vec<u32>) -> Mesh {
+    let count = indices.len() as u32;
+    Mesh {
+        name: name.to_string(),
+        bounds: Bounds::of(&vertices),
+        vertices,
+        indices,
+        parts: vec![Part { first: 0, count, place: 0 }],
+    }
+}
+
+/// A square of two metres around the origin, its front upwards.
+pub fn plane(repeat: f32) -> Mesh {
+    let at = |x: f32, y: f32| {
+        let uv = [(x * 0.5 + 0.5) * repeat, (0.5 - y * 0.5) * repeat];
+        corner(Vec3::new(x, y, 0.0), Vec3::Z, Vec3::X, uv)
+    };
+    let vertices = vec![at(-1.0, -1.0), at(1.0, -1.0), at(1.0, 1.0), at(-1.0, 1.0)];
+    mesh("plane", vertices, vec![0, 1, 2, 0, 2, 3])
+}
+
+/// A box of two metres around the origin.
+pub fn cube() -> Mesh {
+    let (mut vertices, mut indices) = (Vec::new(), Vec::new());
+    for (normal, tangent) in [
+        (Vec3::X, Vec3::Y),
+        (Vec3::NEG_X, Vec3::NEG_Y),
+        (Vec3::Y, Vec3::NEG_X),
+        (Vec3::NEG_Y, Vec3::X),
+        (Vec3::Z, Vec3::X),
+        (Vec3::NEG_Z, Vec3::NEG_X),
+    ] {
+        let up = normal.cross(tangent);
+        let first = vertices.len() as u32;
+        for (u, v) in [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)] {
+            let uv = [u * 0.5 + 0.5, 0.5 - v * 0.5];
+            vertices.push(corner(normal + tangent * u + up * v, normal, tangent, uv));
+        }
+        indices.extend([0, 1, 2, 0, 2, 3].map(|index| first + index));
+    }
+    mesh("cube", vertices, indices)
+}
+
+/// A sphere of one metre's radius around the origin.
+pub fn sphere(rings: u32) -> Mesh {
+    let (mut vertices, mut indices) = (Vec::new(), Vec::new());
+    let around = 2 * rings;
+    for ring in 0..=rings {
+        let (height, width) = (PI * ring as f32 / rings as f32).sin_cos();
+        for step in 0..=around {
+            let (s, c) = (2.0 * PI * step as f32 / around as f32).sin_cos();
+            let normal = Vec3::new(c * height, s * height, width);
+            let uv = [step as f32 / around as f32, ring as f32 / rings as f32];
+            vertices.push(corner(normal, normal, Vec3::new(-s, c, 0.0), uv));
+        }
+    }
+    let row = around + 1;
+    for ring in 0..rings {
+        for step in 0..around {
+            let (a, b) = (ring * row + step, (ring + 1) * row + step);
+            indices.extend([a, b, a + 1, a + 1, b, b + 1]);
+        }
+    }
+    mesh("sphere", vertices, indices)
+}
+
+pub const PLANE: MeshSlot = MeshSlot(0);
+pub const CUBE: MeshSlot = MeshSlot(1);
+pub const SPHERE: MeshSlot = MeshSlot(2);
+
+/// Those three, for a packet.
+pub fn all() -> Vec<MeshChange> {
+    [(PLANE, plane(8.0)), (CUBE, cube()), (SPHERE, sphere(32))]
+        .map(|(slot, mesh)| MeshChange::Put { slot, mesh: Arc::new(mesh) })
+        .to_vec()
+}

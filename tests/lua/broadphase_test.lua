@@ -1,0 +1,93 @@
+-- Broadphases: adding, moving, and every question. The grid itself is tested beside it, in Rust.
+
+local function words_of(fn, ...)
+  local ok, words = pcall(fn, ...)
+  assert.is_false(ok)
+  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+end
+
+describe("a broadphase", function()
+  local near, ids
+
+  before_each(function()
+    near = Broadphase(4)
+    ids = {}
+    for i = 1, 10 do
+      ids[i] = Broadphase.add(near, i * 100, Vector3(i * 10, 0, 0), 1, i % 2 == 0 and "even" or "odd")
+    end
+  end)
+
+  after_each(function() Broadphase.destroy(near) end)
+
+  it("finds what is near, in the order in which it was added", function()
+    local found = { 1, 2, 3, 4, 5, 6 }
+    assert.equals(3, Broadphase.query(near, Vector3(20, 0, 0), 9.5, found))
+    assert.same({ 100, 200, 300 }, found)
+    assert.equals(1, Broadphase.query(near, Vector3(20, 0, 0), 9.5, found, "even"))
+    assert.same({ 200 }, found)
+    assert.equals(0, Broadphase.query(near, Vector3(20, 0, 0), 9.5, found, "none"))
+    assert.same({}, found)
+    assert.equals(10, Broadphase.all(near, found))
+  end)
+
+  it("follows what moves and forgets what is removed", function()
+    local found = {}
+    Broadphase.move(near, ids[10], Vector3(11, 0, 0))
+    Broadphase.remove(near, ids[2])
+    assert.equals(9, Broadphase.num(near))
+    Broadphase.query(near, Vector3(15, 0, 0), 8, found)
+    assert.same({ 100, 1000 }, found)
+    assert.equals("Broadphase.move: argument #2 'id': nothing of the number 2 is in the broadphase",
+      words_of(Broadphase.move, near, ids[2], Vector3(0, 0, 0)))
+    assert.equals("Broadphase.remove: argument #2 'id': nothing of the number 0 is in the "
+      .. "broadphase", words_of(Broadphase.remove, near, 0))
+  end)
+
+  it("asks boxes, cameras and rays", function()
+    local found = {}
+    local pose = Matrix4x4.from_quaternion_position(Quaternion(), Vector3(50, 0, 0))
+    assert.equals(3, Broadphase.query_box(near, pose, Vector3(9.5, 1, 1), found))
+    assert.same({ 400, 500, 600 }, found)
+    local camera = Application.create_camera()
+    Camera.set_local_position(camera, Vector3(50, -20, 0))
+    Camera.set_far_range(camera, 40)
+    local seen = Broadphase.query_frustum(near, camera, found)
+    assert.is_true(seen >= 3 and seen < 10)
+    local count, distance = Broadphase.query_ray(near, Vector3(55, 0, 0), Vector3(1, 0, 0), 100, found)
+    assert.equals(5, count)
+    assert.same({ 600, 700, 800, 900, 1000 }, found)
+    assert.equals(4, distance)
+    count, distance = Broadphase.query_ray(near, Vector3(0, 50, 0), Vector3(1, 0, 0), 9, found, "odd")
+    assert.equals(0, count)
+    assert.is_nil(distance)
+    local size = Window.resolution()
+    local from, direction = Camera.screen_to_ray(camera, Vector3(size / 2, 0, 0))
+    assert.is_true(Vector3.almost_equal(Vector3(50, -20, 0), from, 0.2))
+    assert.is_true(math.abs(direction.x) < 1e-3)
+    Application.destroy_camera(camera)
+  end)
+
+  it("refuses what cannot be", function()
+    assert.equals("Broadphase.new: argument #1 'cell_size' must be 0.001 to 1000000 metres, got 0",
+      words_of(Broadphase.new, 0))
+    assert.equals("Broadphase.add: argument #4 'radius' must not be negative, got -1",
+      words_of(Broadphase.add, near, 1, Vector3(0, 0, 0), -1))
+    assert.equals("Broadphase.add: argument #5 'categories' must be names",
+      words_of(Broadphase.add, near, 1, Vector3(0, 0, 0), 1, 3))
+    assert.matches("must not be negative",
+      words_of(Broadphase.query, near, Vector3(0, 0, 0), -1, {}))
+    assert.matches("'results' must be table", words_of(Broadphase.all, near))
+    assert.matches("'results' must be table", words_of(Broadphase.query, near, Vector3(0, 0, 0), 1))
+    assert.matches("must have sizes of zero or more",
+      words_of(Broadphase.query_box, near, Matrix4x4.identity(), Vector3(-1, 0, 0), {}))
+    assert.matches("must be", words_of(Broadphase.query_frustum, near, 3, {}))
+    assert.matches("must not be zero",
+      words_of(Broadphase.query_ray, near, Vector3(0, 0, 0), Vector3(0, 0, 0), 1, {}))
+    assert.matches("must be", words_of(Broadphase.num, "x"))
+    assert.matches("must be", words_of(Broadphase.destroy, "x"))
+    assert.matches("must be", words_of(Camera.screen_to_ray, "x", Vector3(0, 0, 0)))
+    local ended = Broadphase(1)
+    Broadphase.destroy(ended)
+    assert.matches("was destroyed", words_of(Broadphase.num, ended))
+  end)
+end)

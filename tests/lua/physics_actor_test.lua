@@ -1,0 +1,378 @@
+-- Actors: those of units' files, how they are asked, pushed and moved, and how nodes and bodies
+-- follow each other. Questions and contacts are in physics_world_test.lua.
+
+local function words_of(fn, ...)
+  local ok, words = pcall(fn, ...)
+  assert.is_false(ok)
+  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+end
+
+local function near(expected, vector, distance)
+  local words = tostring(vector) .. " is not near " .. tostring(expected)
+  assert.is_true(Vector3.distance(expected, vector) <= (distance or 0.02), words)
+end
+
+local STEP = 1 / 60
+
+describe("an actor", function()
+  local world, physics, crate, body
+
+  local function play(frames)
+    for _ = 1, frames do World.update(world, STEP) end
+  end
+
+  before_each(function()
+    world = Application.new_world()
+    physics = World.physics_world(world)
+    World.spawn_unit(world, "units/physics/floor")
+    crate = World.spawn_unit(world, "units/physics/crate", Vector3(0, 0, 4))
+    body = Unit.actor(crate, "body")
+  end)
+
+  after_each(function() Application.release_world(world) end)
+
+  it("falls, and its unit with it, until it lies still", function()
+    play(30)
+    assert.is_true(Actor.velocity(body).z < -3)
+    near(Actor.position(body), Unit.world_position(crate), 1e-4)
+    play(200)
+    near(Vector3(0, 0, 0.5), Unit.local_position(crate))
+    near(Vector3(0, 0, 1.5), Unit.world_position(crate, Unit.node(crate, "lid")))
+    assert.is_true(Actor.is_sleeping(body))
+    assert.equals(0, PhysicsWorld.num_awake(physics))
+    Actor.wake_up(body)
+    assert.is_false(Actor.is_sleeping(body))
+  end)
+
+  it("is known by name and by place", function()
+    assert.equals(2, Unit.num_actors(crate))
+    assert.equals(body, Unit.actor(crate, 1))
+    assert.equals(2, Unit.find_actor(crate, "lid"))
+    assert.is_nil(Unit.find_actor(crate, "wheel"))
+    assert.equals(crate, Actor.unit(body))
+    assert.equals(1, Actor.node(body))
+    assert.equals(Unit.node(crate, "lid"), Actor.node(Unit.actor(crate, "lid")))
+    assert.equals("body", Actor.debug_name(body))
+    assert.is_true(Actor.alive(body))
+    assert.equals(3, PhysicsWorld.num_actors(physics))
+  end)
+
+  it("tells what it is", function()
+    local lid = Unit.actor(crate, "lid")
+    local ground = Unit.actor(World.units(world)[1], 1)
+    assert.same({ true, false, false, false, true }, { Actor.is_dynamic(body),
+      Actor.is_kinematic(body), Actor.is_static(body), Actor.is_trigger(body),
+      Actor.is_physical(body) })
+    assert.same({ true, false, false }, { Actor.is_trigger(lid), Actor.is_physical(lid),
+      Actor.is_kinematic(lid) })
+    assert.is_true(Actor.is_static(ground))
+    assert.equals(10, Actor.mass(body))
+    local heavy = World.spawn_unit(world, "units/physics/heavy_crate", Vector3(5, 0, 4))
+    assert.equals(40, Actor.mass(Unit.actor(heavy, "body")))
+    Actor.set_mass(body, 25)
+    assert.equals(25, Actor.mass(body))
+    near(Vector3(0, 0, 4), Actor.center_of_mass(body), 1e-5)
+    near(Vector3(0, 0, 4), Matrix4x4.translation(Actor.pose(body)), 1e-5)
+    assert.equals(Quaternion.identity(), Actor.rotation(body))
+  end)
+
+  it("is pushed by impulses, forces and speeds", function()
+    PhysicsWorld.set_gravity(physics, Vector3(0, 0, 0))
+    Actor.add_impulse(body, Vector3(20, 0, 0))
+    near(Vector3(2, 0, 0), Actor.velocity(body), 1e-5)
+    Actor.add_velocity(body, Vector3(0, 1, 0))
+    near(Vector3(2, 1, 0), Actor.velocity(body), 1e-5)
+    Actor.set_velocity(body, Vector3(0, 0, 3))
+    near(Vector3(0, 0, 3), Actor.velocity(body), 1e-5)
+    Actor.set_velocity(body, Vector3.zero())
+    Actor.push(body, Vector3(5, 0, 0), 4)
+    near(Vector3(2, 0, 0), Actor.velocity(body), 1e-5)
+    World.update(world, STEP)
+    Actor.set_velocity(body, Vector3.zero())
+    for _ = 1, 60 do
+      Actor.add_force(body, Vector3(0, 30, 0))
+      World.update(world, STEP)
+    end
+    near(Vector3(0, 3, 0), Actor.velocity(body), 0.2)
+    Actor.set_velocity(body, Vector3.zero())
+    local edge = Actor.position(body) + Vector3(0.5, 0, 0)
+    Actor.add_impulse_at(body, Vector3(0, 0, 5), edge)
+    assert.is_true(Actor.angular_velocity(body).y < -0.1)
+    assert.is_true(Actor.point_velocity(body, edge).z > Actor.velocity(body).z)
+    Actor.set_angular_velocity(body, Vector3(0, 0, 2))
+    near(Vector3(0, 0, 2), Actor.angular_velocity(body), 1e-5)
+    Actor.add_angular_velocity(body, Vector3(0, 0, 1))
+    near(Vector3(0, 0, 3), Actor.angular_velocity(body), 1e-5)
+    Actor.set_angular_velocity(body, Vector3.zero())
+    Actor.add_torque_impulse(body, Vector3(1, 0, 0))
+    assert.is_true(Actor.angular_velocity(body).x > 0.1)
+    Actor.set_angular_velocity(body, Vector3.zero())
+    Actor.add_velocity_at(body, Vector3(0, 0, 1), edge)
+    Actor.push_at(body, Vector3(0, 0, 1), 1, edge)
+    assert.is_true(Actor.angular_velocity(body).y < -0.1)
+  end)
+
+  it("is slowed down by damping", function()
+    Actor.set_linear_damping(body, 2)
+    Actor.set_angular_damping(body, 3)
+    assert.equals(2, Actor.linear_damping(body))
+    assert.equals(3, Actor.angular_damping(body))
+    PhysicsWorld.set_gravity(physics, Vector3.zero())
+    Actor.set_velocity(body, Vector3(8, 0, 0))
+    play(60)
+    assert.is_true(Actor.velocity(body).x < 2)
+  end)
+
+  it("goes where it is put, and where its unit is put", function()
+    Actor.teleport_position(body, Vector3(3, 3, 3))
+    near(Vector3(3, 3, 3), Unit.world_position(crate), 1e-5)
+    local quarter = Quaternion(Vector3.up(), math.pi / 2)
+    Actor.teleport_rotation(body, quarter)
+    assert.is_true(Quaternion.almost_equal(quarter, Unit.local_rotation(crate), 1e-5))
+    Actor.teleport_pose(body, Matrix4x4.from_translation(Vector3(1, 1, 9)))
+    near(Vector3(1, 1, 9), Actor.position(body), 1e-5)
+    Unit.set_local_position(crate, 1, Vector3(-4, 0, 6))
+    World.update(world, STEP)
+    near(Vector3(-4, 0, 6), Actor.position(body), 0.01)
+    local down = { PhysicsWorld.raycast(physics, Vector3(-4, 0, 9), Vector3.down()) }
+    assert.equals(body, down[5])
+  end)
+
+  it("falls no more when it is kinematic, and then follows its node", function()
+    Actor.set_kinematic(body, true)
+    play(10)
+    assert.is_true(Actor.is_kinematic(body))
+    near(Vector3(0, 0, 4), Actor.position(body), 1e-4)
+    Unit.set_local_position(crate, 1, Vector3(0, 0, 5))
+    play(2)
+    near(Vector3(0, 0, 5), Actor.position(body), 1e-4)
+    Actor.set_kinematic(body, false)
+    play(20)
+    assert.is_true(Actor.position(body).z < 5)
+  end)
+
+  it("rides on a platform that scripts move", function()
+    local platform = World.spawn_unit(world, "units/physics/platform", Vector3(0, 0, 1.5))
+    play(120)
+    local z = Actor.position(body).z
+    for i = 1, 60 do
+      Unit.set_local_position(platform, 1, Vector3(0, 0, 1.5 + i / 60))
+      World.update(world, STEP)
+    end
+    assert.is_true(Actor.position(body).z > z + 0.9)
+  end)
+
+  it("sleeps when it is told to, and floats without gravity", function()
+    Actor.set_gravity_enabled(body, false)
+    assert.is_false(Actor.is_gravity_enabled(body))
+    play(10)
+    near(Vector3(0, 0, 4), Actor.position(body), 1e-4)
+    Actor.set_gravity_enabled(body, true)
+    assert.is_true(Actor.is_gravity_enabled(body))
+    Actor.put_to_sleep(body)
+    play(10)
+    assert.is_true(Actor.is_sleeping(body))
+    near(Vector3(0, 0, 4), Actor.position(body), 1e-4)
+  end)
+
+  it("passes through others without collisions, and is not found where it is not to be", function()
+    Actor.set_collision_enabled(body, false)
+    assert.is_false(Actor.is_collision_enabled(body))
+    Actor.set_scene_query_enabled(body, false)
+    assert.is_false(Actor.is_scene_query_enabled(body))
+    assert.is_false(PhysicsWorld.raycast(physics, Vector3(0, 0, 6), Vector3.down(), 2.5))
+    Actor.set_scene_query_enabled(body, true)
+    assert.is_true((PhysicsWorld.raycast(physics, Vector3(0, 0, 6), Vector3.down(), 2.5)))
+    play(90)
+    assert.is_true(Actor.position(body).z < -1)
+    Actor.teleport_position(body, Vector3(0, 0, 4))
+    Actor.set_collision_enabled(body, true)
+    Actor.set_collision_filter(body, "ghost")
+    play(180)
+    assert.is_true(Actor.position(body).z < -1)
+  end)
+
+  it("knows what it touches", function()
+    play(200)
+    local ground = Unit.actor(World.units(world)[1], 1)
+    assert.same({ ground }, Actor.touching(body))
+    assert.same({}, Actor.touching(Unit.actor(crate, "lid")))
+  end)
+
+  it("ends and comes back", function()
+    Unit.destroy_actor(crate, "body")
+    assert.is_false(Actor.alive(body))
+    assert.is_nil(Unit.actor(crate, 1))
+    assert.matches("actor \"body\" was destroyed in frame %d+ at physics_actor_test.lua:%d+",
+      words_of(Actor.position, body))
+    assert.matches("the actor body is not there", words_of(Unit.destroy_actor, crate, "body"))
+    local again = Unit.create_actor(crate, "body")
+    assert.equals(again, Unit.actor(crate, 1))
+    assert.matches("the actor 'body' is there already", words_of(Unit.create_actor, crate, 1))
+    Unit.destroy_actor(crate, 2)
+    assert.is_true(Actor.alive(Unit.create_actor(crate, 2)))
+  end)
+
+  it("is made by scripts as by a file", function()
+    local unit = World.spawn_unit(world, "core/units/empty", Vector3(9, 0, 5))
+    local ball = Unit.create_actor(unit, "ball", { type = "dynamic", shape = "sphere", radius = 1,
+      material = "rubber", position = Vector3(0, 0, 0.5) })
+    near(Vector3(9, 0, 5), Actor.position(ball), 1e-5)
+    near(Vector3(9, 0, 5.5), Actor.center_of_mass(ball), 1e-4)
+    assert.equals(ball, Unit.actor(unit, "ball"))
+    assert.matches("actor 'cube' has the unknown field 'shpae', did you mean 'shape'%?",
+      words_of(Unit.create_actor, unit, "cube", { type = "dynamic", shpae = "box" }))
+    assert.matches("the unit has an actor 'ball' already",
+      words_of(Unit.create_actor, unit, "ball", { type = "static", shape = "plane" }))
+    assert.matches("argument #3 'fields' must be table or nil",
+      words_of(Unit.create_actor, unit, "x", 3))
+    play(300)
+    assert.is_true(Actor.position(ball).z < 1)
+    World.destroy_unit(world, unit)
+    assert.is_false(Actor.alive(ball))
+  end)
+
+  it("comes in every shape", function()
+    local unit = World.spawn_unit(world, "units/physics/shapes", Vector3(100, 0, 0))
+    assert.equals(7, Unit.num_actors(unit))
+    for place = 1, 7 do assert.is_true(Actor.alive(Unit.actor(unit, place))) end
+    play(240)
+    assert.is_true(Actor.position(Unit.actor(unit, "ball")).x > 99)
+    local lines = World.create_line_object(world)
+    for place = 1, 7 do Actor.debug_draw(Unit.actor(unit, place), lines, Color(255, 0, 0)) end
+    PhysicsWorld.set_debug_draw(physics, true)
+    World.update(world, STEP)
+    PhysicsWorld.set_debug_draw(physics, false)
+  end)
+
+  it("has its size from its node, which must have one", function()
+    local unit = World.spawn_unit(world, "core/units/empty", Vector3(20, 0, 3))
+    Unit.set_local_scale(unit, 1, Vector3(2, 2, 2))
+    Unit.create_actor(unit, "box", { type = "static", shape = "box", size = { 1, 1, 1 } })
+    local hit, position = PhysicsWorld.raycast(physics, Vector3(20, 0, 9), Vector3.down())
+    assert.is_true(hit)
+    near(Vector3(20, 0, 4), position, 1e-4)
+    for _, scale in ipairs({ Vector3(1, 0, 1), Vector3(-1, 1, 1) }) do
+      Unit.set_local_scale(unit, 1, scale)
+      assert.matches("unit \"core/units/empty\", actor 'flat': its node 'root' has the scale .* and "
+        .. "an actor needs more than 0", words_of(Unit.create_actor, unit, "flat",
+        { type = "static", shape = "box", size = { 1, 1, 1 } }))
+    end
+    Unit.set_local_scale(unit, 1, Vector3(1, 2, 1))
+    assert.matches("a round shape must be scaled by the same number",
+      words_of(Unit.create_actor, unit, "round", { type = "static", shape = "sphere", radius = 1 }))
+  end)
+
+  it("stays where a link carries it", function()
+    local carrier = World.spawn_unit(world, "core/units/empty", Vector3(0, 0, 10))
+    local zone = World.spawn_unit(world, "units/physics/zone", Vector3(1, 0, 0))
+    World.link_unit(world, zone, carrier)
+    Unit.set_local_position(carrier, 1, Vector3(5, 5, 5))
+    play(2)
+    near(Vector3(6, 5, 5), Actor.position(Unit.actor(zone, 1)), 1e-4)
+  end)
+
+  it("tells of itself when its unit is inspected", function()
+    local text = Unit.inspect(crate)
+    assert.matches('actor 1 "body" dynamic on node 1 at Vector3%(.*%), 10 kg', text)
+    assert.matches('actor 2 "lid" trigger on node 2', text)
+    Unit.destroy_actor(crate, 2)
+    assert.matches("actor 2 ended", Unit.inspect(crate))
+  end)
+
+  it("is nowhere in a world without physics", function()
+    local other = Application.new_world("no_physics")
+    local unit = World.spawn_unit(other, "units/physics/crate")
+    assert.is_nil(Unit.actor(unit, "body"))
+    assert.equals(0, Unit.num_actors(unit))
+    assert.matches("made with the flag \"no_physics\"", words_of(World.physics_world, other))
+    World.update(other, 1)
+    Application.release_world(other)
+    assert.matches("unknown flag 'no_phsics', did you mean 'no_physics'%?",
+      words_of(Application.new_world, "no_phsics"))
+  end)
+end)
+
+describe("an actor that is asked wrongly", function()
+  local world, unit, actor
+
+  before_each(function()
+    world = Application.new_world()
+    unit = World.spawn_unit(world, "units/physics/crate", Vector3(0, 0, 2))
+    actor = Unit.actor(unit, 1)
+  end)
+
+  after_each(function() Application.release_world(world) end)
+
+  it("says that it is none", function()
+    for name, fn in pairs(Actor) do
+      if name ~= "alive" then
+        assert.matches("Actor." .. name .. ": argument #1 'actor' must be a Actor, and the number "
+          .. "12 never was one", words_of(fn, 12))
+      end
+    end
+    assert.is_false(Actor.alive(12))
+    assert.matches("must be number", words_of(Actor.alive, "x"))
+    for _, name in ipairs({ "actor", "find_actor", "num_actors", "create_actor", "destroy_actor",
+      "mover", "set_mover", "joint" }) do
+      assert.matches("must be a Unit, and the number 12", words_of(Unit[name], 12, "x"))
+    end
+    assert.matches("must be a Unit, and the number 12",
+      words_of(Unit.mover_fits_at, 12, "x", Vector3()))
+  end)
+
+  it("suggests a name and names the places", function()
+    assert.equals("Unit.actor: argument #2 'actor': unit \"units/physics/crate\" has no actor "
+      .. "'bdy', did you mean 'body'?", words_of(Unit.actor, unit, "bdy"))
+    assert.matches("has the actors 1 to 2, got 3", words_of(Unit.actor, unit, 3))
+    assert.matches("there is no collision filter 'crates', did you mean 'crate'%?",
+      words_of(Actor.set_collision_filter, actor, "crates"))
+  end)
+
+  it("refuses numbers that cannot be", function()
+    local nan = Vector3(0 / 0, 0, 0)
+    for _, name in ipairs({ "set_velocity", "add_impulse", "add_force", "add_velocity",
+      "set_angular_velocity", "add_torque_impulse", "add_angular_velocity", "teleport_position" })
+    do
+      assert.matches("must be finite", words_of(Actor[name], actor, nan))
+      assert.matches("must be finite", words_of(Actor[name], actor, Vector3(1 / 0, 0, 0)))
+      assert.matches("1 ?[e0]", words_of(Actor[name], actor, Vector3(1e30, 0, 0)))
+    end
+    assert.matches("faster than 100000 a second %(SPEED_MAX%)",
+      words_of(Actor.set_velocity, actor, Vector3(2e5, 0, 0)))
+    assert.matches("farther than 10000000 metres from the origin %(PLACE_MAX%)",
+      words_of(Actor.teleport_position, actor, Vector3(1e8, 0, 0)))
+    assert.matches("must have length 1",
+      words_of(Actor.teleport_rotation, actor, Quaternion.from_elements(0, 0, 0, 2)))
+    assert.matches("'mass' must be above 0", words_of(Actor.set_mass, actor, 0))
+    assert.matches("'damping' must be 0 to 1e6", words_of(Actor.set_linear_damping, actor, -1))
+    assert.matches("'damping' must be 0 to 1e6", words_of(Actor.set_angular_damping, actor, -1))
+    assert.matches("'mass' must be 0 to", words_of(Actor.push, actor, Vector3(1, 0, 0), -1))
+    Unit.set_local_position(unit, 1, Vector3(1e30, 0, 0))
+    assert.matches("unit \"units/physics/crate\", actor 'body': .* farther than",
+      words_of(World.update, world, STEP))
+  end)
+
+  it("pushes only what moves by forces", function()
+    local floor = World.spawn_unit(world, "units/physics/floor")
+    local ground = Unit.actor(floor, 1)
+    assert.matches("the actor 'ground' is static, and only dynamic ones move by forces",
+      words_of(Actor.add_impulse, ground, Vector3(1, 0, 0)))
+    assert.matches("is static, a trigger or a mover's", words_of(Actor.set_kinematic, ground, true))
+    Actor.set_kinematic(actor, true)
+    assert.matches("the actor 'body' is kinematic",
+      words_of(Actor.set_velocity, actor, Vector3(1, 0, 0)))
+  end)
+
+  it("names what a unit's file names and is not there", function()
+    assert.matches("unit \"units/physics/lost_node\", actor 'body': the unit has no node 'lidd', "
+      .. "did you mean 'lid'%?: name one of its nodes, or leave 'node' out for the root",
+      words_of(World.spawn_unit, world, "units/physics/lost_node"))
+    assert.matches("unit \"units/physics/lost_filter\", actor 'body': there is no collision filter "
+      .. "'crates', did you mean 'crate'%?",
+      words_of(World.spawn_unit, world, "units/physics/lost_filter"))
+    local before = #World.units(world)
+    pcall(World.spawn_unit, world, "units/physics/lost_node")
+    assert.equals(before, #World.units(world))
+  end)
+end)

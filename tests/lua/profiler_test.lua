@@ -1,0 +1,147 @@
+-- `Profiler`: scopes of scripts, their rows and the words for wrong use.
+describe("Profiler", function()
+  -- The rows of the last frame, by name.
+  local function rows()
+    local found = {}
+    for _, row in ipairs(Profiler.scopes()) do
+      found[#found + 1] = row
+      found[row.name] = found[row.name] or row
+    end
+    return found
+  end
+
+  it("counts how often a scope was open in a frame, and what it lies in", function()
+    Profiler.start("outer of the test")
+    for _ = 1, 3 do
+      Profiler.start("inner of the test")
+      Profiler.stop("inner of the test")
+    end
+    Profiler.stop("outer of the test")
+    test.frames(1)
+    local found = rows()
+    assert.equals(3, found["inner of the test"].calls)
+    assert.equals(1, found["outer of the test"].calls)
+    assert.equals(found["outer of the test"].parents + 1, found["inner of the test"].parents)
+    test.frames(1)
+    assert.equals(0, rows()["inner of the test"].calls)
+  end)
+
+  it("tells a scope inside of itself apart", function()
+    local function walk(depth)
+      Profiler.start("walk of the test")
+      if depth > 1 then walk(depth - 1) end
+      Profiler.stop("walk of the test")
+    end
+    walk(3)
+    test.frames(1)
+    local depths = {}
+    for _, row in ipairs(Profiler.scopes()) do
+      if row.name == "walk of the test" then
+        depths[#depths + 1] = row.parents
+        assert.equals(1, row.calls)
+      end
+    end
+    assert.equals(3, #depths)
+    assert.same({ depths[1], depths[1] + 1, depths[1] + 2 }, depths)
+  end)
+
+  it("has the engine's own scopes around those of the game", function()
+    test.frames(2)
+    local found = rows()
+    assert.equals("frame", found[1].name)
+    assert.equals(0, found[1].parents)
+    assert.equals(1, found.update.calls)
+    assert.equals(1, found.update.parents)
+    assert.is_true(found.frame.milliseconds > 0)
+    assert.is_true(found.frame.own_milliseconds <= found.frame.milliseconds)
+  end)
+
+  it("writes a table", function()
+    test.frames(1)
+    local lines = {}
+    for line in Profiler.report():gmatch("[^\n]*\n") do
+      lines[#lines + 1] = line
+    end
+    assert.equals("  Min :   Avg :   Max :   # : Profile Name\n", lines[1])
+    assert.equals(("-"):rep(44) .. "\n", lines[2])
+    assert.matches("^[ %d]+%.%d : [ %d]+%.%d : [ %d]+%.%d :   1 : frame\n$", lines[3])
+  end)
+
+  it("has averages that sum to about 100", function()
+    Profiler.reset()
+    test.frames(30)
+    local sum, thread = 0
+    for _, row in ipairs(Profiler.scopes()) do
+      thread = thread or row.thread
+      if row.thread == thread then sum = sum + row.average end
+    end
+    assert.near(100, sum, 2)
+  end)
+
+  it("forgets the averages of one scope", function()
+    Profiler.start("reset by the test")
+    Profiler.stop()
+    test.frames(1)
+    Profiler.reset("reset by the test")
+    assert.is_nil(rows()["reset by the test"])
+    assert.error_matches(function()
+      Profiler.reset("reset by the tset")
+    end, "Profiler.reset: no scope 'reset by the tset' was ever open")
+  end)
+
+  it("closes what is open inside of the scope that is named, and warns", function()
+    Profiler.start("a of the test")
+    Profiler.start("b of the test")
+    Profiler.stop("a of the test")
+    assert.error_matches(function()
+      Profiler.stop()
+    end, "Profiler.stop: no scope is open here: each stop ends what a start began")
+  end)
+
+  it("closes what is left open at the end of a frame's part", function()
+    Profiler.start("left open by the test")
+    test.frames(1)
+    assert.has_error(function()
+      Profiler.stop("left open by the test")
+    end)
+  end)
+
+  it("says what is wrong with a name", function()
+    assert.error_matches(function()
+      Profiler.start()
+    end, "Profiler.start: argument #1 'name' must be string, got nil")
+    assert.error_matches(function()
+      Profiler.start("")
+    end, "Profiler.start: argument #1 'name' must have 1 to 100 bytes, got 0")
+    assert.error_matches(function()
+      Profiler.start("c of the test")
+      Profiler.stop("d of the test")
+    end, "Profiler.stop: the scope 'd of the test' is not open; the innermost one is "
+      .. "'c of the test'")
+    Profiler.stop("c of the test")
+    assert.error_matches(function()
+      Profiler.stop(3)
+    end, "Profiler.stop: argument #1 'name' must be string, got number 3")
+    assert.has_error(function()
+      Profiler.report(1)
+    end)
+  end)
+
+  it("records statistics under counters of their names", function()
+    Profiler.record_statistics("tests/recorded", 2)
+    Profiler.record_statistics("tests/recorded", 3)
+    Profiler.record_statistics("tests/place", Vector3(1, 2, 3))
+    assert.equals(5, Stats.counter("tests/recorded").value)
+    assert.equals(2, Stats.counter("tests/place/y").value)
+    assert.error_matches(function()
+      Profiler.record_statistics("tests/place", "x")
+    end, "argument #2 'value' must be number or Vector3")
+    assert.error_matches(function()
+      Profiler.record_statistics(nil, 1)
+    end, "argument #1 'name' must be string")
+  end)
+
+  it("gives the renderer's figures", function()
+    assert.is_table(Profiler.render_stats())
+  end)
+end)

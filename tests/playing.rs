@@ -1,0 +1,338 @@
+//! Files that are saved while a game is played, as its programmer meets it: the session of the
+//! manual, what is broken, what is deleted and replaced, ten thousand files at once, two engines on
+//! one folder, a disk that takes no more.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+const MANUAL: &str = include_str!("../docs/hot_reload.md");
+
+/// Nothing takes as long, however busy the machine is.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A folder with a game, removed at the test's end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str, files: &[(&str, &str)]) -> Scratch {
+        let folder =
+            std::env::temp_dir().join(format!("engine-playing-{}-{name}", std::process::id()));
+        // What an earlier process of this number left.
+        let _ = fs::remove_dir_all(&folder);
+        let scratch = Scratch(folder);
+        files.iter().for_each(|(path, text)| scratch.save(path, text));
+        scratch
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.0.join("game").join(path)
+    }
+
+    /// Saves as most editors do: beside the file, and then in its place.
+    fn save(&self, path: &str, bytes: impl AsRef<[u8]>) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().expect("it has one")).expect("it can be made");
+        let beside = self.0.join("beside");
+        fs::write(&beside, bytes).expect("it can be written");
+        fs::rename(&beside, path).expect("it can be renamed");
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
+        command.arg("run").arg(self.path("")).current_dir(&self.0);
+        command.env("ENGINE_SAVE_DIR", self.0.join("saves")).stdin(Stdio::null());
+        command
+    }
+
+    fn play(&self) -> Playing {
+        let mut command = self.command();
+        command.args(["--headless", "--realtime"]);
+        Playing::start(command)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A game that is played by a process of its own.
+struct Playing {
+    process: Child,
+    lines: Receiver<String>,
+    said: Vec<String>,
+}
+
+impl Playing {
+    fn start(mut command: Command) -> Playing {
+        let mut process = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the engine starts");
+        let (send, lines) = channel();
+        let streams: [Box<dyn Read + Send>; 2] = [
+            Box::new(process.stdout.take().expect("it is piped")),
+            Box::new(process.stderr.take().expect("it is piped")),
+        ];
+        for stream in streams {
+            let send = send.clone();
+            std::thread::spawn(move || {
+                for line in BufReader::new(stream).lines().map_while(Result::ok) {
+                    if send.send(line).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        Playing { process, lines, said: Vec::new() }
+    }
+
+    /// Waits until a line has these words in it.
+    #[track_caller]
+    fn hears(&mut self, wanted: &str) -> String {
+        let began = Instant::now();
+        loop {
+            let left = PATIENCE.saturating_sub(began.elapsed());
+            match self.lines.recv_timeout(left) {
+                Ok(line) => {
+                    self.said.push(line.clone());
+                    if line.contains(wanted) {
+                        return line;
+                    }
+                }
+                Err(_) => panic!("no line has '{wanted}' in it:\n{}", self.said.join("\n")),
+            }
+        }
+    }
+
+    /// How it is after a while in which nothing should happen to it.
+    #[track_caller]
+    fn goes_on(&mut self) {
+        let status = self.process.try_wait().expect("it is ours");
+        assert!(status.is_none(), "the game ended:\n{}", self.said.join("\n"));
+    }
+}
+
+impl Drop for Playing {
+    fn drop(&mut self) {
+        // A test that failed leaves none behind.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+const SHIP: &str = "local M, hits = {}, 0
+function M.words(frames)
+  hits = hits + 1
+  return 'one, ' .. (hits == frames and 'nothing is lost' or 'the count is lost')
+end
+return M
+";
+
+const MAIN: &str = "local ship, frames, last = require 'ship', 0, nil
+function init() print('ready') end
+function update()
+  frames = frames + 1
+  local words = ship.words(frames)
+  if words ~= last then last = words print(words) end
+end
+function on_reload(names) print('reloaded: ' .. table.concat(names, ', ')) end
+";
+
+/// The lines of the manual's session: what is heard, in its order.
+fn session() -> Vec<&'static str> {
+    let (_, rest) = MANUAL.split_once("## A session").expect("the manual has one");
+    let (_, block) = rest.split_once("```\n").expect("it has a block");
+    let (block, _) = block.split_once("```").expect("the block has an end");
+    block.lines().filter(|line| !line.starts_with('#')).collect()
+}
+
+#[test]
+fn the_session_of_the_manual() {
+    let scratch = Scratch::new("session", &[("main.lua", MAIN), ("ship.lua", SHIP)]);
+    let mut game = scratch.play();
+    let lines = session();
+    let mut lines = lines.into_iter();
+    let mut hear = |game: &mut Playing, count: usize| {
+        for line in lines.by_ref().take(count) {
+            game.hears(line);
+        }
+    };
+    hear(&mut game, 2);
+    scratch.save("ship.lua", SHIP.replace("one", "two"));
+    hear(&mut game, 2);
+    scratch.save("ship.lua", SHIP.replace("return 'one", "return return 'one"));
+    hear(&mut game, 3);
+    scratch.save("ship.lua", SHIP.replace("one", "three"));
+    hear(&mut game, 2);
+    scratch.save("main.lua", MAIN.replace("'ready'", "'ready to go'"));
+    hear(&mut game, 2);
+    scratch.save("settings.sjson", "name = \"Yard\"\nlimits = { update_seconds = 1 }\n");
+    hear(&mut game, 2);
+    scratch.save("settings.sjson", "limits = { update_second = 1 }\n");
+    hear(&mut game, 1);
+    drop(hear);
+    assert_eq!(lines.next(), None, "all of the session was heard");
+    game.goes_on();
+}
+
+/// Asks for everything in each frame and tells what changes.
+const ASKS: &str = "local last = {}
+local function tell(what, words)
+  if words ~= last[what] then last[what] = words print(what .. ': ' .. words) end
+end
+local function ask(what, fn, ...)
+  local ok, value = pcall(fn, ...)
+  tell(what, ok and (type(value) == 'table' and value.v or tostring(value)) or value)
+end
+function init() print('ready') end
+function update()
+  ask('config', Application.data, 'config', 'level')
+  ask('text', Application.data, 'text', 'a/words')
+  ask('picture', function() Texture.unload('ship') Texture.load('ship') return 'a picture' end)
+end
+function on_reload(names) print('reloaded: ' .. table.concat(names, ', ')) end
+";
+
+fn picture(red: u8) -> Vec<u8> {
+    engine::resource::image::encode_png(2, 2, &[red, 0, 0, 255].repeat(4))
+}
+
+#[test]
+fn what_is_broken_keeps_the_old_one_and_tells_file_line_and_cause() {
+    let files = [("main.lua", ASKS), ("level.config", "v = \"one\""), ("a/words.txt", "one")];
+    let scratch = Scratch::new("broken", &files);
+    scratch.save("ship.png", picture(255));
+    let mut game = scratch.play();
+    game.hears("config: one");
+    game.hears("text: one");
+    game.hears("picture: a picture");
+    scratch.save("level.config", "v = \"two\"\nw = [1, 2\n");
+    game.hears("error: level.config:2: ");
+    scratch.save("ship.png", "GIF89a, and not a PNG");
+    game.hears("error: ship.png: ");
+    scratch.save("a/words.txt", [b'o', 0xff]);
+    game.hears("error: a/words.txt:1: the file is not UTF-8");
+    // All of them are told until they are mended, and the game has the old ones.
+    scratch.save("level.config", "v = \"three\"");
+    game.hears("config: three");
+    scratch.save("a/words.txt", "four");
+    game.hears("text: four");
+    assert!(!game.said.iter().any(|line| line.contains("could not be compiled")));
+    // Deleted, and there again as something broken: whoever asks hears why.
+    fs::remove_file(scratch.path("ship.png")).expect("it is there");
+    game.hears("picture: ");
+    scratch.save("ship.png", "nothing");
+    let words = game.hears("texture 'ship' could not be compiled: ship.png: ");
+    assert!(words.starts_with("picture: "), "{words}");
+    scratch.save("ship.png", picture(9));
+    game.hears("picture: a picture");
+}
+
+#[test]
+fn files_are_deleted_renamed_and_replaced_by_folders() {
+    let files = [("main.lua", ASKS), ("level.config", "v = \"one\""), ("a/words.txt", "one")];
+    let scratch = Scratch::new("moved", &files);
+    scratch.save("ship.png", picture(255));
+    let mut game = scratch.play();
+    game.hears("text: one");
+    fs::rename(scratch.path("a"), scratch.path("b")).expect("it can be renamed");
+    game.hears("there is no text 'a/words'");
+    fs::rename(scratch.path("b"), scratch.path("a")).expect("it can be renamed");
+    game.hears("text: one");
+    fs::remove_file(scratch.path("a/words.txt")).expect("it is there");
+    fs::create_dir(scratch.path("a/words.txt")).expect("it can be made");
+    game.hears("there is no text 'a/words'");
+    fs::remove_dir(scratch.path("a/words.txt")).expect("it is there");
+    scratch.save("a/words.txt", "two");
+    game.hears("text: two");
+    // A folder that comes whole, and one of links that lead in a circle.
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(scratch.path(""), scratch.path("a/again")).expect("it can be made");
+    scratch.save("a/words.txt", "three");
+    game.hears("text: three");
+    game.goes_on();
+}
+
+#[test]
+fn ten_thousand_files_are_touched_at_once() {
+    let files = [("main.lua", ASKS), ("level.config", "v = \"one\""), ("a/words.txt", "one")];
+    let scratch = Scratch::new("many", &files);
+    scratch.save("ship.png", picture(255));
+    let many = |text: &str| {
+        for i in 0..10_000 {
+            let path = scratch.path(&format!("many/{}/t{i}.txt", i % 10));
+            fs::create_dir_all(path.parent().expect("it has one")).expect("it can be made");
+            fs::write(path, format!("{text}{i}")).expect("it can be written");
+        }
+    };
+    many("old ");
+    let mut game = scratch.play();
+    game.hears("text: one");
+    many("new ");
+    // What comes after the storm is seen, too.
+    game.hears("reloaded: many/");
+    scratch.save("a/words.txt", "two");
+    game.hears("text: two");
+    game.goes_on();
+}
+
+#[test]
+fn two_engines_play_one_folder() {
+    let files = [("main.lua", ASKS), ("level.config", "v = \"one\""), ("a/words.txt", "one")];
+    let scratch = Scratch::new("two", &files);
+    scratch.save("ship.png", picture(255));
+    let mut games = [scratch.play(), scratch.play()];
+    games.iter_mut().for_each(|game| _ = game.hears("picture: a picture"));
+    for round in 0..10 {
+        scratch.save("a/words.txt", format!("round {round}"));
+        scratch.save("ship.png", picture(round));
+        for game in &mut games {
+            game.hears(&format!("text: round {round}"));
+        }
+    }
+    for game in &mut games {
+        game.goes_on();
+        let told = game.said.iter().find(|line| line.contains("damaged") || line.contains("error"));
+        assert_eq!(told, None, "{}", game.said.join("\n"));
+    }
+}
+
+/// No file may be longer than some bytes: a write fails as it does on a full disk.
+#[cfg(unix)]
+#[test]
+fn a_disk_that_is_full_while_a_game_is_compiled_leaves_what_was_there() {
+    let files = [("main.lua", ASKS), ("level.config", "v = \"one\""), ("a/words.txt", "one")];
+    let scratch = Scratch::new("full", &files);
+    scratch.save("ship.png", picture(255));
+    let once = |limited: bool| {
+        let engine = scratch.command();
+        let mut command = Command::new("sh");
+        let limit = if limited { "ulimit -f 0; " } else { "" };
+        command.args(["-c", &format!("trap '' XFSZ; {limit}exec \"$0\" \"$@\"")]);
+        command.arg(engine.get_program()).args(engine.get_args());
+        command.args(["--headless", "--frames", "2"]).current_dir(&scratch.0);
+        command.env("ENGINE_SAVE_DIR", scratch.0.join("saves"));
+        let output = command.output().expect("every system has a shell");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let (code, out, err) = once(false);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("text: one"), "{out}");
+    scratch.save("a/words.txt", "two");
+    let (code, out, err) = once(true);
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert!(err.contains(" cannot be written: "), "{err}");
+    assert!(out.contains("text: one"), "the old data runs: {out}{err}");
+    // With room again, all is as it should be.
+    let (code, out, err) = once(false);
+    assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
+    assert!(out.contains("text: two"), "{out}");
+}

@@ -1,0 +1,535 @@
+//! Tools that look into a running game, over real sockets: what they ask, and what comes of bad
+//! guests. Each test plays a game of its own in a process.
+
+#[path = "tools/bad_guests.rs"]
+mod bad_guests;
+#[path = "tools/browser.rs"]
+mod browser;
+#[path = "tools/console.rs"]
+mod console;
+#[path = "tools/recordings.rs"]
+mod recordings;
+
+use engine::foundation::sjson::Tree;
+use engine::system::tools::caller::{Caller, Received};
+use engine::system::tools::json;
+use engine::system::tools::session::{self, Session};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long the game may take to say something, on a machine that is busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A game that counts its frames.
+const COUNTING: &str = "frames = 0\nfunction update() frames = frames + 1 end\n";
+
+/// A game that is being played in a process of its own, in a folder that is removed at its end.
+struct Playing {
+    process: Child,
+    folder: PathBuf,
+    session: Session,
+}
+
+/// A folder with a game.
+fn game(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("engine-tools-{}-{name}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    for (path, text) in files {
+        let path = folder.join("game").join(path);
+        std::fs::create_dir_all(path.parent().expect("it is in the folder")).expect("it is made");
+        std::fs::write(path, text).expect("it is written");
+    }
+    folder
+}
+
+/// Starts the engine in a scratch folder.
+fn engine(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
+    command
+        .args(arguments)
+        .env("ENGINE_SAVE_DIR", folder.join("saves"))
+        .env("NO_COLOR", "1")
+        .current_dir(folder)
+        .stdin(Stdio::null());
+    command
+}
+
+impl Playing {
+    fn start(name: &str, main: &str) -> Playing {
+        Playing::start_with(name, &[("main.lua", main)], &[])
+    }
+
+    fn start_with(name: &str, files: &[(&str, &str)], arguments: &[&str]) -> Playing {
+        let folder = game(name, files);
+        let all = [&["run", "game", "--headless", "--realtime", "--tools"], arguments].concat();
+        let mut process = engine(&folder, &all)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the engine starts");
+        let end = Instant::now() + PATIENCE;
+        let session = loop {
+            if let Ok(session) = Session::read(&folder.join("game")) {
+                break session;
+            }
+            let ended = process.try_wait().expect("it can be asked");
+            if ended.is_some() || Instant::now() > end {
+                let mut words = String::new();
+                let _ = process.kill();
+                let _ = process.stderr.take().map(|mut it| it.read_to_string(&mut words));
+                panic!("no session of {name}: {words}");
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        Playing { process, folder, session }
+    }
+
+    fn connect(&self) -> Caller {
+        Caller::connect(&self.session).expect("the game lets tools in")
+    }
+
+    /// Writes a file as editors do: whole, at once.
+    fn write(&self, path: &str, text: &str) {
+        let (beside, file) = (self.folder.join("new"), self.folder.join("game").join(path));
+        std::fs::write(&beside, text).expect("it is written");
+        std::fs::rename(&beside, &file).expect("it is renamed");
+    }
+
+    /// Waits until the game has ended by itself: its exit code.
+    fn wait(&mut self) -> i32 {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.process.try_wait().expect("it can be asked") {
+                return status.code().unwrap_or(-1);
+            }
+            assert!(Instant::now() < end, "the game does not end");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Playing {
+    fn drop(&mut self) {
+        // It may have ended; and nothing of it is kept.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn ask(caller: &mut Caller, kind: &str, fields: Vec<(&str, Tree)>) -> Tree {
+    let answer = caller.ask(kind, fields, PATIENCE, |_| ());
+    answer.unwrap_or_else(|error| panic!("{kind}: {}", json::write(&error)))
+}
+
+/// The words of an error.
+fn refused(caller: &mut Caller, kind: &str, fields: Vec<(&str, Tree)>) -> String {
+    match caller.ask(kind, fields, PATIENCE, |_| ()) {
+        Ok(answer) => panic!("{kind} was answered: {}", json::write(&answer)),
+        Err(error) => text(&error, "message"),
+    }
+}
+
+fn text(tree: &Tree, key: &str) -> String {
+    match tree.get(key) {
+        Some(Tree::String(text)) => text.clone(),
+        _ => panic!("no text '{key}' in {}", json::write(tree)),
+    }
+}
+
+fn number(tree: &Tree, key: &str) -> f64 {
+    match tree.get(key) {
+        Some(Tree::Number(number)) => *number,
+        _ => panic!("no number '{key}' in {}", json::write(tree)),
+    }
+}
+
+fn list<'a>(tree: &'a Tree, key: &str) -> &'a [Tree] {
+    match tree.get(key) {
+        Some(Tree::Array(items)) => items,
+        _ => panic!("no list '{key}' in {}", json::write(tree)),
+    }
+}
+
+/// The values of a line of Lua, joined.
+fn eval(caller: &mut Caller, line: &str) -> String {
+    let answer = ask(caller, "eval", vec![("text", json::text(line))]);
+    let values = list(&answer, "values").iter().map(|value| match value {
+        Tree::String(text) => text.clone(),
+        other => json::write(other),
+    });
+    values.collect::<Vec<_>>().join(", ")
+}
+
+fn frame(caller: &mut Caller) -> f64 {
+    number(&ask(caller, "status", vec![]), "frame")
+}
+
+/// The game plays on.
+fn plays(caller: &mut Caller) {
+    let first = frame(caller);
+    let end = Instant::now() + PATIENCE;
+    while frame(caller) < first + 3.0 {
+        assert!(Instant::now() < end, "the game stands");
+    }
+}
+
+#[test]
+fn a_line_of_lua_runs_in_the_game_and_its_values_come_back_in_words() {
+    let game = Playing::start("eval", COUNTING);
+    let mut caller = game.connect();
+    assert_eq!(eval(&mut caller, "1 + 1, 'a\\nb', nil"), "2, \"a\\nb\", nil");
+    assert_eq!(eval(&mut caller, "lives = 3"), "");
+    assert_eq!(eval(&mut caller, "lives"), "3");
+    assert_eq!(
+        eval(&mut caller, "Vector3(1, 2, 0.5)"),
+        eval(&mut caller, "tostring(Vector3(1, 2, 0.5))").replace('"', "")
+    );
+    assert_eq!(
+        eval(&mut caller, "{ b = { 1, 2 }, a = 'x', [3] = true }"),
+        "{ a = \"x\", b = { 1, 2 }, [3] = true }"
+    );
+    assert_eq!(eval(&mut caller, "local t = {} t.t = t return t"), "{ t = (the same table) }");
+    let long = eval(&mut caller, "local t = {} for i = 1, 200 do t[i] = i end return t");
+    assert!(long.ends_with("… (140 more)\n}"), "{long}");
+    let fields = vec![("text", json::text("{ a = { 1, 'x' } }")), ("data", Tree::Bool(true))];
+    let answer = ask(&mut caller, "eval", fields);
+    assert_eq!(json::write(answer.get("data").expect("it is there")), "{\"a\":[1,\"x\"]}");
+    plays(&mut caller);
+}
+
+#[test]
+fn what_fails_in_it_comes_back_with_its_stack_and_the_game_plays_on() {
+    let game = Playing::start("fails", "function boom(n) error('no weapon ' .. n) end\n");
+    let mut caller = game.connect();
+    let fields = vec![("text", json::text("boom(3)"))];
+    let error = caller.ask("eval", fields, PATIENCE, |_| ()).expect_err("it fails");
+    assert_eq!(text(&error, "message"), "no weapon 3");
+    assert_eq!(text(&error, "to"), "eval");
+    let report = text(&error, "report");
+    assert!(report.contains("In main.lua:1") && report.contains("function 'boom'"), "{report}");
+    assert_eq!(number(error.get("place").expect("a place"), "line"), 1.0);
+    let words = refused(&mut caller, "eval", vec![("text", json::text("1 +"))]);
+    assert!(words.contains("unexpected symbol near"), "{words}");
+    let fields = vec![("text", json::text("print")), ("data", Tree::Bool(true))];
+    let words = refused(&mut caller, "eval", fields);
+    assert!(words.contains("must be plain data"), "{words}");
+    plays(&mut caller);
+}
+
+#[test]
+fn an_endless_loop_is_stopped_and_the_game_plays_on() {
+    let game = Playing::start("endless", COUNTING);
+    let mut caller = game.connect();
+    for line in ["while true do end", "pcall(function() while true do end end) while true do end"] {
+        let fields = vec![("text", json::text(line)), ("seconds", Tree::Number(0.1))];
+        let error = caller.ask("eval", fields, PATIENCE, |_| ()).expect_err("it is stopped");
+        assert_eq!(error.get("stopped"), Some(&Tree::Bool(true)), "{}", json::write(&error));
+        assert!(text(&error, "message").contains("0.1 seconds of CPU time"));
+    }
+    plays(&mut caller);
+}
+
+#[test]
+fn help_lists_every_message_with_its_fields() {
+    let game = Playing::start("help", COUNTING);
+    let mut caller = game.connect();
+    let help = ask(&mut caller, "help", vec![]);
+    assert_eq!(number(&help, "version"), 1.0);
+    let names: Vec<String> = list(&help, "messages").iter().map(|it| text(it, "type")).collect();
+    for name in ["help", "eval", "complete", "units", "screenshot", "input", "subscribe"] {
+        assert!(names.iter().any(|known| known == name), "{names:?}");
+    }
+    let eval = list(&help, "messages").iter().find(|it| text(it, "type") == "eval");
+    assert_eq!(text(&list(eval.expect("it is listed"), "fields")[0], "name"), "text");
+    let streams: Vec<String> = list(&help, "streams").iter().map(|it| text(it, "stream")).collect();
+    assert!(streams.contains(&"log".to_string()), "{streams:?}");
+    assert_eq!(
+        refused(&mut caller, "evil", vec![]),
+        "there is no message 'evil', did you mean \
+        'eval'? ('help' lists them)"
+    );
+    let words = refused(&mut caller, "eval", vec![]);
+    assert_eq!(words, "'eval' needs the field 'text': Lua (text)");
+    caller.send_text("no JSON").expect("it is sent");
+    match caller.receive(PATIENCE) {
+        Received::Message(error) => {
+            assert!(text(&error, "message").starts_with("the message is no JSON: line 1"));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn names_are_completed_with_what_the_functions_take() {
+    let game = Playing::start("complete", "hero = { lives = 3, level = 1 }\n");
+    let mut caller = game.connect();
+    let mut words = |before: &str| {
+        let answer = ask(&mut caller, "complete", vec![("text", json::text(before))]);
+        let words = list(&answer, "words").iter().map(|word| match word {
+            Tree::String(word) => word.clone(),
+            other => json::write(other),
+        });
+        (text(&answer, "start"), words.collect::<Vec<_>>())
+    };
+    assert_eq!(words("print(hero.l"), ("l".into(), vec!["level".into(), "lives".into()]));
+    assert_eq!(words("World.is_al"), ("is_al".into(), vec![]));
+    let (start, found) = words("x = Unit.local_p");
+    assert_eq!(start, "local_p");
+    assert!(found.contains(&"local_position".to_string()), "{found:?}");
+    assert!(words("func").1.contains(&"function".to_string()));
+    assert!(words("").1.contains(&"hero".to_string()));
+    assert!(words("nothing.at.all").1.is_empty());
+    let end = Instant::now() + PATIENCE;
+    loop {
+        // They are made beside the game.
+        let answer = ask(&mut caller, "complete", vec![("text", json::text("Unit.local_posi"))]);
+        if let Some(first) = list(&answer, "signatures").first() {
+            assert!(text(first, "signature").contains("local_position("), "{first:?}");
+            break;
+        }
+        assert!(Instant::now() < end, "there are no signatures");
+    }
+}
+
+#[test]
+fn the_log_is_followed_from_its_last_lines_on() {
+    let game = Playing::start("log", "print('ready')\nfunction say(w) print(w) end\n");
+    let mut caller = game.connect();
+    ask(&mut caller, "subscribe", vec![("stream", json::text("log"))]);
+    let mut lines = Vec::new();
+    let mut listen = |caller: &mut Caller, wanted: &str| {
+        let end = Instant::now() + PATIENCE;
+        while !lines.iter().any(|(_, line)| line == wanted) {
+            assert!(Instant::now() < end, "{wanted} is not told: {lines:?}");
+            if let Received::Message(message) = caller.receive(PATIENCE)
+                && message.get("level").is_some()
+            {
+                lines.push((text(&message, "level"), text(&message, "message")));
+            }
+        }
+        lines.clone()
+    };
+    eval(&mut caller, "say('after')");
+    let lines = listen(&mut caller, "after");
+    assert_eq!(lines.iter().filter(|(_, line)| line == "after").count(), 1);
+    let answer = refused(&mut caller, "subscribe", vec![("stream", json::text("logs"))]);
+    assert_eq!(answer, "there is no stream 'logs', did you mean 'log'? ('help' lists them)");
+    ask(&mut caller, "unsubscribe", vec![("stream", json::text("log"))]);
+    eval(&mut caller, "say('unheard')");
+    assert_eq!(caller.receive(Duration::from_millis(100)), Received::Nothing);
+}
+
+#[test]
+fn a_game_is_paused_and_stepped_frame_by_frame() {
+    let game = Playing::start("pause", COUNTING);
+    let mut caller = game.connect();
+    assert_eq!(refused(&mut caller, "step", vec![]), "the game is not paused: send 'pause' first");
+    let paused = ask(&mut caller, "pause", vec![]);
+    assert_eq!(paused.get("paused"), Some(&Tree::Bool(true)));
+    let first = frame(&mut caller);
+    assert_eq!(eval(&mut caller, "frames"), format!("{first}"));
+    std::thread::sleep(Duration::from_millis(60));
+    assert_eq!(frame(&mut caller), first);
+    ask(&mut caller, "step", vec![]);
+    assert_eq!(frame(&mut caller), first + 1.0);
+    ask(&mut caller, "step", vec![("frames", Tree::Number(5.0))]);
+    assert_eq!(frame(&mut caller), first + 6.0);
+    let steps = ask(&mut caller, "time_step", vec![("frames", Tree::Number(3.0))]);
+    assert_eq!(number(&steps, "frame"), first + 6.0);
+    assert_eq!(list(&steps, "delta").len(), 3);
+    ask(&mut caller, "resume", vec![]);
+    plays(&mut caller);
+}
+
+#[test]
+fn time_steps_are_followed() {
+    let game = Playing::start("steps", COUNTING);
+    let mut caller = game.connect();
+    let fields = vec![("stream", json::text("time_step")), ("every", Tree::Number(0.05))];
+    ask(&mut caller, "subscribe", fields);
+    let mut last = 0.0;
+    for _ in 0..3 {
+        match caller.receive(PATIENCE) {
+            Received::Message(message) => {
+                let count = list(&message, "measured").len();
+                assert!(count > 0 && count == list(&message, "delta").len());
+                assert!(number(&message, "frame") > last);
+                last = number(&message, "frame");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+const INPUT: &str = "typed, at, down = '', nil, 0\nfunction update()\n  \
+    if Keyboard.pressed('space') then down = down + 1 end\n  \
+    for _, s in ipairs(Keyboard.keystrokes()) do typed = typed .. s end\n  \
+    at = Mouse.axis('cursor')\nend\n";
+
+#[test]
+fn devices_say_what_tools_have_them_say() {
+    let game = Playing::start("input", INPUT);
+    let mut caller = game.connect();
+    let mut input = |fields: Vec<(&str, Tree)>| ask(&mut caller, "input", fields);
+    let keyboard = ("device", json::text("keyboard"));
+    let mut space = vec![keyboard.clone(), ("button", json::text("space"))];
+    input(space.clone());
+    space.push(("value", Tree::Number(0.0)));
+    input(space);
+    input(vec![keyboard.clone(), ("text", json::text("hé"))]);
+    let to = ("to", json::numbers([30.0, 40.0]));
+    input(vec![("device", json::text("mouse")), ("axis", json::text("cursor")), to]);
+    let end = Instant::now() + PATIENCE;
+    while eval(&mut caller, "down, typed, at.x, at.y") != "1, \"hé\", 30, 40" {
+        let found = eval(&mut caller, "down, typed, at.x, at.y");
+        assert!(Instant::now() < end, "{found}");
+    }
+    let wrong = vec![keyboard, ("button", json::text("spase"))];
+    let words = refused(&mut caller, "input", wrong);
+    assert_eq!(words, "the keyboard has no button 'spase', did you mean 'space'?");
+}
+
+const UNITS: &str = "function init()\n  world = Application.new_world()\n  \
+    tower = World.spawn_unit(world, 'tower', Vector3(1, 2, 3))\n  \
+    Unit.set_data(tower, 'hp', 5)\n  World.spawn_unit(world, 'core/units/empty')\nend\n\
+    function update(dt) World.update(world, dt) end\n";
+const TOWER: &str = "nodes = { base = {}, top = { parent = \"base\", position = [0, 0, 2] } }\n";
+
+#[test]
+fn units_are_listed_and_looked_into() {
+    let files = [("main.lua", UNITS), ("tower.unit", TOWER)];
+    let game = Playing::start_with("units", &files, &[]);
+    let mut caller = game.connect();
+    plays(&mut caller);
+    let units = ask(&mut caller, "units", vec![]);
+    let world = list(&units, "worlds").iter().find(|world| number(world, "count") == 2.0);
+    let world = world.unwrap_or_else(|| panic!("{}", json::write(&units)));
+    let tower = list(world, "units").iter().find(|unit| text(unit, "name") == "tower");
+    let tower = tower.expect("it is listed");
+    assert_eq!(list(tower, "position"), json_numbers(&[1.0, 2.0, 3.0]));
+    let handle = Tree::Number(number(tower, "unit"));
+    let unit = ask(&mut caller, "unit", vec![("unit", handle)]);
+    let top = &list(&unit, "nodes")[1];
+    assert_eq!((text(top, "name"), number(top, "parent")), ("top".to_string(), 1.0));
+    assert_eq!(list(top, "position"), json_numbers(&[1.0, 2.0, 5.0]));
+    assert!(text(&unit, "text").contains("hp = 5"), "{}", json::write(&unit));
+    let filtered = ask(&mut caller, "units", vec![("text", json::text("tow"))]);
+    let counts: f64 = list(&filtered, "worlds").iter().map(|world| number(world, "count")).sum();
+    assert_eq!(counts, 1.0);
+    let words = refused(&mut caller, "unit", vec![("unit", Tree::Number(1.0))]);
+    assert_eq!(words, "1 is no handle of a unit");
+    eval(&mut caller, "gone = tower World.destroy_unit(world, tower)");
+    let gone: f64 = eval(&mut caller, "gone").parse().expect("a number");
+    let words = refused(&mut caller, "unit", vec![("unit", Tree::Number(gone))]);
+    assert_eq!(words, "the unit is gone");
+}
+
+fn json_numbers(numbers: &[f64]) -> Vec<Tree> {
+    numbers.iter().map(|number| Tree::Number(*number)).collect()
+}
+
+#[test]
+fn resources_are_listed_with_those_that_depend_on_them_and_taken_again() {
+    let small = "inherit = \"tower\"\n";
+    let main = "local enemy = require('enemy')\nfunction name() return enemy.name end\n\
+        function init() World.spawn_unit(Application.main_world(), 'small') end\n";
+    let files = [
+        ("main.lua", main),
+        ("enemy.lua", "return { name = 'orc' }\n"),
+        ("tower.unit", TOWER),
+        ("small.unit", small),
+    ];
+    let game = Playing::start_with("resources", &files, &["--no-watch"]);
+    let mut caller = game.connect();
+    let listed = ask(&mut caller, "resources", vec![("kind", json::text("unit"))]);
+    assert_eq!(number(&listed, "count"), 2.0);
+    let tower = ask(&mut caller, "resource", vec![("name", json::text("tower.unit"))]);
+    assert_eq!(json::write(tower.get("dependents").expect("a list")), "[\"small.unit\"]");
+    assert_eq!(
+        json::write(tower.get("all_dependents").expect("a list")),
+        "[\"main.lua\",\"small.unit\"]"
+    );
+    let words = refused(&mut caller, "resource", vec![("name", json::text("towr.unit"))]);
+    assert_eq!(words, "there is no resource 'towr.unit', did you mean 'tower.unit'?");
+    let again = ask(&mut caller, "reload", vec![("kind", json::text("unit"))]);
+    assert_eq!(list(&again, "reloaded").len(), 2);
+    game.write("enemy.lua", "return { name = 'troll' }\n");
+    assert_eq!(eval(&mut caller, "name()"), "\"orc\"");
+    let changed = ask(&mut caller, "reload", vec![]);
+    assert_eq!(json::write(changed.get("reloaded").expect("a list")), "[\"enemy.lua\"]");
+    assert_eq!(eval(&mut caller, "name()"), "\"troll\"");
+    let words = refused(&mut caller, "reload", vec![("kind", json::text("units"))]);
+    assert_eq!(words, "there is no kind 'units', did you mean 'unit'?");
+}
+
+#[test]
+fn the_session_file_is_there_while_the_game_runs_and_only_then() {
+    let mut game = Playing::start("session", COUNTING);
+    let path = session::path(&game.folder.join("game"));
+    assert!(path.exists());
+    let ignored = std::fs::read_to_string(path.with_file_name(".gitignore")).expect("it is there");
+    assert_eq!(ignored, "*\n");
+    let mut caller = game.connect();
+    ask(&mut caller, "quit", vec![]);
+    assert_eq!(game.wait(), 0);
+    assert!(!path.exists());
+    match caller.receive(PATIENCE) {
+        Received::Ended(_) => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_release_cannot_be_looked_into() {
+    let folder = game("release", &[("main.lua", COUNTING)]);
+    let made = engine(&folder, &["compile", "game", "--out", "out", "--bundle"]).output();
+    let made = made.expect("the engine starts");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let bundle = std::fs::read_dir(folder.join("out")).expect("it is there");
+    let bundle = bundle.map(|entry| entry.expect("it can be read").path());
+    let bundle = bundle.into_iter().find(|path| path.is_file()).expect("a bundle");
+    let bundle = bundle.to_string_lossy().into_owned();
+    let run = engine(&folder, &["run", &bundle, "--headless", "--frames", "3", "--tools"]);
+    let run = { run }.output().expect("the engine starts");
+    assert_eq!(run.status.code(), Some(1));
+    let words = String::from_utf8_lossy(&run.stderr);
+    assert!(words.contains("a bundle is a release, into which no tools can look"), "{words}");
+    std::fs::remove_dir_all(&folder).expect("a scratch folder can be removed");
+}
+
+#[test]
+fn pictures_are_given_where_something_is_drawn() {
+    let game = Playing::start("no-picture", COUNTING);
+    let words = refused(&mut game.connect(), "screenshot", vec![]);
+    assert!(words.starts_with("nothing is drawn in this run"), "{words}");
+    drop(game);
+    let main = "function render() Gui.rect(Application.main_gui(), Vector3(0, 0, 0), \
+        Vector2(2000, 2000), Color(255, 0, 0)) Application.render_world(Application.main_world()) end\n";
+    let files = [("main.lua", main), ("settings.sjson", "window = { width = 320, height = 200 }")];
+    if !browser::has_adapter() {
+        return browser::skip("there is no graphics adapter", "mesa-vulkan-drivers");
+    }
+    let game = Playing::start_with("picture", &files, &["--renderer", "software"]);
+    let mut caller = game.connect();
+    let picture = ask(&mut caller, "screenshot", vec![("width", Tree::Number(160.0))]);
+    assert_eq!((number(&picture, "width"), number(&picture, "height")), (160.0, 100.0));
+    assert!(text(&picture, "png").starts_with("iVBORw0KGgo"), "it is a PNG");
+    let fields = vec![("stream", json::text("picture")), ("every", Tree::Number(0.02))];
+    ask(&mut caller, "subscribe", fields);
+    for _ in 0..3 {
+        match caller.receive(PATIENCE) {
+            Received::Bytes(bytes) => {
+                let end = bytes.iter().position(|byte| *byte == b'\n').expect("a line");
+                let head = json::read(std::str::from_utf8(&bytes[..end]).expect("text"));
+                assert_eq!(number(&head.expect("JSON"), "width"), 320.0);
+                assert!(bytes[end + 1..].starts_with(b"\x89PNG"));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    ask(&mut caller, "pause", vec![]);
+    ask(&mut caller, "screenshot", vec![]);
+}

@@ -1,0 +1,277 @@
+//! Guests that mean ill or have faults: the game plays on at full speed, whatever they do.
+
+use super::{COUNTING, PATIENCE, Playing, ask, eval, plays, text};
+use engine::foundation::sjson::Tree;
+use engine::system::tools::caller::{Caller, Received};
+use engine::system::tools::{CLIENTS_MAX, MESSAGE_BYTES_MAX, WRITE_PATIENCE, json};
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
+
+fn socket(game: &Playing) -> TcpStream {
+    let stream = TcpStream::connect(("127.0.0.1", game.session.port)).expect("the port is open");
+    stream.set_read_timeout(Some(PATIENCE)).expect("it can be set");
+    stream.set_write_timeout(Some(PATIENCE)).expect("it can be set");
+    stream
+}
+
+/// A request, as bytes: the fields that a WebSocket needs, with others in their place.
+fn request(game: &Playing, path: &str, others: &[(&str, &str)]) -> String {
+    let host = format!("127.0.0.1:{}", game.session.port);
+    let fields = [
+        ("Host", host.as_str()),
+        ("Upgrade", "websocket"),
+        ("Connection", "Upgrade"),
+        ("Sec-WebSocket-Version", "13"),
+        ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
+    ];
+    let kept = fields.iter().filter(|(name, _)| others.iter().all(|(other, _)| other != name));
+    let lines = kept.chain(others).map(|(name, value)| format!("{name}: {value}\r\n"));
+    format!("GET {path} HTTP/1.1\r\n{}\r\n", lines.collect::<String>())
+}
+
+/// The first line of the answer.
+fn status(game: &Playing, request: &str) -> String {
+    let mut stream = socket(game);
+    stream.write_all(request.as_bytes()).expect("it is sent");
+    let mut answer = Vec::new();
+    let mut piece = [0; 1024];
+    while !answer.contains(&b'\n') {
+        match stream.read(&mut piece) {
+            Ok(0) => break,
+            Ok(count) => answer.extend_from_slice(&piece[..count]),
+            Err(reason) => panic!("{reason}"),
+        }
+    }
+    let answer = String::from_utf8_lossy(&answer).into_owned();
+    answer.lines().next().unwrap_or_default().to_string()
+}
+
+/// An open WebSocket, for bytes by hand.
+fn open(game: &Playing) -> TcpStream {
+    let path = format!("/connection?token={}", game.session.token);
+    let mut stream = socket(game);
+    stream.write_all(request(game, &path, &[]).as_bytes()).expect("it is sent");
+    let mut answer = Vec::new();
+    let mut byte = [0];
+    while !answer.ends_with(b"\r\n\r\n") {
+        stream.read_exact(&mut byte).expect("it is answered");
+        answer.push(byte[0]);
+    }
+    assert!(answer.starts_with(b"HTTP/1.1 101"), "{}", String::from_utf8_lossy(&answer));
+    stream
+}
+
+/// The beginning of a text message of this many bytes, masked with zeros.
+fn head(bytes: u64) -> Vec<u8> {
+    [&[0x81, 0x80 | 127][..], &bytes.to_be_bytes(), &[0; 4]].concat()
+}
+
+#[test]
+fn whoever_is_not_known_is_not_let_in() {
+    let game = Playing::start("strangers", COUNTING);
+    let path = format!("/connection?token={}", game.session.token);
+    let port = game.session.port;
+    let open = |others: &[(&str, &str)]| status(&game, &request(&game, &path, others));
+    let forbidden = "HTTP/1.1 403 Forbidden";
+    assert_eq!(open(&[]), "HTTP/1.1 101 Switching Protocols");
+    let own = format!("http://127.0.0.1:{port}");
+    assert_eq!(open(&[("Origin", &own)]), "HTTP/1.1 101 Switching Protocols");
+    // A page of elsewhere.
+    assert_eq!(open(&[("Origin", "https://evil.example")]), forbidden);
+    assert_eq!(open(&[("Origin", "null")]), forbidden);
+    assert_eq!(
+        open(&[("Origin", &format!("http://127.0.0.1:{}", port.wrapping_add(1)))]),
+        forbidden
+    );
+    // A name of elsewhere that was made to lead here.
+    let rebound = format!("rebound.example:{port}");
+    assert_eq!(open(&[("Host", &rebound)]), forbidden);
+    assert_eq!(open(&[("Host", &rebound), ("Origin", &format!("http://{rebound}"))]), forbidden);
+    let wrong = "/connection?token=0123456789abcdef0123456789abcdef";
+    assert_eq!(status(&game, &request(&game, wrong, &[])), forbidden);
+    assert_eq!(status(&game, &request(&game, "/connection", &[])), forbidden);
+    assert_eq!(status(&game, &request(&game, "/", &[])), forbidden);
+    assert_eq!(status(&game, "nonsense\r\n\r\n"), "HTTP/1.1 400 Bad Request");
+    let mut other = game.session.clone();
+    other.token = "0".repeat(32);
+    let words = Caller::connect(&other).err().expect("it is refused").message;
+    assert!(words.starts_with("the game does not let tools in"), "{words}");
+    plays(&mut game.connect());
+}
+
+#[test]
+fn the_port_is_open_on_this_machine_alone() {
+    let game = Playing::start("loopback", COUNTING);
+    // Every address of 127.0.0.0/8 is this machine; only one of them is listened on.
+    let elsewhere = std::net::SocketAddr::from(([127, 0, 0, 2], game.session.port));
+    assert!(TcpStream::connect_timeout(&elsewhere, Duration::from_secs(5)).is_err());
+    plays(&mut game.connect());
+}
+
+#[test]
+fn a_message_of_100_mb_is_refused() {
+    let game = Playing::start("long", COUNTING);
+    let mut stream = open(&game);
+    stream.write_all(&head(100 << 20)).expect("it is sent");
+    let piece = vec![b' '; 1 << 16];
+    let end = Instant::now() + PATIENCE;
+    let mut sent = 0usize;
+    while stream.write_all(&piece).is_ok() {
+        sent += piece.len();
+        assert!(sent < 64 << 20 && Instant::now() < end, "it takes {sent} bytes");
+    }
+    // One that is just too long hears why.
+    let mut caller = game.connect();
+    let long = json::write(&json::object([("type", json::text("x".repeat(MESSAGE_BYTES_MAX)))]));
+    // It may be cut off while it is being sent.
+    let _ = caller.send_text(&long);
+    loop {
+        match caller.receive(PATIENCE) {
+            Received::Ended(words) => {
+                let cut = words.contains("reset") || words.contains("Broken pipe");
+                assert!(words.contains("may have 1048576 bytes") || cut, "{words}");
+                break;
+            }
+            Received::Nothing => panic!("it is not cut off"),
+            _ => {}
+        }
+    }
+    plays(&mut game.connect());
+}
+
+#[test]
+fn half_a_message_and_half_a_request_hold_nobody_up() {
+    let game = Playing::start("half", COUNTING);
+    let mut halves = Vec::new();
+    for _ in 0..5 {
+        let mut message = open(&game);
+        message.write_all(&head(1000)).expect("it is sent");
+        message.write_all(b"{\"type\": \"ev").expect("it is sent");
+        let mut request = socket(&game);
+        request.write_all(b"GET /connection HTTP/1.1\r\nHost: 127").expect("it is sent");
+        halves.extend([message, request]);
+    }
+    let mut caller = game.connect();
+    plays(&mut caller);
+    drop(halves);
+    plays(&mut caller);
+}
+
+#[test]
+fn what_is_no_frame_and_no_text_ends_the_connection_alone() {
+    let game = Playing::start("no-frame", COUNTING);
+    let mut caller = game.connect();
+    let closes = |bytes: &[u8]| {
+        let mut stream = open(&game);
+        stream.write_all(bytes).expect("it is sent");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("it is closed");
+        assert_eq!(answer.first(), Some(&0x88), "{bytes:?}: {answer:?}");
+        u16::from_be_bytes([answer[2], answer[3]])
+    };
+    // Reserved bits, an unmasked message, bytes that are no text, a message in bytes.
+    assert_eq!(closes(&[0xff; 20]), 1002);
+    assert_eq!(closes(&[0x81, 2, b'{', b'}']), 1002);
+    assert_eq!(closes(&[0x81, 0x82, 0, 0, 0, 0, 0xff, 0xfe]), 1002);
+    assert_eq!(closes(&[0x82, 0x81, 0, 0, 0, 0, 1]), 1003);
+    plays(&mut caller);
+}
+
+const LOUD: &str = "function update()\n  for i = 1, 40 do print(('x'):rep(2000)) end\nend\n";
+
+#[test]
+fn a_client_that_never_reads_is_disconnected_and_the_others_are_served() {
+    let game = Playing::start("deaf", LOUD);
+    let mut deaf = open(&game);
+    let message = b"{\"type\": \"subscribe\", \"stream\": \"log\"}";
+    let frame = [&[0x81, 0x80 | message.len() as u8, 0, 0, 0, 0][..], message].concat();
+    deaf.write_all(&frame).expect("it is sent");
+    let mut caller = game.connect();
+    let end = Instant::now() + WRITE_PATIENCE + PATIENCE;
+    loop {
+        let status = ask(&mut caller, "status", vec![]);
+        if status.get("clients") == Some(&Tree::Number(1.0)) {
+            break;
+        }
+        assert!(Instant::now() < end, "it is still there");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    plays(&mut caller);
+}
+
+#[test]
+fn what_a_slow_client_misses_is_counted() {
+    let game = Playing::start("slow", LOUD);
+    let mut caller = game.connect();
+    ask(&mut caller, "subscribe", vec![("stream", json::text("log"))]);
+    // It reads again before it is given up.
+    std::thread::sleep(WRITE_PATIENCE / 2);
+    let end = Instant::now() + PATIENCE;
+    loop {
+        match caller.receive(PATIENCE) {
+            Received::Message(message) if text(&message, "type") == "dropped" => break,
+            Received::Message(_) => assert!(Instant::now() < end, "nothing was counted"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn fifty_clients_are_served_and_too_many_are_turned_away() {
+    let game = Playing::start("many", COUNTING);
+    let mut callers: Vec<Caller> = (0..50).map(|_| game.connect()).collect();
+    for caller in &mut callers {
+        ask(caller, "subscribe", vec![("stream", json::text("time_step"))]);
+        ask(caller, "subscribe", vec![("stream", json::text("log"))]);
+    }
+    for (number, caller) in callers.iter_mut().enumerate() {
+        assert_eq!(eval(caller, &format!("{number} + 1")), (number + 1).to_string());
+    }
+    callers.extend((callers.len()..CLIENTS_MAX).map(|_| game.connect()));
+    let mut turned_away = game.connect();
+    match turned_away.receive(PATIENCE) {
+        Received::Ended(words) => assert!(words.contains("CLIENTS_MAX"), "{words}"),
+        other => panic!("{other:?}"),
+    }
+    plays(&mut callers[0]);
+    drop(callers);
+    let end = Instant::now() + PATIENCE;
+    while Caller::connect(&game.session).map(|mut caller| eval(&mut caller, "1")).is_err() {
+        assert!(Instant::now() < end, "there is no room again");
+    }
+}
+
+#[test]
+fn a_disconnect_in_the_middle_of_a_stream_is_nothing() {
+    let game = Playing::start("gone", LOUD);
+    for how in [Shutdown::Both, Shutdown::Read, Shutdown::Write] {
+        let mut stream = open(&game);
+        let message = b"{\"type\": \"subscribe\", \"stream\": \"log\"}";
+        let frame = [&[0x81, 0x80 | message.len() as u8, 0, 0, 0, 0][..], message].concat();
+        stream.write_all(&frame).expect("it is sent");
+        let mut piece = [0; 5000];
+        stream.read_exact(&mut piece).expect("it is told something");
+        stream.shutdown(how).expect("it is open");
+    }
+    plays(&mut game.connect());
+}
+
+#[test]
+fn a_client_that_asks_faster_than_the_game_answers_waits_alone() {
+    let game = Playing::start("flood", COUNTING);
+    let mut flood = game.connect();
+    let mut polite = game.connect();
+    for _ in 0..2000 {
+        flood.send("eval", vec![("text", json::text("1"))]).expect("it is sent");
+    }
+    assert_eq!(eval(&mut polite, "2"), "2");
+    plays(&mut polite);
+    let mut answers = 0;
+    while answers < 2000 {
+        match flood.receive(PATIENCE) {
+            Received::Message(_) => answers += 1,
+            other => panic!("after {answers}: {other:?}"),
+        }
+    }
+}
