@@ -7,7 +7,7 @@
 -- are the rest between the walk's sum and what the allocator holds.
 local core = ...
 
-local type, next, ipairs, format = type, next, ipairs, string.format
+local type, next, ipairs, pcall, format = type, next, ipairs, pcall, string.format
 local sort, concat, rep, abs = table.sort, table.concat, string.rep, math.abs
 local sub, match = string.sub, string.match
 local bad_argument = core.bad_argument
@@ -48,7 +48,9 @@ local function meet(walk, value, label, depth)
   elseif kind == "cdata" then
     if not walk.seen[value] then
       walk.seen[value] = true
-      count(walk, label, CDATA + (sizeof(value) or 0))
+      -- A C type is a value, too, and some have no size.
+      local sized, bytes = pcall(sizeof, value)
+      count(walk, label, CDATA + (sized and bytes or 0))
     end
   elseif (kind == "table" or kind == "function" or kind == "thread") and not walk.seen[value] then
     walk.seen[value] = true

@@ -4,13 +4,14 @@ local core = ...
 
 local ffi, raise, bad_argument = core.ffi, core.raise, core.bad_argument
 local describe, no_reload = core.describe, core.no_reload
-local ipairs, next, type = ipairs, next, type
+local ipairs, next, tostring, type = ipairs, next, tostring, type
 local format, concat, floor = string.format, table.concat, math.floor
 local istype, typeof, bytes_of = ffi.istype, ffi.typeof, ffi.string
 local V2, V3 = core.ctypes.Vector2, core.ctypes.Vector3
 local ColorType = core.ctypes.Color
 
 local Mesh, Light, World = core.module("Mesh"), core.module("Light"), core.module("World")
+local Unit, Camera = core.module("Unit"), core.module("Camera")
 
 local Floats, Wholes = typeof("float[?]"), typeof("uint32_t[?]")
 
@@ -240,4 +241,39 @@ function World.sky(world)
     end
   end
   return sky
+end
+
+local inspect = core.inspect_components
+
+local function number(value) return format("%.6g", value) end
+
+-- Lines of a unit's meshes, lights and cameras, for people.
+local function inspect_seen(unit, lines)
+  for i = 1, Unit.num_meshes(unit) do
+    local mesh = Unit.mesh(unit, i)
+    lines[#lines + 1] = format("mesh %d %q at node %d, %d triangles%s%s", i, Mesh.debug_name(mesh),
+      Mesh.node(mesh), Mesh.num_triangles(mesh), Mesh.visibility(mesh) and "" or ", hidden",
+      Mesh.casts_shadows(mesh) and "" or ", without shadow")
+  end
+  for i = 1, Unit.num_lights(unit) do
+    local light = Unit.light(unit, i)
+    lines[#lines + 1] = format("light %d %s at node %d, colour %s, intensity %s, to %s m%s%s", i,
+      Light.type(light), Light.node(light), tostring(Light.color(light)),
+      number(Light.intensity(light)), number(Light.falloff_end(light)),
+      Light.casts_shadows(light) and ", with shadows" or "",
+      Light.enabled(light) and "" or ", off")
+  end
+  for i = 1, Unit.num_cameras(unit) do
+    local camera = Unit.camera(unit, i)
+    lines[#lines + 1] = format("camera %d %s at %s, from %s to %s m", i,
+      Camera.projection_type(camera), tostring(Camera.world_position(camera)),
+      number(Camera.near_range(camera)), number(Camera.far_range(camera)))
+  end
+end
+
+-- What `Unit.inspect` tells of what is seen.
+function core.inspect_components(unit)
+  local lines = inspect(unit)
+  inspect_seen(unit, lines)
+  return lines
 end

@@ -53,9 +53,12 @@ export function openProfile(panel, connection) {
 
   const drawBars = () => {
     const [context, width] = sized(bars, BAR_HEIGHT);
-    const most = Math.max(1 / 30, ...frames.map((frame) => frame.seconds)) * 1.05;
+    // The slowest of them fits, and a frame of a display where they come near it.
+    const slowest = Math.max(1 / 500, ...frames.map((frame) => frame.seconds));
+    const most = (slowest > 1 / 90 ? Math.max(slowest, 1 / 55) : slowest) * 1.2;
     const step = width / FRAMES;
-    for (const seconds of [1 / 60, 1 / 30]) {
+    for (const seconds of [1 / 1000, 1 / 250, 1 / 60, 1 / 30]) {
+      if (seconds > most || seconds < most / 6) continue;
       const y = BAR_HEIGHT - seconds / most * BAR_HEIGHT;
       context.fillStyle = "#2c3440";
       context.fillRect(0, y, width, 1);

@@ -122,6 +122,15 @@ export function openUnits(panel, connection) {
     }
   };
 
+  // What Unit.inspect says beside the nodes, which stand above it.
+  const beside = (text) => {
+    let inNodes = false;
+    return text.split("\n").slice(1).filter((line) => {
+      if (!line.startsWith(" ")) inNodes = line === "nodes";
+      return !inNodes;
+    }).join("\n");
+  };
+
   // The table is made once for a unit; then only what changed is written.
   const draw = (unit) => {
     const now = `${unit.unit}:${unit.nodes.length}:${unit.components.length}`;
@@ -138,13 +147,13 @@ export function openUnits(panel, connection) {
         make("h3", {}, "Nodes"),
         make("table", {}, make("thead", {}, make("tr", {}, ...["node", "world position", "local position", "rotation", "scale"]
           .map((word, at) => make("th", { class: at ? "number" : "" }, word)))), make("tbody", {}, ...nodes)),
-        ...(components.length ? [make("h3", {}, "Components"), make("table", {}, make("tbody", {}, ...components))] : []),
-        make("h3", {}, "As Unit.inspect says"), make("pre", { id: "inspected" }),
+        ...(components.length ? [make("h3", {}, "Components, as the resource has them"), make("table", {}, make("tbody", {}, ...components))] : []),
+        make("h3", {}, "Values"), make("pre", { id: "inspected" }),
       );
     }
     unit.nodes.forEach((node, at) => [node.position, node.local, node.rotation, node.scale]
       .forEach((numbers, column) => say(cells[at][column], vector(numbers))));
-    say(detail.querySelector("#inspected"), unit.text);
+    say(detail.querySelector("#inspected"), beside(unit.text));
   };
 
   filter.addEventListener("input", list);

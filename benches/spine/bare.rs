@@ -40,8 +40,9 @@ unsafe extern "C" fn allocate(
 }
 
 impl Bare {
-    /// Loads a file of benches/lua/work, of which a sample runs `times` frames.
-    pub fn open(name: &str, times: u32, jit: bool) -> Bare {
+    /// Loads a file of benches/lua/work, of which a sample runs `times` frames. `seed` is for
+    /// stir.lua.
+    pub fn open(name: &str, times: u32, seed: usize, jit: bool) -> Bare {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/lua");
         let mut used = Box::new(0usize);
         // SAFETY: a fresh state of our own; every call is checked, and what is pushed is popped.
@@ -55,10 +56,16 @@ impl Bare {
                 false => "jit.off()",
             };
             run(l, "setup", setup, 0);
+            let text = |file: &str| {
+                let text = std::fs::read_to_string(format!("{folder}/{file}.lua"));
+                text.expect("the workload is there")
+            };
+            run(l, "stir", &text("stir"), 1);
+            lua_pushnumber(l, seed as f64);
+            check(l, "stir", lua_pcall(l, 1, 0, 0));
             for (file, global) in [(format!("work/{name}"), c"frame"), ("repeated".into(), c"run")]
             {
-                let text = std::fs::read_to_string(format!("{folder}/{file}.lua"));
-                run(l, &file, &text.expect("the workload is there"), 1);
+                run(l, &file, &text(&file), 1);
                 lua_setfield(l, LUA_GLOBALSINDEX, global.as_ptr());
             }
             Bare { l, used, times }

@@ -3,7 +3,7 @@
 
 use crate::foundation::counters::{self, Form};
 use crate::foundation::{Error, files, log, profile};
-use crate::script::Vm;
+use crate::script::{Vm, count_all_calls};
 use std::path::{Path, PathBuf};
 
 /// What is wanted of a run beside the game.
@@ -36,6 +36,9 @@ impl Measures {
         }
         if self.statistics.is_some() {
             counters::begin_export();
+        }
+        if self.scripts {
+            count_all_calls();
         }
     }
 

@@ -25,7 +25,7 @@ use crate::resource::project::{NoScript, Project};
 use crate::resource::settings::Settings;
 use crate::resource::store::Store;
 use crate::resource::watch::Watch;
-use crate::script::{Config, Report, Value, Vm, Work, modules};
+use crate::script::{Config, Report, Value, Vm, modules};
 use crate::system::platform;
 use crate::system::sound::{Destination, Sounds};
 use crate::system::time_step::PolicyWord;
@@ -34,6 +34,7 @@ use crate::{doing, scope};
 use std::path::PathBuf;
 
 pub use game::Game;
+use figures::Begun;
 use given::Given;
 pub use measures::Measures;
 pub use play::{HEADLESS_STEP, LetIn, Options, Pace, play};
@@ -91,8 +92,8 @@ pub struct App {
     given: Given,
     init_seconds: f64,
     update_seconds: f64,
-    /// What the scripts had done at the last frame's end.
-    work: Work,
+    /// What had been done when the frame began.
+    begun: Begun,
     /// Who looks into it from outside.
     tools: Option<Tools>,
 }
@@ -144,7 +145,7 @@ impl App {
         figures::begin(opening.build);
         let vm = Vm::new(engine, config).map_err(|report| Error::new(report.to_string()))?;
         let given = Given::default();
-        let work = Work::default();
+        let begun = Begun::default();
         Ok(App {
             vm,
             watch,
@@ -153,7 +154,7 @@ impl App {
             given,
             init_seconds,
             update_seconds,
-            work,
+            begun,
             tools: None,
         })
     }
@@ -198,6 +199,7 @@ impl App {
     /// tools ask, the clock, `update`, `render`, the collector. [`App::end_frame`] ends it.
     pub fn frame(&mut self, measured: f64) -> Result<(), Box<Report>> {
         profile::begin_frame();
+        self.begin_figures();
         let played = self.play_frame(measured);
         if played.is_err() {
             self.end_frame();

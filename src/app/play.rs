@@ -401,6 +401,7 @@ impl Run {
         std::mem::swap(&mut self.app.vm().engine().window, &mut app.vm().engine().window);
         app.inherit_tools(&mut self.app);
         self.app = app;
+        self.options.measures.begin_with(self.app.vm()).map_err(in_words)?;
         crash::watch(self.app.vm());
         self.screen.start_renderer().map_err(in_words)?;
         self.app.start()

@@ -29,7 +29,10 @@ impl Loader<'_> {
     fn load(&mut self, store: &mut Store, name: &str) -> Result<Arc<Model>, Error> {
         match self.models.known(name) {
             Some(known) => Ok(known.clone()),
-            None => self.load_again(store, name),
+            None => {
+                crate::owner!("resources/models");
+                self.load_again(store, name)
+            }
         }
     }
 
@@ -44,8 +47,8 @@ impl Loader<'_> {
         let bytes = Arc::new(store.read(&resource)?.to_vec());
         // The renderer has it from here on; it is read again when it is needed again.
         store.forget(std::iter::once(resource.id()));
-        let data = ModelData::read(&bytes)
-            .map_err(|fault| error!("model '{name}': {}", fault.message))?;
+        let data =
+            ModelData::read(&bytes).map_err(|fault| error!("model '{name}': {}", fault.message))?;
         for words in &data.warnings {
             log::warning(&format!("model '{name}': {words}"));
         }

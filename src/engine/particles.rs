@@ -55,6 +55,10 @@ impl Engine {
         pose: Pose,
     ) -> Result<EffectId, Error> {
         let resource = self.find_particles(name)?;
+        if stage == Stage::World {
+            // From now on views show its scene, whatever else is in it.
+            self.scene_frame(world);
+        }
         let making = Making { world: world.0, stage, resource, pose };
         self.particles.create(making, &self.tasks)
     }

@@ -136,8 +136,8 @@ impl Engine {
     pub fn update_physics(&mut self, world: WorldId, seconds: f64) -> Result<(), Error> {
         let Some(physics) = self.physics.of_world(world) else { return Ok(()) };
         let Engine { physics: tables, units, tasks, .. } = self;
-        let items = tables.world(physics).simulation.awake();
-        tasks.frame(items, |frame| {
+        // One system alone gains nothing from other threads, and would lose its caches.
+        tasks.frame(1, |frame| {
             let (tables, units) = (frame.part("physics", tables), frame.part("nodes", units));
             frame.system("physics", (tables.write(), units.write()), move |(tables, units)| {
                 tables.update(physics, units, seconds).map(|_| ())

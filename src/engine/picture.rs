@@ -356,6 +356,7 @@ impl Engine {
 
     /// Fills a packet with what the frame shows, and ends the frame's drawing.
     pub(super) fn fill_packet(&mut self, packet: &mut Packet) {
+        crate::owner!("renderer/packets");
         self.keep_last_picture(packet);
         self.captures.fill(packet);
         self.guis.recycle(&mut packet.spare_guis);

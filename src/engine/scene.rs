@@ -9,12 +9,12 @@ use crate::packet::mesh::SurfaceSlot;
 use crate::packet::scene::{self, DrawChange, DrawSlot, Put, SceneFrame, Sky, flag as draw_flag};
 use crate::system::materials::MaterialId;
 use crate::system::models::MeshNumber;
+use crate::world::WorldId;
 use crate::world::camera::{CAMERAS_MAX, CameraId, Owner, UnitCameras};
 use crate::world::light::Lights;
 use crate::world::mesh::{Mesh, MeshId, MeshPart, Meshes, flag};
 use crate::world::unit::UnitId;
 use crate::world::unit_resource::UnitResource;
-use crate::world::WorldId;
 
 /// What worlds show of their units.
 #[derive(Default)]
@@ -304,9 +304,8 @@ impl Engine {
                 self.scenes.of(world).lights_changed = true;
             }
         }
-        let is_new = |scene: &Option<WorldScene>| {
-            scene.as_ref().is_some_and(|scene| scene.lights_changed)
-        };
+        let is_new =
+            |scene: &Option<WorldScene>| scene.as_ref().is_some_and(|scene| scene.lights_changed);
         if !self.scenes.worlds.iter().any(is_new) {
             return;
         }

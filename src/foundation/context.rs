@@ -6,6 +6,9 @@
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
+/// For how many lines room is made at once.
+const ROOM: usize = 64;
+
 thread_local! {
     static STACK: RefCell<Vec<(&'static str, *const str)>> = const { RefCell::new(Vec::new()) };
 }
@@ -20,7 +23,14 @@ impl<'a> Context<'a> {
     /// The value must be dropped, in reverse order of making, while `data` lives: hold it in a
     /// plain local variable. The macro `doing!` does that.
     pub unsafe fn push(name: &'static str, data: &'a str) -> Context<'a> {
-        STACK.with_borrow_mut(|stack| stack.push((name, data as *const str)));
+        STACK.with_borrow_mut(|stack| {
+            if stack.len() == stack.capacity() {
+                // It stays with the thread, whoever it grows for.
+                crate::owner!("engine");
+                stack.reserve(ROOM);
+            }
+            stack.push((name, data as *const str));
+        });
         Context(PhantomData, PhantomData)
     }
 }

@@ -57,6 +57,7 @@ struct Log {
 static LOG: Mutex<Option<Log>> = Mutex::new(None);
 
 fn with<R>(f: impl FnOnce(&mut Log) -> R) -> R {
+    crate::owner!("log");
     let mut log: MutexGuard<Option<Log>> = LOG.lock().unwrap_or_else(|poison| poison.into_inner());
     f(log.get_or_insert_default())
 }

@@ -1,6 +1,7 @@
 //! Packages: sets of resources whose data is read and checked on a thread of its own, and forgotten
 //! together. What is in no loaded package can be read all the same, when it is asked for.
 
+use crate::foundation::memory::Owner;
 use super::bundle::Bytes;
 use super::data_kinds::{PACKAGE, Pattern, read_package};
 use super::index::{Entry, Index};
@@ -225,6 +226,7 @@ impl Loader {
         let stop = Arc::new(AtomicBool::new(false));
         let ended = stop.clone();
         let work = move || {
+            Owner::of_thread("resources/data");
             for job in inbox {
                 // Nobody waits for the answer of a package that was unloaded meanwhile.
                 let _ = job.answer.send(fetch_all(&job, &ended));

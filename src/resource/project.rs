@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 const CORE_SCRIPTS: &[(&str, &str)] = &[
     ("strict.lua", include_str!("../../core/strict.lua")),
     ("tools/check.lua", include_str!("../../core/tools/check.lua")),
+    ("tools/particle_viewer.lua", include_str!("../../core/tools/particle_viewer.lua")),
 ];
 
 /// The longest name of a script.
@@ -149,7 +150,8 @@ impl Project {
             }
         }
         for end in [".lua", "/init.lua"] {
-            let name = format!("{path}{end}");
+            // Also by its place beside the game's own: core/tools/particle_viewer.
+            let name = format!("{}{end}", path.strip_prefix("core/").unwrap_or(&path));
             if let Some((_, text)) = CORE_SCRIPTS.iter().find(|(known, _)| *known == name) {
                 return Ok(Script { chunk: format!("core/{name}"), text: text.to_string() });
             }

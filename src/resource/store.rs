@@ -256,6 +256,7 @@ impl Store {
 
     /// The data of a resource.
     pub fn read(&mut self, resource: &ResourceName) -> Result<Bytes, Error> {
+        crate::owner!("resources/data");
         self.note_asked(resource);
         let Some(place) = self.place(resource, &self.preferences) else {
             return Err(error!("{}", self.missing_words(resource)));

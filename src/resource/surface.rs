@@ -100,7 +100,8 @@ impl SurfaceFile {
 
     fn set(&mut self, entry: &Entry) -> Result<(), String> {
         let (key, value) = (entry.key, entry.value);
-        let must = |what: &str| format!("'{key}' of a surface must be {what}, got {}", value.kind());
+        let must =
+            |what: &str| format!("'{key}' of a surface must be {what}, got {}", value.kind());
         let within = |least: f64, most: f64| match value.as_f64() {
             Some(number) if number >= least && number <= most => Ok(number as f32),
             Some(number) => Err(format!("'{key}' must be from {least} to {most}, got {number}")),
@@ -304,8 +305,11 @@ mod tests {
         check("3", "1: 'surface' must be a block: surface = { base_color = \"#c04020\" }");
         check("{\n metalic = 1 }", "2: a surface has no 'metalic', did you mean 'metallic'?");
         check("{ metallic = 2 }", "1: 'metallic' must be from 0 to 1, got 2");
-        check("{ alpha = \"glass\" }", "1: 'alpha' must be one of \"opaque\", \"mask\", \
-             \"blend\", got \"glass\"");
+        check(
+            "{ alpha = \"glass\" }",
+            "1: 'alpha' must be one of \"opaque\", \"mask\", \
+             \"blend\", got \"glass\"",
+        );
         check(
             "{ base_color = \"red\" }",
             "1: 'base_color' of a surface must be a colour such as \"#ff8000\", or three or four \

@@ -2,6 +2,7 @@
 //! new. The game's own thread never waits for it. Directories are watched, never files; what the
 //! system tells is only a reason to look, the compiler's content hashes decide what changed.
 
+use crate::foundation::memory::Owner;
 use super::compile::{Compiled, Target, compile, data_folder};
 use super::kind::Kinds;
 use crate::foundation::log;
@@ -79,6 +80,7 @@ impl Watch {
         let watcher = watcher(root, notices.clone())?;
         let (root, platform) = (root.to_path_buf(), platform.to_string());
         let work = move || {
+            Owner::of_thread("resources/watch");
             // Held for as long as the thread lives: dropping it ends the watching.
             let _watcher = watcher;
             run(&root, &platform, kinds, &inbox, &outbox);

@@ -14,6 +14,7 @@ use super::sampler::Samples;
 use super::vm::Work;
 use crate::engine::Engine;
 use crate::foundation::Error;
+use crate::foundation::memory::Owner;
 use mlua::ffi::*;
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -122,6 +123,8 @@ pub struct Registered {
     pub func: &'static Func,
     /// Whether the prelude alone can call it.
     pub is_core: bool,
+    /// Whose the memory is that it makes.
+    pub owner: u8,
     pub calls: u64,
     pub errors: u64,
 }
@@ -310,7 +313,10 @@ impl Cx {
         // SAFETY: `l` is the state of the running call, in which allocation cannot fail.
         unsafe {
             let place = describe::place(l).map(|place| place + ": ").unwrap_or_default();
-            let text = format!("{place}{}.{}: {words}", row.module, row.func.name);
+            let text = match row.func.told {
+                Some(public) => format!("{place}{public}: {words}"),
+                None => format!("{place}{}.{}: {words}", row.module, row.func.name),
+            };
             lua_pushlstring(l, text.as_ptr() as *const _, text.len());
         }
     }
@@ -339,7 +345,10 @@ unsafe extern "C" fn script_call(l: *mut lua_State) -> c_int {
         cx.fault = 0;
         cx.memory.be_lenient();
         (*row).calls += 1;
+        // What is called most often makes none, or little.
+        let owner = (*row).func.fast.is_none().then(|| Owner::enter((*row).owner));
         let result = cx.serve(l, (*row).func);
+        drop(owner);
         if result == FAILED {
             cx.push_error(l, &mut *row);
         }

@@ -28,8 +28,8 @@ pub struct Memory {
     peak: Cell<usize>,
     /// The lesser of peak and limit: an allocation that stays below it needs no other look.
     mark: Cell<usize>,
-    /// Bytes that were ever asked for, and how often any were.
-    made: Cell<u64>,
+    /// Bytes that were ever given back, and how often any were asked for.
+    freed: Cell<u64>,
     allocations: Cell<u64>,
     /// At this many bytes the running script is stopped by an error.
     pub limit: usize,
@@ -47,7 +47,7 @@ impl Memory {
             used: Cell::new(0),
             peak: Cell::new(0),
             mark: Cell::new(0),
-            made: Cell::new(0),
+            freed: Cell::new(0),
             allocations: Cell::new(0),
             limit,
             lenient: Cell::new(0),
@@ -67,7 +67,7 @@ impl Memory {
 
     /// Bytes that were ever asked for, and how often any were.
     pub fn made(&self) -> (u64, u64) {
-        (self.made.get(), self.allocations.get())
+        (self.used.get() as u64 + self.freed.get(), self.allocations.get())
     }
 
     /// From here to [`Memory::be_strict`] nothing is refused, and no hook raises: an engine call,
@@ -137,6 +137,7 @@ pub unsafe extern "C" fn allocate(
         if size == 0 {
             if old_size > 0 {
                 Plain.dealloc(old as *mut u8, layout(old_size));
+                memory.freed.set(memory.freed.get() + old_size as u64);
             }
             memory.used.set(wanted);
             return null_mut();
@@ -150,7 +151,9 @@ pub unsafe extern "C" fn allocate(
         };
         if !made.is_null() {
             memory.used.set(wanted);
-            memory.made.set(memory.made.get() + size.saturating_sub(old_size) as u64);
+            if size < old_size {
+                memory.freed.set(memory.freed.get() + (old_size - size) as u64);
+            }
             memory.allocations.set(memory.allocations.get() + 1);
         }
         made as *mut c_void

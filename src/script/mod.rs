@@ -49,4 +49,4 @@ pub use cx::place;
 pub use interrupt::{Interrupt, Stuck};
 pub use report::{Frame, Place, Report};
 pub use value::Value;
-pub use vm::{Config, Outcome, Vm, Work};
+pub use vm::{Config, Outcome, Vm, Work, count_all_calls};

@@ -40,6 +40,8 @@ pub struct Func {
     pub call: Entry,
     /// The form that compiled Lua calls through FFI, where the function is hot.
     pub fast: Option<Fast>,
+    /// The public name in words of errors, `Module.function`, where it is not its own.
+    pub told: Option<&'static str>,
 }
 
 /// The address that compiled Lua calls, with one `(value, extra)` pair for each argument.
@@ -62,6 +64,11 @@ pub struct Module {
 }
 
 impl Func {
+    /// For a function of the prelude's alone: the public one that it serves, for words of errors.
+    pub const fn told_as(self, public: &'static str) -> Func {
+        Func { told: Some(public), ..self }
+    }
+
     /// Marks a function that only reads.
     pub const fn pure(self) -> Func {
         Func { pure: true, ..self }
@@ -96,7 +103,7 @@ pub const fn func<M, F: Callable<M>>(
     assert!(!doc.is_empty(), "say what the function does");
     let (types, returns) = (F::TYPES, F::RETURNS);
     let boxed = any_boxed(types) || any_boxed(returns);
-    Func { name, doc, params, types, returns, boxed, pure: false, call: F::ENTRY, fast: None }
+    Func { name, doc, params, types, returns, boxed, pure: false, call: F::ENTRY, fast: None, told: None }
 }
 
 const fn any_boxed(types: &[Type]) -> bool {

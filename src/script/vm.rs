@@ -13,6 +13,7 @@ use super::sampler::{Asking, Samples};
 use super::value::{Value, push_value, read_value};
 use super::{api, bytecode, heap, prelude, trial, twin, undo};
 use crate::engine::Engine;
+use crate::foundation::memory::number_of as memory_of;
 use crate::foundation::profile::Scope;
 use crate::system::platform;
 use mlua::ffi::*;
@@ -21,6 +22,7 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The most functions in Rust that scripts and the prelude can be given.
 const ROWS_MAX: usize = 1024;
@@ -66,12 +68,23 @@ impl Config {
 /// What a call into Lua left: the value it returned, or the report of its unexpected error.
 pub type Outcome = Result<Value, Box<Report>>;
 
+static ALL_CALLS: AtomicBool = AtomicBool::new(false);
+
+/// Has VMs that are made from now on count the calls of fast forms, too.
+pub fn count_all_calls() {
+    ALL_CALLS.store(true, Ordering::Relaxed);
+}
+
+fn all_calls() -> bool {
+    ALL_CALLS.load(Ordering::Relaxed)
+}
+
 /// What scripts did: sums that only grow.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub struct Work {
     pub allocated_bytes: u64,
     pub allocations: u64,
-    /// Calls of functions in Rust; fast forms are counted in tests alone.
+    /// Calls of functions in Rust; fast forms are counted in tests, and where it was asked for.
     pub engine_calls: u64,
 }
 
@@ -258,12 +271,17 @@ impl Vm {
                     lua_createtable(l, 0, module.funcs.len() as c_int);
                 }
             }
+            let owner = match into_core {
+                true => memory_of("calls/core"),
+                false => memory_of(&format!("calls/{}", module.name)),
+            };
             for func in module.funcs {
                 let (cx, module) = (self.cx, module.name);
                 let registered = &mut self.cx().registered;
                 assert!(registered.len() < registered.capacity(), "a row's address would change");
                 let is_core = into_core;
-                registered.push(Registered { cx, module, func, is_core, calls: 0, errors: 0 });
+                let (calls, errors) = (0, 0);
+                registered.push(Registered { cx, module, func, is_core, owner, calls, errors });
                 let last = registered.len() - 1;
                 let row = registered.as_ptr().add(last);
                 lua_pushnumber(l, layout::address(row.cast()));
@@ -301,7 +319,7 @@ impl Vm {
     }
 
     fn install_twins(&mut self) -> Result<(), Box<Report>> {
-        let (jit, counted) = (self.config.jit, self.config.coverage || self.config.tests);
+        let (jit, counted) = (self.config.jit, self.config.coverage || self.config.tests || all_calls());
         let cx = self.cx();
         cx.fast_calls = vec![0.0; cx.registered.len()];
         let text = twin::chunk(&cx.registered, jit, counted);

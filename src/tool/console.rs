@@ -140,7 +140,9 @@ fn ask(
         Err(answer) => {
             let words = answer.get("report").or(answer.get("message"));
             match words {
-                Some(Tree::String(words)) if words.starts_with("Error") => Err(words.clone()),
+                Some(Tree::String(words)) if words.starts_with("Error: ") => {
+                    Err(format!("error: {}", &words["Error: ".len()..]))
+                }
                 Some(Tree::String(words)) => Err(format!("error: {words}")),
                 _ => Err("error: the game gave no words".to_string()),
             }

@@ -32,8 +32,8 @@ pub struct Args {
     /// Pace headless frames by the clock, 60 a second
     #[arg(long, requires = "headless", conflicts_with = "fixed_step")]
     realtime: bool,
-    /// Start this module in place of the settings' boot script
-    #[arg(long, value_name = "MODULE")]
+    /// Start this module in place of the settings' boot script, as game.start or game/start.lua
+    #[arg(long, value_name = "MODULE", value_parser = module)]
     boot: Option<String>,
     /// Do not take what changes in the folder while the game is played
     #[arg(long)]
@@ -169,6 +169,11 @@ fn screenshot(text: &str) -> Result<Screenshot, String> {
         true => Err("a file's name must stand before the @".to_string()),
         false => Ok(Screenshot { file: PathBuf::from(file), frame }),
     }
+}
+
+/// The module of a path or a module's name.
+fn module(text: &str) -> Result<String, String> {
+    Ok(text.strip_suffix(".lua").unwrap_or(text).replace('/', "."))
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -337,7 +337,7 @@ mod tests {
              object_sets = { night = [\"b\"] }",
         )
         .unwrap();
-        assert_eq!(named, ["levels/shed.level", "units/a.unit", "units/b.unit"]);
+        assert_eq!(named, ["units/a.unit", "units/b.unit", "levels/shed.level"]);
         assert_eq!(level.units[0].placed.position, Vec3::new(1.0, 2.0, 3.0));
         assert_eq!(level.units[0].placed.rotation, None);
         assert_eq!(level.units[1].placed.scale, Some(Vec3::splat(2.0)));

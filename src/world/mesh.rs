@@ -80,11 +80,7 @@ pub struct Meshes {
 
 impl Default for Meshes {
     fn default() -> Meshes {
-        Meshes {
-            slots: Slots::new(Kind::Mesh, MESHES_MAX),
-            first: Vec::new(),
-            changed: Vec::new(),
-        }
+        Meshes { slots: Slots::new(Kind::Mesh, MESHES_MAX), first: Vec::new(), changed: Vec::new() }
     }
 }
 
@@ -174,9 +170,9 @@ impl Meshes {
     pub fn remove(&mut self, id: MeshId, frame: u64, place: &str) -> Option<Mesh> {
         let (at, mesh) = (id.0.index(), self.slots.get(id.0)?);
         let (row, next) = (mesh.unit, mesh.next as usize);
-        let before = self.of_unit(row).find(|one| {
-            self.slots.at(*one).is_some_and(|mesh| mesh.next as usize == at)
-        });
+        let before = self
+            .of_unit(row)
+            .find(|one| self.slots.at(*one).is_some_and(|mesh| mesh.next as usize == at));
         match before {
             Some(before) => self.at_mut(before).next = next as u32,
             None => self.first[row as usize] = next as u32,

@@ -209,8 +209,7 @@ fn mesh(part: &Part, node: u16, seen: &mut Seen, lookup: &mut dyn Lookup) -> Res
     if !(range[0] >= 0.0 && range[1] > range[0]) {
         return Err(error!(
             "'range' must rise from 0 or more, got [{}, {}]: it is shown between two distances",
-            range[0],
-            range[1]
+            range[0], range[1]
         ));
     }
     seen.meshes.push(MeshPart {
@@ -300,8 +299,7 @@ fn camera(part: &Part, node: u16) -> Result<CameraPart, Error> {
     if !least || camera.far <= camera.near {
         return Err(error!(
             "'near' must be above 0 in perspective and less than 'far', got {} and {}",
-            camera.near,
-            camera.far
+            camera.near, camera.far
         ));
     }
     Ok(CameraPart { name: part.name.clone(), node, camera })

@@ -2,9 +2,9 @@
 //! model alone: its nodes, meshes, lights, cameras and data, as a unit's file would say them.
 
 use crate::error;
+use crate::foundation::Error;
 use crate::foundation::sjson::{self, Tree};
 use crate::foundation::suggest::hint;
-use crate::foundation::Error;
 use crate::resource::image::{Decoded, Pixels};
 use crate::resource::kind::{Compiling, Form, Kind};
 use crate::system::models::data::{CameraData, LightData, LightType, ModelData, VERSION};
@@ -163,10 +163,9 @@ pub fn tree(model: &Model) -> Tree {
 
 fn camera_fields(camera: &CameraData) -> Vec<(&'static str, Tree)> {
     let lens = match camera.vertical_fov {
-        Some(fov) => vec![
-            ("projection", text("perspective")),
-            ("vertical_fov", number(fov.to_degrees())),
-        ],
+        Some(fov) => {
+            vec![("projection", text("perspective")), ("vertical_fov", number(fov.to_degrees()))]
+        }
         None => vec![("projection", text("orthographic")), ("height", number(camera.height))],
     };
     let range = [("near", number(camera.near)), ("far", number(camera.far))];
@@ -200,7 +199,9 @@ fn light_fields(light: &LightData) -> Vec<(&'static str, Tree)> {
 /// The words for a name that two nodes of a model have; none where it is clear.
 pub fn ambiguous(model: &str, data: &ModelData, node: &str) -> Option<String> {
     data.twice.iter().any(|known| known == node).then(|| {
-        format!("two nodes are named '{node}' in model '{model}': rename one, so that it is clear \
-                 which is meant")
+        format!(
+            "two nodes are named '{node}' in model '{model}': rename one, so that it is clear \
+                 which is meant"
+        )
     })
 }

@@ -87,6 +87,7 @@ impl UnitResource {
     /// # Errors
     /// One of them is missing or broken, or they inherit in a circle.
     pub fn read(store: &mut Store, name: &str, load: LoadModel) -> Result<UnitResource, Error> {
+        crate::owner!("resources/units");
         let mut trees = vec![source(store, name)?];
         let mut bases: Vec<String> = Vec::new();
         while let Some(Tree::String(base)) = trees[trees.len() - 1].get("inherit") {

@@ -97,7 +97,7 @@ end
 #[test]
 fn the_objects_that_differ_are_named() {
     let text = |spawn: &str, step: &str| OBJECTS.replace("SPAWN()", spawn).replace("STEP", step);
-    let unit = "nodes = [ { name = \"root\" } ]";
+    let unit = "nodes = { lid = { position = [0, 0, 1] } }";
     let files = [("barrel.unit", unit), ("lid.unit", unit), ("settings.sjson", SETTINGS)];
     let scratch = Scratch::new("objects", &files);
     let write = |spawn: &str, step: &str| {

@@ -33,7 +33,7 @@ view, ground #000000ff
 fn a_list_of_what_is_drawn_is_written_compared_and_told() {
     let suite = "it('shows', function()\n  test.boot()\n  test.frames(1)\n  \
                  test.screenshot('menu')\nend)\n\
-                 it('moves', function()\n  x = 21\n  test.frames(1)\n  \
+                 it('moves', function()\n  _G.x = 21\n  test.frames(1)\n  \
                  test.screenshot('menu')\nend)\n";
     let scratch = game("screenshots", suite);
     // Nothing to compare with: it is told, and the exit code says that nothing else failed.
@@ -74,7 +74,7 @@ fn a_picture_is_compared_by_blocks_and_survives_a_lost_adapter() {
                  test.screenshot('menu', { picture = true })\n  test.fault('device lost')\n  \
                  test.screenshot('menu', { picture = true })\n  test.frames(2)\n  \
                  test.screenshot('menu', { picture = true })\nend)\n\
-                 it('is another', function()\n  x = 60\n  test.frames(1)\n  \
+                 it('is another', function()\n  _G.x = 60\n  test.frames(1)\n  \
                  test.screenshot('menu', { picture = true })\nend)\n\
                  it('may be another', function()\n  \
                  test.screenshot('menu', { picture = true, tolerance = 255 })\nend)\n";

@@ -27,7 +27,7 @@ const SMOOTH: Sampling = Sampling { nearest: false, wrap: Wrap::Repeat };
 const SKY: Sky = Sky {
     top: [0.12, 0.22, 0.45],
     horizon: [0.4, 0.46, 0.52],
-    ground: [0.1, 0.1, 0.08],
+    ground: [0.17, 0.18, 0.15],
     shown: true,
     ..Sky::DEFAULT
 };
@@ -117,11 +117,11 @@ pub fn spheres() -> Packet {
             let roughness = column as f32 / 5.0;
             let surface = Surface { base_color: color, metallic, roughness, ..Surface::DEFAULT };
             let surface = stage.surface(surface);
-            let at = Vec3::new(column as f32 * 1.0 - 2.5, row as f32 * 1.1, 0.45);
+            let at = Vec3::new(column as f32 * 1.0 - 2.5, row as f32 * 1.5, 0.45);
             stage.at(SPHERE, surface, at, Vec3::splat(0.45));
         }
     }
-    stage.done(vec![view(Vec3::new(0.0, -5.5, 3.2), Vec3::new(0.0, 0.35, 0.3))])
+    stage.done(vec![view(Vec3::new(0.0, -5.6, 3.6), Vec3::new(0.0, 0.6, 0.25))])
 }
 
 /// A box, a sphere and a pillar in the sun, with their shadows.
@@ -246,8 +246,7 @@ pub fn surfaces() -> Packet {
         double_sided: true,
         ..Surface::DEFAULT
     });
-    let upright = Mat4::from_translation(Vec3::new(-1.6, 0.0, 0.8)) * Mat4::from_rotation_x(1.5708);
-    stage.put(PLANE, leaf, upright * Mat4::from_scale(Vec3::new(0.7, 0.7, 1.0)));
+    stage.at(CUBE, leaf, Vec3::new(-1.6, 0.0, 0.8), Vec3::new(0.7, 0.01, 0.7));
     let bumpy = Surface {
         base_color: [0.6, 0.6, 0.65, 1.0],
         roughness: 0.35,

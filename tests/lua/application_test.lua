@@ -247,8 +247,8 @@ describe("Application.screenshot", function()
   it("refuses names that are no plain ones", function()
     assert.equals("Application.screenshot: '../here' cannot be a screenshot's name: use letters, "
       .. "digits, '_' and '-', at most 64", words_of(Application.screenshot, "../here"))
-    assert.equals("Application.screenshot: argument #1 'name' must be string, got number 1",
-      words_of(Application.screenshot, 1))
+    assert.equals("Application.screenshot: argument #1 'name' must be string or nil, got "
+      .. "number 1", words_of(Application.screenshot, 1))
   end)
 end)
 
@@ -257,7 +257,7 @@ describe("Application.resource_names", function()
     local levels = Application.resource_names("level")
     assert.same({ "levels/circle", "levels/shed", "levels/yard" }, levels)
     assert.same({}, Application.resource_names("no_such_type"))
-    assert.equals("Application.resource_names: argument #1 'type' must be string, got nil",
+    assert.equals("Application.resource_names: argument #1 'type' must be string, got nothing",
       words_of(Application.resource_names))
   end)
 end)

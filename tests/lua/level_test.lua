@@ -84,9 +84,9 @@ describe("a level", function()
     assert.is_nil(Level.unit(day, "lamp"))
     assert.is_not_nil(Level.unit(day, "marker"))
     assert.is_true(Level.is_spawned(day))
-    assert.equals("World.spawn_level: level \"levels/yard\" has no object set 'nite', did you mean "
+    assert.equals("World.spawn_level: level \"levels/yard\" has no object set 'nigth', did you mean "
       .. "'night'?", words_of(World.spawn_level, world, "levels/yard", nil, nil,
-      { object_sets = { "nite" } }))
+      { object_sets = { "nigth" } }))
   end)
 
   it("has volumes", function()
@@ -130,7 +130,7 @@ describe("a level", function()
     assert.is_false(Level.alive(shed))
     assert.is_false(Unit.alive(lamp))
     assert.same({}, World.levels(world))
-    assert.matches("level 'levels/yard' was destroyed", words_of(Level.units, yard))
+    assert.matches("level \"levels/yard\" was destroyed", words_of(Level.units, yard))
   end)
 
   it("keeps data", function()

@@ -15,7 +15,7 @@ end
 local STEP = 1 / 60
 
 describe("an actor", function()
-  local world, physics, crate, body
+  local world, physics, floor, crate, body
 
   local function play(frames)
     for _ = 1, frames do World.update(world, STEP) end
@@ -24,7 +24,7 @@ describe("an actor", function()
   before_each(function()
     world = Application.new_world()
     physics = World.physics_world(world)
-    World.spawn_unit(world, "units/physics/floor")
+    floor = World.spawn_unit(world, "units/physics/floor")
     crate = World.spawn_unit(world, "units/physics/crate", Vector3(0, 0, 4))
     body = Unit.actor(crate, "body")
   end)
@@ -59,7 +59,7 @@ describe("an actor", function()
 
   it("tells what it is", function()
     local lid = Unit.actor(crate, "lid")
-    local ground = Unit.actor(World.units(world)[1], 1)
+    local ground = Unit.actor(floor, 1)
     assert.same({ true, false, false, false, true }, { Actor.is_dynamic(body),
       Actor.is_kinematic(body), Actor.is_static(body), Actor.is_trigger(body),
       Actor.is_physical(body) })
@@ -194,7 +194,7 @@ describe("an actor", function()
 
   it("knows what it touches", function()
     play(200)
-    local ground = Unit.actor(World.units(world)[1], 1)
+    local ground = Unit.actor(floor, 1)
     assert.same({ ground }, Actor.touching(body))
     assert.same({}, Actor.touching(Unit.actor(crate, "lid")))
   end)
@@ -307,7 +307,7 @@ describe("an actor that is asked wrongly", function()
   it("says that it is none", function()
     for name, fn in pairs(Actor) do
       if name ~= "alive" then
-        assert.matches("Actor." .. name .. ": argument #1 'actor' must be a Actor, and the number "
+        assert.matches("Actor." .. name .. ": argument #1 'actor': must be a Actor, and the number "
           .. "12 never was one", words_of(fn, 12))
       end
     end

@@ -321,7 +321,7 @@ describe("a physics world", function()
       "spawn_sphere", "spawn_plane", "destroy_actor", "wake_actors", "set_debug_draw",
       "destroy_joint", "snapshot", "restore", "drop_snapshot", "contacts", "triggers",
       "broken_joints" }) do
-      assert.matches("argument #1 'physics_world' must be a PhysicsWorld, and the number 12",
+      assert.matches("argument #1 'physics_world': must be a PhysicsWorld, and the number 12",
         words_of(PhysicsWorld[name], 12))
     end
     assert.matches("must be a World, and the number 12", words_of(World.physics_world, 12))

@@ -27,7 +27,7 @@ fn one_text_is_run_and_its_values_are_printed() {
     assert_eq!((code, out.as_str(), err.as_str()), (0, "2\n\"x\"\n", ""));
     let (code, out, err) = run(&game, &["--eval", "boom()"], "");
     assert_eq!((code, out.as_str()), (1, ""));
-    assert!(err.contains("Error: no") && err.contains("In main.lua:1"), "{err}");
+    assert!(err.starts_with("error: no\n") && err.contains("In main.lua:1"), "{err}");
     let (code, _, err) = run(&game, &["--eval", "while true do end", "--seconds", "0.1"], "");
     assert_eq!(code, 1);
     assert!(err.contains("0.1 seconds of CPU time"), "{err}");

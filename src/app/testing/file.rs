@@ -10,7 +10,7 @@ use super::stuck::Watched;
 use super::{Stop, discovery, hands, recording, screenshot};
 use crate::app::{App, Game, HEADLESS_STEP, Opening, exit};
 use crate::engine::Build;
-use crate::foundation::{Error, fault, log};
+use crate::foundation::{Error, fault, log, memory};
 use crate::resource::project::NoScript;
 use crate::resource::store::Store;
 use crate::script::{Report, Value};
@@ -56,7 +56,13 @@ pub fn run_any(plan: &Plan, path: &str, tell: Tell) -> Result<(Outcome, Option<A
     if recording::is_meant(path) {
         return recording::run(plan, path, tell);
     }
-    run(plan, path, tell).map(|(outcome, app)| (outcome, Some(app)))
+    let held = memory::snapshot();
+    let (outcome, app) = run(plan, path, tell)?;
+    drop(app);
+    if let Some(words) = memory::leaks(&held) {
+        tell(TestResult::failed(of_file(path, words)));
+    }
+    Ok((outcome, None))
 }
 
 /// Errors in the log that no test is to blame for.

@@ -3,7 +3,6 @@
 
 use super::messages::{number, text, truth};
 use super::{Call, Refusal};
-use crate::doing;
 use crate::foundation::sjson::Tree;
 use crate::script::emit::Api;
 use crate::script::emit::model::first_sentence;
@@ -46,19 +45,32 @@ pub fn eval(call: &mut Call) -> Result<Option<Tree>, Refusal> {
     let words = text(call.fields, "text").unwrap_or_default().to_string();
     let seconds = number(call.fields, "seconds").unwrap_or(EVAL_SECONDS);
     let arguments = [Value::Text(words), Value::Boolean(truth(call.fields, "data"))];
-    doing!("When a tool runs:", "eval");
     match call.app.vm.call_core("tool_eval", &arguments, seconds) {
         Ok(answer) => Ok(Some(object(&answer))),
-        Err(report) => Err(refusal(&report)),
+        Err(mut report) => {
+            if report.stopped && report.message.contains(CPU_TIME) {
+                let words = format!("ran for {seconds} {CPU_TIME} without an end");
+                report.message = format!("stopped: this {words} (give it more in 'seconds')");
+            }
+            Err(refusal(&report))
+        }
     }
 }
 
-/// A table of Lua's; an empty one is an object too.
-pub fn object(value: &Value) -> Tree {
-    match value.to_tree() {
-        Tree::Array(items) if items.is_empty() => Tree::Object(Vec::new()),
-        tree => tree,
+/// In the words of whoever stops a script for its time; its settings are not what limits a tool.
+const CPU_TIME: &str = "seconds of CPU time";
+
+/// What the prelude gives: a table. Its lists are lists, also empty ones.
+fn object(value: &Value) -> Tree {
+    let mut tree = value.to_tree();
+    if let Tree::Object(entries) = &mut tree {
+        for (key, value) in entries {
+            if ["values", "words"].contains(&key.as_str()) && *value == Tree::Object(Vec::new()) {
+                *value = Tree::Array(Vec::new());
+            }
+        }
     }
+    tree
 }
 
 /// An error with its stack.

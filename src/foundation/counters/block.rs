@@ -51,6 +51,7 @@ pub fn own() -> &'static Block {
 #[cold]
 #[inline(never)]
 fn take() -> &'static Block {
+    crate::owner!("statistics");
     let mut blocks = BLOCKS.lock().expect("only pushed to");
     let free = blocks.iter().find(|block| !block.taken.load(Ordering::Acquire)).copied();
     let block = match free {

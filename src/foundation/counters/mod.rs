@@ -103,6 +103,7 @@ pub fn scope_counter(path: &str) -> u32 {
 static BOARD: Mutex<Option<Board>> = Mutex::new(None);
 
 fn with<R>(f: impl FnOnce(&mut Board) -> R) -> R {
+    crate::owner!("statistics");
     let mut board = BOARD.lock().unwrap_or_else(|poison| poison.into_inner());
     f(board.get_or_insert_with(Board::new))
 }

@@ -79,6 +79,7 @@ fn wrong(name: &str) -> Option<&'static str> {
 /// # Errors
 /// Where the name is no path (`enemies/alive`), or [`COUNTERS_MAX`] are there.
 pub fn counter(name: &str) -> Result<u32, Error> {
+    crate::owner!("statistics");
     let mut registry = REGISTRY.lock().expect("only added to");
     if let Some(number) = registry.numbers.get(name) {
         return Ok(*number);

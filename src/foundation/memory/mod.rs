@@ -100,6 +100,38 @@ pub fn changes(before: &Snapshot, after: &Snapshot) -> Vec<Change> {
     changes
 }
 
+/// Owners whose memory may outlive a game: what the process keeps for the next one.
+const LASTING: [&str; 8] = [
+    "engine",
+    "log",
+    "profiler",
+    "statistics",
+    "resources/data",
+    "resources/watch",
+    "tasks",
+    "tools",
+];
+
+/// What was not given back since a snapshot that was taken before a game was opened, now that it is
+/// closed: words, or none where all of it was.
+pub fn leaks(before: &Snapshot) -> Option<String> {
+    if !is_counting() {
+        return None;
+    }
+    leak_words(before, &snapshot())
+}
+
+fn leak_words(before: &Snapshot, after: &Snapshot) -> Option<String> {
+    let lasts = |name: &str| LASTING.iter().any(|lasting| name == *lasting);
+    let held = changes(before, after);
+    let held = held.iter().filter(|change| change.blocks > 0 && !lasts(&change.name));
+    let lines: Vec<_> = held
+        .map(|it| format!("  {}: {} blocks, {} bytes", it.name, it.blocks, it.bytes))
+        .collect();
+    let words = "memory was not given back when the game was closed, by its owner:";
+    (!lines.is_empty()).then(|| format!("{words}\n{}", lines.join("\n")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,6 +147,17 @@ mod tests {
         let rows: Vec<_> =
             rows.iter().map(|row| (row.path.as_str(), row.parents, row.held.bytes)).collect();
         assert_eq!(rows, [("a", 0, 15), ("a/b", 1, 10), ("a/c", 1, 5), ("d", 0, 1)]);
+    }
+
+    #[test]
+    fn what_is_not_given_back_is_told_by_its_owner_but_not_what_lasts() {
+        let before = snapshot_of(&[("engine", 10, 1), ("sound", 5, 1)]);
+        let same = snapshot_of(&[("engine", 90, 9), ("sound", 5, 1), ("resources/data", 8, 1)]);
+        assert_eq!(leak_words(&before, &same), None);
+        let after = snapshot_of(&[("engine", 10, 1), ("sound", 25, 3), ("calls/Gui", 0, 0)]);
+        let words = "memory was not given back when the game was closed, by its owner:\n  \
+                     sound: 2 blocks, 20 bytes";
+        assert_eq!(leak_words(&before, &after).unwrap(), words);
     }
 
     #[test]

@@ -98,6 +98,7 @@ pub(super) fn own() -> Option<&'static Lane> {
 #[cold]
 #[inline(never)]
 fn take() -> Option<&'static Lane> {
+    crate::owner!("profiler");
     let name = std::thread::current().name().unwrap_or("thread").to_string();
     let mut lanes = LANES.lock().expect("only pushed to");
     let mut free: Vec<_> =

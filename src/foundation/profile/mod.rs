@@ -92,6 +92,7 @@ thread_local! {
 }
 
 fn with<R>(f: impl FnOnce(&mut Profile) -> R) -> R {
+    crate::owner!("profiler");
     f(&mut PROFILE.lock().unwrap_or_else(|poison| poison.into_inner()))
 }
 

@@ -55,6 +55,7 @@ impl Site {
 
 /// The number of a name, from 1; `None` where [`SCOPES_MAX`] others are known.
 pub fn name_id(name: &str) -> Option<u32> {
+    crate::owner!("profiler");
     let mut names = NAMES.lock().expect("only added to");
     if let Some(number) = names.numbers.get(name) {
         return Some(*number);

@@ -10,6 +10,7 @@ use super::SEATS_MAX;
 use super::board::{Awaits, Board, Finished, Job, Key, Runner, Step, bits};
 use super::graph::Parts;
 use super::record::{Affinity, NONE, Record};
+use crate::foundation::memory::Owner;
 use crate::foundation::profile::Scope;
 use crate::foundation::{Error, fault};
 use crate::{doing, insist};
@@ -189,7 +190,10 @@ impl Shared {
         for seat in 0..workers {
             let shared = self.clone();
             let builder = std::thread::Builder::new().name(format!("task worker {}", seat + 1));
-            let work = move || shared.work_until(Awaits::Stop, NONE);
+            let work = move || {
+                Owner::of_thread("tasks");
+                shared.work_until(Awaits::Stop, NONE);
+            };
             match builder.stack_size(STACK_BYTES).spawn(work) {
                 Ok(thread) => threads.push(thread),
                 Err(why) => {

@@ -384,6 +384,7 @@ fn new_world(engine: &mut Engine, words: Rest) -> Result<WorldId, Error> {
                     return Err(crate::error!("unknown flag '{word}'{hint} (there are {all})"));
                 }
             },
+            Value::Nil => {}
             _ => return Err(crate::error!("argument #{} must be a flag's name", at + 1)),
         }
     }

@@ -62,13 +62,16 @@ pub static CORE: Module = module(
     "Questions, for the prelude.",
     "assert(core == nil)",
     &[
-        func("broadphase_all", all, &[("broadphase", "")], "All owners.").pure(),
+        func("broadphase_all", all, &[("broadphase", "")], "All owners.")
+            .told_as("Broadphase.all")
+            .pure(),
         func(
             "broadphase_query",
             query,
             &[("broadphase", ""), ("position", ""), ("radius", ""), ("categories", "")],
             "In a ball.",
         )
+        .told_as("Broadphase.query")
         .pure(),
         func(
             "broadphase_box",
@@ -76,6 +79,7 @@ pub static CORE: Module = module(
             &[("broadphase", ""), ("pose", ""), ("half", ""), ("categories", "")],
             "In a box.",
         )
+        .told_as("Broadphase.query_box")
         .pure(),
         func(
             "broadphase_frustum",
@@ -83,6 +87,7 @@ pub static CORE: Module = module(
             &[("broadphase", ""), ("camera", ""), ("categories", "")],
             "In a camera's sight.",
         )
+        .told_as("Broadphase.query_frustum")
         .pure(),
         func(
             "broadphase_ray",
@@ -96,6 +101,7 @@ pub static CORE: Module = module(
             ],
             "On a ray.",
         )
+        .told_as("Broadphase.query_ray")
         .pure(),
     ],
 );

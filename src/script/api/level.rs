@@ -150,17 +150,26 @@ pub static CORE: Module = module(
             ],
             "Makes a level without its units.",
         ),
-        func("level_next", level_next, &[("level", "")], "Makes the next unit of a level."),
+        func("level_next", level_next, &[("level", "")], "Makes the next unit of a level.")
+            .told_as("World.spawn_level"),
         func("level_unit_data", level_unit_data, &[("unit", "")], "What the level says of it.")
             .pure(),
         func("level_data", level_data, &[("level", "")], "The level's own data.").pure(),
         func("levels", levels, &[("world", "")], "The levels of a world.").pure(),
-        func("nested_levels", nested_levels, &[("level", "")], "The levels inside.").pure(),
-        func("level_units", level_units, &[("level", "")], "The living units of a level.").pure(),
-        func("level_set", level_set, &[("level", ""), ("name", "")], "Those of a set.").pure(),
+        func("nested_levels", nested_levels, &[("level", "")], "The levels inside.")
+            .told_as("Level.nested_levels")
+            .pure(),
+        func("level_units", level_units, &[("level", "")], "The living units of a level.")
+            .told_as("Level.units")
+            .pure(),
+        func("level_set", level_set, &[("level", ""), ("name", "")], "Those of a set.")
+            .told_as("Level.object_set")
+            .pure(),
         func("spline_numbers", spline_numbers, &[("level", ""), ("spline", "")], "Coordinates.")
+            .told_as("Level.spline")
             .pure(),
         func("check_level", check_level, &[("world", ""), ("level", "")], "Refuses another's.")
+            .told_as("World.destroy_level")
             .pure(),
         func("end_level", end_level, &[("level", "")], "Ends a level, whose units are gone."),
     ],
@@ -372,6 +381,8 @@ fn spawn_level(
             };
             Some(names.into_iter().map(text).collect::<Result<_, Error>>()?)
         }
+        // An empty table: of no set.
+        Value::Table(_) => Some(Vec::new()),
         _ => None,
     };
     let Engine { levels, store, .. } = engine;

@@ -112,8 +112,13 @@ Application.release_world(world)"#,
             "Moves and turns it relative to its node.",
         ),
         func("world_pose", world_pose, &[LIGHT_ARG], "Where it is in the world.").pure(),
-        func("world_position", world_position, &[LIGHT_ARG], "Where it is in the world, in metres.")
-            .pure(),
+        func(
+            "world_position",
+            world_position,
+            &[LIGHT_ARG],
+            "Where it is in the world, in metres.",
+        )
+        .pure(),
         func("world_rotation", world_rotation, &[LIGHT_ARG], "How it is turned in the world.")
             .pure(),
     ],
@@ -133,12 +138,7 @@ pub static WORLD_CORE: Module = module(
     "The sky, for the prelude.",
     "assert(core == nil)",
     &[
-        func(
-            "set_sky",
-            set_sky,
-            &[("world", ""), ("sky", "")],
-            "Sets what is around a world.",
-        ),
+        func("set_sky", set_sky, &[("world", ""), ("sky", "")], "Sets what is around a world."),
         func("sky", sky, &[("world", "")], "What is around a world.").pure(),
     ],
 );
@@ -356,14 +356,12 @@ fn sky(engine: &mut Engine, world: WorldId) -> Value {
 }
 
 /// Which of a unit's nodes, from 0.
-pub(super) fn node_of(
-    engine: &Engine,
-    unit: UnitId,
-    node: Option<Integer>,
-) -> Result<u16, Error> {
+pub(super) fn node_of(engine: &Engine, unit: UnitId, node: Option<Integer>) -> Result<u16, Error> {
     let (node, count) = (node.map_or(1, |node| node.0), engine.units.scene.count(unit.row()));
     match node >= 1 && node <= count as i64 {
         true => Ok(node as u16 - 1),
-        false => Err(crate::error!("argument 'node': the unit has the nodes 1 to {count}, got {node}")),
+        false => {
+            Err(crate::error!("argument 'node': the unit has the nodes 1 to {count}, got {node}"))
+        }
     }
 }

@@ -71,8 +71,13 @@ Application.release_world(world)"#,
             ],
             "Draws one of its parts with another material.",
         ),
-        func("visibility", visibility, &[MESH_ARG], "Whether it is seen, as far as it says itself.")
-            .pure(),
+        func(
+            "visibility",
+            visibility,
+            &[MESH_ARG],
+            "Whether it is seen, as far as it says itself.",
+        )
+        .pure(),
         hot(
             "set_visibility",
             set_visibility,
@@ -128,8 +133,13 @@ Application.release_world(world)"#,
         func("local_pose", local_pose, &[MESH_ARG], "Where it is relative to its node.").pure(),
         func("local_position", local_position, &[MESH_ARG], "Where it is relative to its node.")
             .pure(),
-        func("local_rotation", local_rotation, &[MESH_ARG], "How it is turned relative to its node.")
-            .pure(),
+        func(
+            "local_rotation",
+            local_rotation,
+            &[MESH_ARG],
+            "How it is turned relative to its node.",
+        )
+        .pure(),
         func(
             "set_local_pose",
             set_local_pose,
@@ -326,12 +336,7 @@ fn range(engine: &mut Engine, mesh: MeshId) -> (f64, f64) {
     (near.into(), far.into())
 }
 
-fn set_range(
-    engine: &mut Engine,
-    mesh: MeshId,
-    near: f64,
-    far: Option<f64>,
-) -> Result<(), Error> {
+fn set_range(engine: &mut Engine, mesh: MeshId, near: f64, far: Option<f64>) -> Result<(), Error> {
     let far = far.unwrap_or(f64::INFINITY);
     if !(near >= 0.0 && far > near) {
         return Err(crate::error!(
@@ -413,4 +418,3 @@ fn world_rotation(engine: &mut Engine, mesh: MeshId) -> Quat {
 fn destroy(engine: &mut Engine, mesh: MeshId) {
     engine.remove_mesh(mesh, &cx::place());
 }
-

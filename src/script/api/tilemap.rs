@@ -130,7 +130,8 @@ pub static CORE: Module = module(
             ("layers", ""),
         ],
         "Draws what is seen of a map.",
-    )],
+    )
+    .told_as("Tilemap.draw")],
 );
 
 fn new(engine: &mut Engine, name: Text, level: Option<Text>) -> Result<TilemapId, Error> {
@@ -345,9 +346,8 @@ fn draw(
             };
             wanted.push(layer_of(engine, map, &name)?);
         }
-        if wanted.is_empty() {
-            return Ok(0.0);
-        }
+    } else if matches!(layers, Value::Table(_)) {
+        return Ok(0.0);
     }
     let look = TilemapLook {
         at: [position.x, position.y],

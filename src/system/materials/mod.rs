@@ -114,6 +114,7 @@ impl Materials {
         if let Some(known) = self.by_name.get(name) {
             return Ok(*known);
         }
+        crate::owner!("resources/materials");
         let id = self.add(store, name, resolve, true)?;
         self.by_name.insert(name.to_string(), id);
         Ok(id)

@@ -72,6 +72,7 @@ fn material(speed: f32) -> Vec<u8> {
             wrap: None,
         }],
         variables: vec![("speed".to_string(), vec![speed])],
+        surface: None,
     }
     .write()
 }

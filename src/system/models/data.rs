@@ -3,9 +3,9 @@
 //! metres. Knows no files and no glTF.
 
 use crate::error;
-use crate::foundation::{Error, Mat4, Quat};
 use crate::foundation::blob::{Reader, Writer, unframe};
 use crate::foundation::sjson::{self, Tree};
+use crate::foundation::{Error, Mat4, Quat};
 use crate::packet::mesh::{Alpha, Bounds, Part, Vertex};
 use crate::packet::texture::{Sampling, Wrap};
 use std::ops::Range;

@@ -109,7 +109,10 @@ impl Corners {
     /// Surfaces Revisited" (2008), without its welding: vertices are shared as they come.
     fn made_tangents(&self, built: &mut Built, normals: &mut Vec<Vec3>) -> Vec<Vec4> {
         if self.uvs.is_empty() {
-            return normals.iter().map(|normal| normal.any_orthonormal_vector().extend(1.0)).collect();
+            return normals
+                .iter()
+                .map(|normal| normal.any_orthonormal_vector().extend(1.0))
+                .collect();
         }
         let mut sums = vec![Vec3::ZERO; built.from.len()];
         let mut sides = vec![0.0f32; built.from.len()];
@@ -206,7 +209,8 @@ mod tests {
         corners.indices.extend([1, 4, 5, 1, 5, 2]);
         let built = corners.build(Missing::Smooth);
         assert_eq!(built.vertices.len(), 8, "the two in the middle are there twice");
-        let sides: Vec<i8> = built.indices.iter().map(|i| built.vertices[*i as usize].tangent[3]).collect();
+        let sides: Vec<i8> =
+            built.indices.iter().map(|i| built.vertices[*i as usize].tangent[3]).collect();
         assert_eq!(sides[..6], [127; 6]);
         assert_eq!(sides[6..], [-127; 6]);
     }

@@ -1,6 +1,7 @@
 //! Where mixed samples go: into memory, or to a device that may be missing, get lost and come back.
 //! The mixer runs here; nobody ever waits for it.
 
+use crate::foundation::memory::Owner;
 use kira::backend::{Backend, Renderer};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -104,7 +105,10 @@ impl Backend for Device {
             None | Some(Setup::Offline) => self.renderer = Some(renderer),
             Some(Setup::Live(open)) => {
                 let shared = self.shared.clone();
-                let run = move || Feeder { open, renderer, shared }.run();
+                let run = move || {
+                    Owner::of_thread("sound");
+                    Feeder { open, renderer, shared }.run();
+                };
                 let named = std::thread::Builder::new().name("sound".to_string());
                 let spawned = named.spawn(run).map_err(|reason| reason.to_string())?;
                 self.thread = Some(spawned);

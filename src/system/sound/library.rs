@@ -202,6 +202,7 @@ impl Library {
 }
 
 fn read(store: &mut Store, name: &str) -> Result<(Definition, Option<WaveFile>), Error> {
+    crate::owner!("resources/sounds");
     let bytes = store.read(&ResourceName::new("sound", name))?;
     read_sound(&bytes).map_err(|error| error!("sound '{name}': {}", error.message))
 }

@@ -5,8 +5,8 @@
 //! no scripts: those hand over plain numbers.
 
 mod alsa;
-mod bounds;
 pub mod block;
+mod bounds;
 pub mod bus;
 pub mod choose;
 pub mod clock;
@@ -32,8 +32,8 @@ pub mod wave;
 mod waves;
 mod words;
 
-use crate::error;
 use crate::counter;
+use crate::error;
 use crate::foundation::{Error, Handle, Vec3, log};
 use crate::resource::name::ResourceName;
 use crate::resource::settings::Settings;

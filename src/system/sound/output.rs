@@ -267,7 +267,7 @@ impl Output {
             Ok(Stream { sound, mut handle }) => {
                 // It may have been changed since it was asked for.
                 handle.set_playback_rate(f64::from(start.mix.rate), Tween::default());
-                self.play(&start, Source::Stream(sound, place), Some(handle), paused);
+                self.play(&start, Source::Stream { sound, _place: place }, Some(handle), paused);
             }
             Err(words) => {
                 let name = &library.recordings[start.recording as usize].name;

@@ -80,7 +80,7 @@ pub enum Source {
     /// A decoded recording.
     Whole(Whole),
     /// One that is decoded while it plays, at its own rate; and its place among those.
-    Stream(Box<dyn Sound>, Place),
+    Stream { sound: Box<dyn Sound>, _place: Place },
 }
 
 /// A decoded recording, and where in it.
@@ -243,8 +243,8 @@ struct Player {
 impl Sound for Player {
     fn on_start_processing(&mut self) {
         self.now = self.playing.mixed.load(Ordering::Relaxed);
-        if let Source::Stream(stream, _) = &mut self.playing.source {
-            stream.on_start_processing();
+        if let Source::Stream { sound, .. } = &mut self.playing.source {
+            sound.on_start_processing();
         }
     }
 
@@ -263,7 +263,7 @@ impl Sound for Player {
         }
         let target = self.playing.control.mix();
         match &mut self.playing.source {
-            Source::Stream(stream, _) => stream.process(out, dt, info),
+            Source::Stream { sound, .. } => sound.process(out, dt, info),
             Source::Whole(whole) => {
                 let step = f64::from(whole.wave.sample_rate) * dt;
                 let count = out.len().max(1) as f64;
@@ -277,8 +277,8 @@ impl Sound for Player {
         }
         self.mix.rate = target.rate;
         self.shape(out, dt, target, state);
-        if let Source::Stream(stream, _) = &self.playing.source {
-            self.finished |= stream.finished();
+        if let Source::Stream { sound, .. } = &self.playing.source {
+            self.finished |= sound.finished();
         }
     }
 

@@ -2,6 +2,7 @@
 //! played, or while they play. Hostile files are refused with words; decoding never takes the
 //! engine along. Knows no rules of sounds.
 
+use super::bounds;
 use crate::error;
 use crate::foundation::blob::{Reader, Writer};
 use crate::foundation::{Error, fault};
@@ -89,20 +90,17 @@ pub fn check(bytes: Vec<u8>) -> Result<WaveFile, String> {
         Err(FromFileError::UnknownSampleRate) => None,
         Err(reason) => return Err(words(&reason)),
     };
-    let flac = bytes.windows(4).take(FLAC_SEARCH).position(|window| window == b"fLaC");
-    if let Some(at) = flac {
-        flac_fits(&bytes[at..])?;
-    }
+    bounds::fits(&bytes)?;
     let wave = decode_bytes(bytes.clone())?;
     let frames = wave.frames.len() as u64;
     if frames == 0 {
         return Err("it has no sound in it".to_string());
     }
     if frames as f64 > WAVE_SECONDS_MAX * f64::from(wave.sample_rate) {
-        return Err(too_long());
+        return Err(bounds::too_long());
     }
     if let Some(said) = said
-        && flac == Some(0)
+        && bytes.starts_with(b"fLaC")
         && said > 0
         && frames > said
     {
@@ -123,66 +121,6 @@ pub fn check(bytes: Vec<u8>) -> Result<WaveFile, String> {
     }
     let streams = said == Some(frames);
     Ok(WaveFile { sample_rate: wave.sample_rate, frames, streams, bytes })
-}
-
-fn too_long() -> String {
-    format!(
-        "it is longer than it says, and than the {WAVE_SECONDS_MAX} seconds that can be played \
-         (WAVE_SECONDS_MAX): cut it in pieces"
-    )
-}
-
-/// So far into a file its FLAC can begin; tags may lie before it.
-const FLAC_SEARCH: usize = 1 << 20;
-
-/// Whether the frames of a FLAC can be decoded to more than may be played, whatever its head says:
-/// a frame of a few bytes stands for 65,535 samples of silence. What is taken for a frame by
-/// chance, once in some MB, is a part of the second tenth.
-fn flac_fits(flac: &[u8]) -> Result<(), String> {
-    // Of the head, which decoders read the same way: 20 bits at the tenth byte of its block.
-    let Some(&[a, b, c]) = flac.get(18..21) else { return Ok(()) };
-    let rate = u64::from(a) << 12 | u64::from(b) << 4 | u64::from(c) >> 4;
-    let most = WAVE_SECONDS_MAX as u64 * rate.max(u64::from(*RATES.start())) / 10 * 12;
-    let mut frames = 0;
-    for at in 0..flac.len() {
-        if flac[at] == 0xFF && flac.get(at + 1).is_some_and(|byte| byte & 0xFE == 0xF8) {
-            frames += flac_frame(&flac[at..]).unwrap_or(0);
-            if frames > most {
-                return Err(too_long());
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The samples of a frame that begins here, if one does: its head has a check sum.
-fn flac_frame(bytes: &[u8]) -> Option<u64> {
-    let sizes = bytes.get(2)?;
-    let number = bytes.get(4)?.leading_ones() as usize;
-    let mut at = 4 + number.max(1);
-    let samples = match sizes >> 4 {
-        0 => return None,
-        1 => 192,
-        n @ 2..=5 => 144 << n,
-        6 => {
-            at += 1;
-            u64::from(*bytes.get(at - 1)?) + 1
-        }
-        7 => {
-            at += 2;
-            u64::from(u16::from_be_bytes([*bytes.get(at - 2)?, *bytes.get(at - 1)?])) + 1
-        }
-        n => 1 << n,
-    };
-    at += match sizes & 15 {
-        12 => 1,
-        13 | 14 => 2,
-        _ => 0,
-    };
-    let sum = bytes.get(..at)?.iter().fold(0u8, |sum, byte| {
-        (0..8).fold(sum ^ byte, |sum, _| sum << 1 ^ if sum & 0x80 != 0 { 7 } else { 0 })
-    });
-    (sum == *bytes.get(at)?).then_some(samples)
 }
 
 /// Decodes a recording as a whole.

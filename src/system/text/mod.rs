@@ -100,7 +100,10 @@ impl Texts {
     pub fn find(&mut self, store: &mut Store, name: &str) -> Result<FontNumber, Error> {
         match self.numbers.get(name) {
             Some(number) => Ok(*number),
-            None => self.load(store, name, &mut Vec::new()),
+            None => {
+                crate::owner!("resources/fonts");
+                self.load(store, name, &mut Vec::new())
+            }
         }
     }
 

@@ -124,7 +124,8 @@ impl Tilemap {
         let [left, bottom, right, top] = rectangle;
         let (left, right) = (left - of.x - over_x, right - of.x);
         let (bottom, top) = (bottom - of.y - over_y, top - of.y);
-        if right < 0.0 || top < 0.0 {
+        let beyond = left >= of.columns as f32 * width || bottom >= of.rows as f32 * height;
+        if right < 0.0 || top < 0.0 || beyond {
             return;
         }
         let columns = cell(left, width, of.columns)..=cell(right, width, of.columns);

@@ -170,6 +170,9 @@ impl Element {
     fn tree(&self) -> Tree {
         let mut fields: Vec<(String, Tree)> = Vec::new();
         for (name, value) in &self.attributes {
+            if self.tag == "property" && name == "value" {
+                continue;
+            }
             let number = value.parse::<f64>().ok().filter(|_| !TEXTS.contains(&name.as_str()));
             let tree = match number {
                 Some(number) if name == "visible" => Tree::Bool(number != 0.0),

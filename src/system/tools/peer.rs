@@ -22,6 +22,8 @@ const HEAD_PATIENCE: Duration = Duration::from_secs(5);
 pub const WRITE_PATIENCE: Duration = Duration::from_secs(5);
 /// How long one is waited for that was told that it has to go.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(1);
+/// And how much is read away of what it still sends.
+const HEARD_OUT_MAX: usize = 4 << 20;
 /// What its threads need of stack: no message is deep.
 const STACK_BYTES: usize = 512 << 10;
 
@@ -145,13 +147,26 @@ fn refuse(stream: TcpStream, status: u16, words: &str) {
 fn send(mut stream: TcpStream, status: u16, kind: &str, bytes: &[u8]) {
     let lines = request::lines(status, kind, bytes.len());
     let sent = stream.write_all(lines.as_bytes()).and_then(|()| stream.write_all(bytes));
-    // What the other side still sends is read away: a socket that is closed over unread bytes takes
-    // the answer back. One that sends without end is left.
-    let _ = sent.and_then(|()| stream.shutdown(Shutdown::Write));
-    let end = Instant::now() + CLOSE_PATIENCE;
+    if sent.is_ok() {
+        hear_out(&mut stream);
+    }
+}
+
+/// Ends a connection, and reads away what the other side still sends: a socket that is closed over
+/// unread bytes takes its last words back. One that sends without end is cut off.
+fn hear_out(stream: &mut TcpStream) {
+    // Where one of these fails the connection is gone.
+    let _ = stream.shutdown(Shutdown::Write);
     let _ = stream.set_read_timeout(Some(CLOSE_PATIENCE));
-    let mut piece = [0; 4096];
-    while Instant::now() < end && matches!(stream.read(&mut piece), Ok(1..)) {}
+    let end = Instant::now() + CLOSE_PATIENCE;
+    let mut left = HEARD_OUT_MAX;
+    let mut piece = [0; 16 << 10];
+    while Instant::now() < end && left > 0 {
+        match stream.read(&mut piece) {
+            Ok(count @ 1..) => left = left.saturating_sub(count),
+            _ => return,
+        }
+    }
 }
 
 /// What the reading side reads from, and writes its answers to pings and closes into: the queue,
@@ -255,11 +270,7 @@ fn write_all(peer: &Peer, mut stream: TcpStream) {
         }
         if closes {
             // Its answer is waited for a moment, so that it hears why; then it is cut.
-            let _ = stream.shutdown(Shutdown::Write);
-            let _ = stream.set_read_timeout(Some(CLOSE_PATIENCE));
-            let end = Instant::now() + CLOSE_PATIENCE;
-            let mut piece = [0; 4096];
-            while Instant::now() < end && matches!(stream.read(&mut piece), Ok(1..)) {}
+            hear_out(&mut stream);
             return peer.cut();
         }
     }

@@ -12,6 +12,7 @@ mod tests;
 
 pub use link::{Controls, End, Inside};
 
+use crate::foundation::memory::Owner;
 use crate::foundation::{Error, Handle, Kind, Slots, fault, log};
 use link::{Link, Load, Mail, Rest};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -147,6 +148,7 @@ impl Workers {
         let inside = Inside { link: link.clone() };
         let thread = std::thread::Builder::new().name(format!("worker {}", order.name));
         let thread = thread.stack_size(STACK_BYTES).spawn(move || {
+            Owner::of_thread("workers");
             let link = inside.link.clone();
             let end = catch_unwind(AssertUnwindSafe(|| run(inside)));
             link.finish(

@@ -7,6 +7,8 @@ mod buffers;
 mod meshes;
 mod motion;
 mod nodes;
+#[cfg(test)]
+mod recipe;
 mod surfaces;
 #[cfg(test)]
 mod tests;

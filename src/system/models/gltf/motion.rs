@@ -1,9 +1,7 @@
 //! Skins and animations of a glTF file: read and checked, and kept for the animation of units.
 
 use super::accessor::Source;
-use super::nodes::{
-    Ordered, place_of, turned, turned_matrix, turned_rotation, turned_scale,
-};
+use super::nodes::{Ordered, place_of, turned, turned_matrix, turned_rotation, turned_scale};
 use crate::error;
 use crate::foundation::Error;
 use crate::system::models::data::{Between, ChannelData, ClipData, ModelData, SkinData, Track};
@@ -55,7 +53,11 @@ pub fn skins(source: &Source, ordered: &Ordered) -> Result<Vec<SkinData>, Error>
 }
 
 /// Reads the animations. Channels of nodes outside of the scene are left out.
-pub fn clips(source: &Source, ordered: &Ordered, model: &ModelData) -> Result<Vec<ClipData>, Error> {
+pub fn clips(
+    source: &Source,
+    ordered: &Ordered,
+    model: &ModelData,
+) -> Result<Vec<ClipData>, Error> {
     let mut names = Names::default();
     let mut made = Vec::new();
     for (index, animation) in source.root.animations.iter().enumerate() {

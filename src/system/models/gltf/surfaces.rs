@@ -105,15 +105,19 @@ impl<'a, 'b> Pictures<'a, 'b> {
         Ok((bytes, ending))
     }
 
-    fn add(&mut self, model: &mut ModelData, info: &Info, usage: Use) -> Result<SurfacePicture, Error> {
+    fn add(
+        &mut self,
+        model: &mut ModelData,
+        info: &Info,
+        usage: Use,
+    ) -> Result<SurfacePicture, Error> {
         let root = self.source.root;
-        let texture = root.textures.get(info.index).ok_or_else(|| missing("texture", info.index))?;
+        let texture =
+            root.textures.get(info.index).ok_or_else(|| missing("texture", info.index))?;
         let image = texture.source.value();
         let sampler = match texture.sampler.map(|sampler| sampler.value()) {
             None => None,
-            Some(index) => {
-                Some(root.samplers.get(index).ok_or_else(|| missing("sampler", index))?)
-            }
+            Some(index) => Some(root.samplers.get(index).ok_or_else(|| missing("sampler", index))?),
         };
         let sampling = Sampling {
             nearest: sampler
@@ -128,9 +132,9 @@ impl<'a, 'b> Pictures<'a, 'b> {
         let number = match self.known.get(&(image, usage)) {
             Some(known) => *known,
             None => {
-                let data = self.bytes(image).and_then(|(bytes, ending)| {
-                    (self.build)(&Picture { bytes, ending, usage })
-                });
+                let data = self
+                    .bytes(image)
+                    .and_then(|(bytes, ending)| (self.build)(&Picture { bytes, ending, usage }));
                 let data = data.map_err(|fault| error!("image {image}: {}", fault.message))?;
                 let start = self.bulk.len();
                 self.bulk.extend(data);

@@ -277,6 +277,13 @@ mod tests {
     use crate::foundation::Mat4;
 
     #[test]
+    fn a_draw_takes_120_bytes_here_and_64_on_the_adapter() {
+        // Sphere, two words of groups, range, item, data and what was wanted: docs/renderer.md.
+        let here = 16 + 8 + 8 + size_of::<Item>() + size_of::<DrawData>() + size_of::<Wanted>();
+        assert_eq!((here, size_of::<DrawData>()), (120, 64));
+    }
+
+    #[test]
     fn a_sphere_follows_its_pose_and_mirrors_are_known() {
         let turned = Mat4::from_translation(Vec3::new(1.0, 0.0, 0.0))
             * Mat4::from_rotation_z(std::f32::consts::FRAC_PI_2)

@@ -11,6 +11,7 @@ impl Textures {
         name: &str,
         old: Option<Held>,
     ) -> Result<Held, Error> {
+        crate::owner!("resources/textures");
         let resource = ResourceName::new("texture", name);
         let data = store.read(&resource)?;
         // The renderer has it from here on; it is read again when it is needed again.

@@ -1,0 +1,323 @@
+//! Files that are good, and files that are not.
+
+use super::super::data::{Between, LightType, ModelData, Track};
+use super::super::{Picture, Use};
+use super::recipe::{buffer, glb, gltf, text};
+use super::{buffers, import};
+use crate::foundation::sjson::Tree;
+use crate::foundation::{Error, Vec3};
+use crate::packet::texture::Wrap;
+use crate::resource::kind::{Compiling, Form};
+use crate::resource::name::ResourceName;
+use std::panic::catch_unwind;
+
+fn imported_beside(file: Vec<u8>, beside: &[u8]) -> Result<(ModelData, Vec<Picture>), String> {
+    let read = |path: &str| match path {
+        "models/chest.bin" => Ok(beside.to_vec()),
+        _ => Err(crate::error!("{path}: there is no such file")),
+    };
+    let name = ResourceName::new("model", "models/chest");
+    let path = "models/chest.gltf".to_string();
+    let mut compiling = Compiling::new(name, path, Form::Raw, file, false, &read);
+    let mut pictures = Vec::new();
+    let mut build = |picture: &Picture| -> Result<Vec<u8>, Error> {
+        pictures.push(picture.clone());
+        Ok(vec![pictures.len() as u8; 3])
+    };
+    let made = import(&mut compiling, &mut build).map_err(|fault| fault.message)?;
+    let (model, bulk) = made;
+    let bytes = model.write(&bulk);
+    let again = ModelData::read(&bytes).map_err(|fault| fault.message)?;
+    let places: Vec<&[u8]> = again.pictures.iter().map(|range| &bytes[range.clone()]).collect();
+    let wanted: Vec<&[u8]> = model.pictures.iter().map(|range| &bulk[range.clone()]).collect();
+    assert_eq!(places, wanted);
+    assert_eq!(ModelData { pictures: model.pictures.clone(), ..again }, model, "as it was written");
+    Ok((model, pictures))
+}
+
+fn imported(file: Vec<u8>) -> Result<(ModelData, Vec<Picture>), String> {
+    imported_beside(file, &[])
+}
+
+#[test]
+fn the_chest_of_the_lua_tests_is_made_by_the_recipe() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lua/models/chest.gltf");
+    let file = std::fs::read_to_string(path).unwrap();
+    assert_eq!(file, gltf());
+}
+
+#[test]
+fn a_file_is_the_same_as_text_as_glb_and_with_its_buffer_beside() {
+    let (one, pictures) = imported(gltf().into_bytes()).unwrap();
+    assert_eq!(one, imported(glb(&text(""), &buffer())).unwrap().0);
+    let beside = text("\"uri\": \"./chest%2Ebin\", ").into_bytes();
+    assert_eq!(one, imported_beside(beside, &buffer()).unwrap().0);
+    let uses: Vec<Use> = pictures.iter().map(|picture| picture.usage).collect();
+    assert_eq!(uses, [Use::Color { opaque: true }, Use::Data], "one picture for two uses");
+    assert_eq!(pictures[0].ending, "png");
+}
+
+#[test]
+fn what_a_file_says_is_there_turned_to_z_up() {
+    let (model, _) = imported(gltf().into_bytes()).unwrap();
+    let names: Vec<&str> = model.nodes.iter().map(|node| &node.name[..]).collect();
+    assert_eq!(names, ["Chest", "Lid", "Lamp", "Eye"]);
+    assert_eq!(model.nodes[1].position, [0.0, 0.0, 1.25]);
+    assert_eq!(model.nodes[1].scale, [1.0, 1.0, 0.25]);
+    assert_eq!(model.nodes[3].position, [0.0, -6.0, 2.0]);
+    let down = model.world(&model.nodes[2]).transform_vector3(Vec3::Y);
+    assert!(down.abs_diff_eq(-Vec3::Z, 1e-5), "a lamp that is turned down shines down: {down}");
+    let (light, camera) = (model.lights[0], model.cameras[0]);
+    assert_eq!((light.kind, light.range), (LightType::Spot, 8.0));
+    assert!((light.intensity - 10.0).abs() < 1e-4);
+    assert_eq!((camera.near, camera.far), (0.5, 50.0));
+    let body = &model.meshes[0];
+    assert_eq!((body.vertices.len(), body.indices.len(), body.parts.len()), (48, 36, 2));
+    assert_eq!(body.surfaces, [Some(0), Some(1)]);
+    assert_eq!(body.bounds.max, Vec3::ONE);
+    let top = body.vertices.iter().find(|vertex| vertex.normal == [0, 0, 127, 0]);
+    assert!(top.is_some_and(|vertex| vertex.position[2] == 1.0), "up is z");
+    assert_eq!(model.meshes[1].vertices.len(), 36, "without normals, every triangle is flat");
+    let wood = &model.surfaces[0];
+    let (picture, sampling) = wood.pictures[0].unwrap();
+    assert_eq!((picture, sampling.nearest, sampling.wrap), (0, true, Wrap::Clamp));
+    assert_eq!(wood.pictures[2].unwrap().0, 1);
+    assert!(model.surfaces[1].double_sided);
+    let extras = model.nodes[0].extras.as_ref().unwrap();
+    assert_eq!(extras.get("material"), Some(&Tree::String("wood".into())));
+    let open = &model.clips[0].channels[0];
+    assert_eq!((open.node, open.track, open.between), (1, Track::Rotation, Between::Linear));
+    assert_eq!(open.times, [0.0, 1.0]);
+}
+
+/// The chest with one thing changed, and the words for it.
+#[track_caller]
+fn check(from: &str, to: &str, words: &str) {
+    let text = gltf();
+    assert!(text.contains(from), "{from}");
+    let fault = imported(text.replacen(from, to, 1).into_bytes()).unwrap_err();
+    assert_eq!(fault, format!("models/chest.gltf: {words}"));
+}
+
+#[test]
+fn numbers_that_lead_nowhere_are_told() {
+    check(
+        "\"count\": 24, \"type\": \"VEC2\"",
+        "\"count\": 25, \"type\": \"VEC2\"",
+        "mesh 'Body', primitive 0: accessor 2 has 25 elements of 8 bytes from 0 on, and buffer \
+         view 2 has 192 bytes",
+    );
+    check(
+        "\"count\": 24, \"type\": \"VEC3\" }",
+        "\"count\": 4294967295000, \"type\": \"VEC3\" }",
+        "mesh 'Body', primitive 0: accessor 1 has 4294967295000 elements, and the model's numbers \
+         together may be 134217728 (NUMBERS_MAX): split the model",
+    );
+    check(
+        "\"byteOffset\": 576, \"byteLength\": 192",
+        "\"byteOffset\": 18446744073709551615, \"byteLength\": 192",
+        "mesh 'Body', primitive 0: buffer view 2 takes 192 bytes from 18446744073709551615 on, and \
+         buffer 0 has 1046 bytes",
+    );
+    check(
+        "\"POSITION\": 0",
+        "\"POSITION\": 77",
+        "mesh 'Body', primitive 0: there is no accessor 77, though the file names it: export it \
+         again",
+    );
+    check(
+        "\"indices\": 4,",
+        "\"indices\": 4, \"mode\": 9,",
+        "mesh 'Body', primitive 0: it has a mode that glTF does not know",
+    );
+    check(
+        "\"indices\": 4",
+        "\"indices\": 0",
+        "mesh 'Body', primitive 0: accessor 0 does not have the type that indices must have",
+    );
+    check(
+        "\"mesh\": 0",
+        "\"mesh\": 8",
+        "node 'Chest' names mesh 8, and there are 2: export it again",
+    );
+    check(
+        "\"source\": 0",
+        "\"source\": 3",
+        "material 'Wood': image 3: there is no image 3, though the file names it: export it again",
+    );
+    check(
+        "\"index\": 0",
+        "\"index\": 3",
+        "material 'Wood': there is no texture 3, though the file names it: export it again",
+    );
+    check(
+        "\"scene\": 0",
+        "\"scene\": 4",
+        "there is no scene 4, though the file names it: export it \
+         again",
+    );
+    check(
+        "\"input\": 6",
+        "\"input\": 2",
+        "animation 'Open', channel 0: accessor 2 does not have the type that times must have",
+    );
+    check(
+        "\"node\": 1, \"path\"",
+        "\"node\": 9, \"path\"",
+        "animation 'Open', channel 0: it names node 9, which is not there",
+    );
+}
+
+#[test]
+fn an_index_beyond_the_vertices_is_told() {
+    let mut bytes = buffer();
+    bytes[768..770].copy_from_slice(&24u16.to_le_bytes());
+    let fault = imported(glb(&text(""), &bytes)).unwrap_err();
+    assert_eq!(
+        fault,
+        "models/chest.gltf: mesh 'Body', primitive 0: it has 24 vertices, and an index says 24"
+    );
+    bytes[768..770].copy_from_slice(&0u16.to_le_bytes());
+    bytes[0..4].copy_from_slice(&f32::NAN.to_le_bytes());
+    let fault = imported(glb(&text(""), &bytes)).unwrap_err();
+    assert!(fault.ends_with("positions (accessor 0) holds a number that is not finite"), "{fault}");
+}
+
+#[test]
+fn nodes_must_be_a_tree() {
+    check(
+        "\"children\": [1, 2, 3]",
+        "\"children\": [1, 2, 0]",
+        "node 0 'Chest' has two parents, or hangs on itself: nodes must be a tree",
+    );
+    check(
+        "\"children\": [1, 2, 3]",
+        "\"children\": [1, 1, 1]",
+        "node 1 'Lid' has two parents, or hangs on itself: nodes must be a tree",
+    );
+    check(
+        "\"children\": [1, 2, 3]",
+        "\"children\": [1, 2, 9]",
+        "there is no node 9, though the file names it: export it again",
+    );
+    check(
+        "\"scale\": [1, 0.25, 1]",
+        "\"matrix\": [0,0,0,0, 0,0,0,0, 0,0,0,0, 0,0,0,1]",
+        "node 'Lid' has a place that cannot be used (a number that is not finite, a rotation of \
+         length 0, or a matrix with a scale of 0): apply its transform",
+    );
+}
+
+#[test]
+fn what_is_outside_of_the_game_is_not_read() {
+    let with = |uri: &str| {
+        let file = text(&format!("\"uri\": \"{uri}\", "));
+        imported(file.into_bytes()).unwrap_err().replacen("models/chest.gltf: buffer 0: ", "", 1)
+    };
+    assert_eq!(with("missing.bin"), "models/missing.bin: there is no such file");
+    assert_eq!(with("../parts/a.bin"), "parts/a.bin: there is no such file");
+    let out = "'../../a.bin' leads out of the game's folder: keep what the model needs within";
+    assert_eq!(with("../../a.bin"), out);
+    for uri in ["/etc/passwd", "file:///etc/passwd", "http://a/b", "c:/x", "..%5Ca"] {
+        let words = "is not a path beside the model: keep what it needs in the game's folder";
+        assert_eq!(with(uri), format!("'{uri}' {words}"));
+    }
+    assert_eq!(with("a%2"), "'a%2' has a '%' without two digits after it");
+    assert_eq!(with("data:text/plain,abc"), "its data uri is not in base64");
+    assert!(with("data:;base64,@@@@").starts_with("its data uri is not good base64"));
+    assert_eq!(with("data:;base64,AAAA"), "buffer 0 should have 1046 bytes, and 3 are there");
+    let none = imported(text("").into_bytes()).unwrap_err();
+    assert!(none.contains("buffer 0 is nowhere: it has no uri"), "{none}");
+    assert_eq!(buffers::resolve("%41/../b c.png", "m/x.glb").unwrap(), "m/b c.png");
+}
+
+#[test]
+fn what_cannot_be_read_says_so() {
+    let check = |file: &[u8], words: &str| {
+        let fault = imported(file.to_vec()).unwrap_err();
+        assert!(fault.starts_with(&format!("models/chest.gltf: {words}")), "{fault}");
+    };
+    check(b"", "it is not glTF: ");
+    check(b"hello", "it is not glTF: ");
+    check(b"glTF\x02\0\0\0\x01\0\0\0", "the GLB says that it has 1 bytes, and it has 12");
+    check(b"glTF\x02\0\0\0", "the GLB ends within its head");
+    check(b"glTF\x01\0\0\0\x0c\0\0\0", "it is GLB of version 1, and 2 is read");
+    check(b"glTF\x02\0\0\0\x0c\0\0\0", "the GLB has no chunk of JSON");
+    check(
+        b"glTF\x02\0\0\0\x14\0\0\0\xff\xff\0\0JSON",
+        "a chunk of the GLB has 65535 bytes and lies outside of the file",
+    );
+    check(b"{\"asset\":{\"version\":\"1.0\"}}", "it is glTF 1.0, and 2.0 is read");
+    let draco = b"{\"asset\":{\"version\":\"2.0\"},\"extensionsRequired\":[\"KHR_draco\"]}";
+    check(draco, "it cannot be read without the extension KHR_draco, which is not known here");
+    // What is nested without end is no data for the game; nobody falls over it.
+    let deep = ["[", "]"].map(|end| end.repeat(20_000)).concat();
+    let scene = format!("{{\"asset\":{{\"version\":\"2.0\"}},\"scenes\":[{{\"nodes\":[],\"extras\":{deep}}}]}}");
+    assert_eq!(imported(scene.into_bytes()).unwrap().0.extras, None);
+}
+
+#[test]
+fn two_nodes_of_one_name_are_told_apart_and_told() {
+    let text = gltf().replace("\"Lamp\"", "\"Lid\"");
+    let (model, _) = imported(text.into_bytes()).unwrap();
+    assert_eq!(model.nodes[2].name, "Lid#2");
+    assert_eq!(model.twice, ["Lid"]);
+    let words = "two nodes are named 'Lid': the second is 'Lid#2' here; rename one";
+    assert_eq!(model.warnings, [words]);
+}
+
+#[test]
+fn strips_fans_and_lines() {
+    let strip = gltf().replacen("\"indices\": 4,", "\"indices\": 4, \"mode\": 5,", 1);
+    let (model, _) = imported(strip.into_bytes()).unwrap();
+    assert_eq!(model.meshes[0].parts[0].count, 22 * 3);
+    let fan = gltf().replacen("\"indices\": 4,", "\"indices\": 4, \"mode\": 6,", 1);
+    assert_eq!(imported(fan.into_bytes()).unwrap().0.meshes[0].parts[0].count, 22 * 3);
+    let lines = gltf().replacen("\"indices\": 4,", "\"indices\": 4, \"mode\": 1,", 1);
+    let (model, _) = imported(lines.into_bytes()).unwrap();
+    assert_eq!(model.meshes[0].parts.len(), 1);
+    assert_eq!(
+        model.warnings,
+        ["primitive 0 of mesh 'Body' is points or lines, which are not drawn"]
+    );
+}
+
+/// Flips bits and cuts ends: whatever comes of it, it is an error in words or a model.
+#[test]
+fn no_damage_makes_it_panic() {
+    let whole = glb(&text(""), &buffer());
+    let mut state = 0x2545_f491_4f6c_dd1du64;
+    let mut next = |most: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % most as u64) as usize
+    };
+    let (mut good, mut bad) = (0, 0);
+    for _ in 0..3000 {
+        let mut file = whole.clone();
+        for _ in 0..=next(3) {
+            // Digits are what leads somewhere.
+            let digits: Vec<usize> =
+                (0..file.len()).filter(|at| file[*at].is_ascii_digit()).collect();
+            match next(4) {
+                0 => {
+                    let at = next(file.len());
+                    file[at] ^= 1 << next(8);
+                }
+                1 => file.truncate(next(file.len())),
+                _ if digits.is_empty() => {}
+                _ => file[digits[next(digits.len())]] = b'0' + next(10) as u8,
+            }
+            if file.is_empty() {
+                break;
+            }
+        }
+        let done = catch_unwind(|| imported(file).is_ok());
+        match done.expect("no file makes it panic") {
+            true => good += 1,
+            false => bad += 1,
+        }
+    }
+    assert!(good > 100 && bad > 100, "{good} good, {bad} bad");
+}

@@ -1,0 +1,66 @@
+-- `assert.within_budget`: what a function or a frame may cost, and the words where it costs more.
+describe("assert.within_budget", function()
+  it("passes a function that costs no more", function()
+    assert.within_budget({ engine_calls = 3, allocated_bytes = 4096, warm = 2 }, function()
+      for _ = 1, 3 do
+        Application.delta_time()
+      end
+    end)
+  end)
+
+  it("names every figure that is over, with what it may be", function()
+    assert.error_matches(function()
+      assert.within_budget({ engine_calls = 2, allocated_bytes = 1 }, function()
+        for _ = 1, 5 do
+          Application.time_since_launch()
+        end
+        return { 1 }
+      end)
+    end, "Over budget.\nallocated_bytes: %d+, and 1 may be\nengine_calls: 5, and 2 may be")
+  end)
+
+  it("can be denied", function()
+    assert.not_within_budget({ engine_calls = 0 }, function()
+      Application.delta_time()
+    end)
+  end)
+
+  it("plays frames, of which the worst counts", function()
+    local counter = Stats.counter("tests/budget")
+    local played = 0
+    local timer = Timer.every(1 / 120, function()
+      Profiler.start("work of the budget")
+      played = played + 1
+      counter.value = counter.value + 1
+      Profiler.stop()
+    end)
+    assert.within_budget({
+      frames = 10, warm = 2, cpu_milliseconds = 1000, counters = { ["tests/budget"] = 2 },
+      scopes = { ["work of the budget"] = { calls = 2, milliseconds = 500 } },
+    })
+    assert.is_true(played >= 20)
+    assert.error_matches(function()
+      assert.within_budget({ frames = 3, scopes = { ["work of the budget"] = { calls = 1 } } })
+    end, "work of the budget calls: 2 in frame %d+, and 1 may be")
+    Timer.cancel(timer)
+  end)
+
+  it("says what is wrong with a budget", function()
+    local function check(words, budget, work)
+      assert.error_matches(function()
+        assert.within_budget(budget, work)
+      end, words)
+    end
+    check("the budget must be a table, got nil", nil)
+    check("what is measured must be a function, got number 3", {}, 3)
+    check("unknown limit string \"engine_call\", did you mean 'engine_calls'?", { engine_call = 1 })
+    check("'allocations' must be a number, zero or more, got number %-1", { allocations = -1 })
+    check("'frames' must be a whole number from 1 to 100000", { frames = 0 })
+    check("'scopes' must be a table", { scopes = 1 })
+    check("a scope has 'calls' and 'milliseconds', not 'call'", { scopes = { a = { call = 1 } } })
+    check("no scope 'never open' was ever open",
+      { frames = 1, scopes = { ["never open"] = { calls = 1 } } })
+    check("'scopes', 'counters' and 'frames' are of frames", { frames = 1 }, function() end)
+    check("the budget has no limit", { frames = 1 })
+  end)
+end)
