@@ -266,7 +266,8 @@ fn bandwidth(threads: usize) -> f64 {
 }
 
 fn million() -> Group {
-    let mut rows = vec![row("a particle in memory", BYTES_PER_PARTICLE as f64, "bytes", Some(64.0))];
+    let mut rows =
+        vec![row("a particle in memory", BYTES_PER_PARTICLE as f64, "bytes", Some(64.0))];
     for threads in [1, 2] {
         let mut play = Play::new(MILLION, false, threads);
         (0..120).for_each(|_| play.step());

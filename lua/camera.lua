@@ -1,5 +1,5 @@
--- `Camera` and `Viewport`: the data that games keep with them, and the ray below the mouse. The rest
--- of both is native.
+-- `Camera` and `Viewport`: the data that games keep with them, and the ray below the mouse. The
+-- rest of both is native.
 local core = ...
 
 local no_reload = core.no_reload

@@ -154,14 +154,16 @@ local words = {
   show = set_shown(true), hide = set_shown(false), remove = remove_from, table = make_table,
 }
 
-core.command("graph", "graph make|add|add_vector3|range|color|show|hide|remove <graph> [counter …]; "
-  .. "graph table <prefix>", "Draws counters over the game.", function(word, ...)
-    local fn = words[word]
-    if not fn then
-      return "which of " .. concat(core.names(words), ", ") .. "?"
-    end
-    return fn(...)
-  end)
+local USAGE = "graph make|add|add_vector3|range|color|show|hide|remove <graph> [counter …]; "
+  .. "graph table <prefix>"
+
+core.command("graph", USAGE, "Draws counters over the game.", function(word, ...)
+  local fn = words[word]
+  if not fn then
+    return "which of " .. concat(core.names(words), ", ") .. "?"
+  end
+  return fn(...)
+end)
 
 local PERFHUD = {
   artist = "renderer/", gui = "gui/", lua = "scripts/", memory = "memory/", sound = "sound/",
@@ -219,9 +221,18 @@ local function draw_curve(gui, values, color, x, y, low, high)
   end
 end
 
+-- How much room it wants. A table looks for new counters now and then.
+local function height_of(graph)
+  if not graph.prefix then return HEIGHT + LINE * (#graph.series + 1) + 2 * MARGIN end
+  if not graph.names or frame % NAMES_FRAMES == 0 then
+    graph.names = Stats.names(graph.prefix)
+  end
+  return LINE * (min(#graph.names, ROWS_MAX) + 1) + 2 * MARGIN
+end
+
 -- Both draw below `top`, and return what is left of it.
 local function draw_graph(gui, graph, x, top)
-  local tall = HEIGHT + LINE * (#graph.series + 1) + 2 * MARGIN
+  local tall = height_of(graph)
   local bottom = top - tall
   Gui.rect(gui, V3(x - MARGIN, bottom, 0), V2(WIDTH + 2 * MARGIN, tall), GROUND)
   local y = top - MARGIN - SIZE
@@ -245,11 +256,8 @@ local function draw_graph(gui, graph, x, top)
 end
 
 local function draw_table(gui, graph, x, top)
-  if not graph.names or frame % NAMES_FRAMES == 0 then
-    graph.names = Stats.names(graph.prefix)
-  end
   local names = graph.names
-  local count = min(#names, ROWS_MAX)
+  local count = max(0, min(#names, ROWS_MAX, floor((top - 3 * MARGIN) / LINE) - 1))
   local tall = LINE * (count + 1) + 2 * MARGIN
   Gui.rect(gui, V3(x - MARGIN, top - tall, 0), V2(WIDTH + 2 * MARGIN, tall), GROUND)
   local y = top - MARGIN - SIZE
@@ -273,7 +281,8 @@ function core.draw_graphs()
         gui = core.console_gui()
         width, height = Gui.resolution(gui)
         x, top = width - WIDTH - 2 * MARGIN, height - MARGIN
-      elseif top < HEIGHT + 4 * LINE then
+      end
+      if height_of(graph) > top and top < height - MARGIN then
         x, top = x - WIDTH - 3 * MARGIN, height - MARGIN
       end
       top = (graph.prefix and draw_table or draw_graph)(gui, graph, x, top)

@@ -38,7 +38,8 @@ local function checked(options)
   end
   local pace = options.units_per_frame
   if pace and (pace < 1 or pace % 1 ~= 0) then
-    raise("World.spawn_level: option 'units_per_frame' must be a whole number above 0, got " .. pace)
+    raise("World.spawn_level: option 'units_per_frame' must be a whole number above 0, got "
+      .. pace)
   end
   return options
 end

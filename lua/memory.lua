@@ -7,7 +7,8 @@
 -- are the rest between the walk's sum and what the allocator holds.
 local core = ...
 
-local type, next, ipairs, pcall, format = type, next, ipairs, pcall, string.format
+local type, next, ipairs, pcall, rawget = type, next, ipairs, pcall, rawget
+local format, setmetatable = string.format, setmetatable
 local sort, concat, rep, abs = table.sort, table.concat, string.rep, math.abs
 local sub, match = string.sub, string.match
 local bad_argument = core.bad_argument
@@ -25,7 +26,7 @@ local TABLE, SLOT, NODE, STRING, FUNCTION, THREAD, CDATA = 64, 8, 24, 25, 40, 10
 
 -- The walk: what was seen, what is left, and the sums by label.
 local function new_walk()
-  return { seen = {}, objects = {}, labels = {}, depths = {}, left = 0, sums = {} }
+  return { seen = {}, objects = {}, labels = {}, depths = {}, left = 0, at = 1, sums = {} }
 end
 
 local function count(walk, label, bytes)
@@ -120,7 +121,7 @@ local function walk_thread(walk, thread, label)
 end
 
 local function finish(walk)
-  local at = 1
+  local at = walk.at
   -- First in, first out: what is near has its name before what is far reaches it.
   while at <= walk.left do
     local object, label, depth = walk.objects[at], walk.labels[at], walk.depths[at]
@@ -135,6 +136,19 @@ local function finish(walk)
     end
     at = at + 1
   end
+  walk.at = at
+end
+
+-- Snapshots that are kept are not of the game: they would grow in each other.
+local snapshots = setmetatable({}, { __mode = "k" })
+
+-- The tables that the game's globals are in. Suites have others (lua/test/budget.lua).
+function core.global_tables()
+  return { globals }
+end
+
+local function is_engines(value)
+  return type(value) == "function" and sub(getinfo(value, "S").source, 1, 1) ~= "@"
 end
 
 -- What scripts reach: by the game's globals, its modules, and last the engine's own Lua.
@@ -144,17 +158,23 @@ local function walk_scripts()
   for _, value in next, { walk, walk.seen, walk.objects, walk.labels, walk.depths, walk.sums } do
     walk.seen[value] = true
   end
-  walk.seen[globals], walk.seen[core] = true, true
-  for _, name in ipairs(core.names(globals)) do
-    local value = globals[name]
-    local ours = api[name] ~= nil and api[name] == value
-    if not ours and not core.protected[value] then
-      meet(walk, value, name, 1)
+  walk.seen[core] = true
+  for snapshot in next, snapshots do
+    walk.seen[snapshot] = true
+  end
+  for _, from in ipairs(core.global_tables()) do
+    walk.seen[from] = true
+    for _, name in ipairs(core.names(from)) do
+      local value = rawget(from, name)
+      local ours = value == api[name] or core.protected[value]
+      if value ~= nil and not ours and not is_engines(value) then
+        meet(walk, value, name, 1)
+      end
     end
   end
   for _, name in ipairs(core.names(core.modules)) do
     local value = core.modules[name]
-    if api[name] == nil and not core.protected[value] then
+    if api[name] == nil and not core.protected[value] and not is_engines(value) then
       meet(walk, value, "module " .. name, 1)
     end
   end
@@ -177,9 +197,11 @@ function Memory.snapshot()
   for _, owner in ipairs(core.memory_owners()) do
     engine[owner[1]] = { bytes = owner[2], blocks = owner[3] }
   end
-  return {
+  local snapshot = {
     frame = Application.frame_index(), held = held, scripts = walk_scripts(), engine = engine,
   }
+  snapshots[snapshot] = true
+  return snapshot
 end
 
 local function check_snapshot(name, index, argument, value)

@@ -14,8 +14,8 @@ local OPTIONS = { scale = true, color = true, layers = true }
 ---@param tilemap Tilemap a tile map
 ---@param gui Gui an immediate Gui
 ---@param position? Vector3|Vector2 where the map's left bottom is; z is the layer of its lowest one
----@param options? table `scale`: units of the Gui for each texel (1); `color` multiplies every tile;
----`layers`: the names of the layers that are drawn, in place of those that are visible
+---@param options? table `scale`: units of the Gui for each texel (1); `color` multiplies every
+---tile; `layers`: the names of the layers that are drawn, in place of those that are visible
 ---@return integer count how many tiles were seen
 function Tilemap.draw(tilemap, gui, position, options)
   no_reload("Tilemap.draw")

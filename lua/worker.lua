@@ -24,6 +24,7 @@ local some = {
     argv build build_identifier can_get data delta_time frame_index platform process_id
     property_preference_order settings time_since_launch
   ]],
+  Profiler = "start stop",
   Script = "callstack context index_offset memory sorted_pairs type_name warn",
   Worker = "parent receive send set_progress wait",
 }

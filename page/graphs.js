@@ -3,7 +3,7 @@
 
 import { drawn, make, say, short, walkable } from "./dom.js";
 
-const FRAMES = 600;
+const FRAMES = 480;
 const COLORS = ["#6fb3ff", "#6fd08c", "#e5b454", "#ff7d73", "#c792ea", "#7fdbca", "#f78fb3", "#9aa7ff"];
 
 // Values by frame: the last FRAMES of them.
@@ -65,11 +65,26 @@ export class Graph {
     this.series.add(newest, columns);
   }
 
+  // What is scrolled out of sight is not drawn.
+  watch(root) {
+    this.seen = false;
+    this.watcher = new IntersectionObserver((entries) => {
+      this.seen = entries.at(-1).isIntersecting;
+      if (this.seen) this.draw();
+    }, { root });
+    this.watcher.observe(this.element);
+  }
+
   draw() {
-    if (!this.body.clientWidth) return;
-    this.plot ??= plot(this.body, this.names, this.height);
-    if (this.plot.width !== this.body.clientWidth) {
-      this.plot.setSize({ width: this.body.clientWidth, height: this.height });
+    if (this.seen === false) return;
+    if (!this.plot) {
+      this.plot = plot(this.body, this.names, this.height);
+      // To ask for the width at every drawing would cost a layout each time.
+      this.sized = new ResizeObserver(() => {
+        const width = this.body.clientWidth;
+        if (width && width !== this.plot?.width) this.plot.setSize({ width, height: this.height });
+      });
+      this.sized.observe(this.body);
     }
     this.plot.setData([this.series.frames, ...this.series.values]);
     const newest = this.series.values.map((values) => short(values.at(-1)));
@@ -77,7 +92,10 @@ export class Graph {
   }
 
   remove() {
+    this.sized?.disconnect();
+    this.watcher?.disconnect();
     this.plot?.destroy();
+    this.plot = null;
     this.element.remove();
   }
 }
@@ -172,6 +190,7 @@ export function openCounters(panel, connection) {
     const graph = new Graph(name, [name], { height: 96, close: () => close(name) });
     open.set(name, graph);
     graphs.append(graph.element);
+    graph.watch(graphs.parentElement);
     rows.get(name)?.row.setAttribute("aria-selected", "true");
     keep();
   };

@@ -23,6 +23,7 @@ enum Command {
     Explain(tool::explain::Args),
     Font(tool::font::Args),
     New(tool::new::Args),
+    Report(tool::report::Args),
     Run(tool::run::Args),
     Test(Box<tool::test::Args>),
 }
@@ -56,6 +57,7 @@ fn command() -> i32 {
         Command::Explain(args) => tool::explain::main(args),
         Command::Font(args) => tool::font::main(args),
         Command::New(args) => tool::new::main(args),
+        Command::Report(args) => tool::report::main(args),
         Command::Run(args) => tool::run::main(args),
         Command::Test(args) => tool::test::main(*args),
     }

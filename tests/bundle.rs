@@ -332,3 +332,42 @@ fn a_bundle_gets_the_games_name_in_a_folder_and_the_data_that_its_platform_has()
     );
     scratch.engine("run game.bundle --headless").check(1, "", &words);
 }
+
+#[test]
+fn tests_stay_out_of_a_bundle_unless_the_settings_say_otherwise() {
+    let main = "local fine, m = pcall(require, 'parts.helper') print(fine, fine and m)\n\
+                print(Application.can_get('text', 'notes/todo'))\n\
+                function init() Application.quit() end";
+    let files = [
+        ("main.lua", main),
+        ("main_test.lua", "this is no Lua"),
+        ("spec/a_spec.lua", "nor is this"),
+        ("tests/data/broken.config", "x = ["),
+        ("parts/helper.lua", "return 'helped'"),
+        ("notes/todo.txt", "a lot"),
+    ];
+    let scratch = Scratch::new("exclude", &files);
+    let bundle = scratch.bundle();
+    let bytes = fs::read(&bundle).unwrap();
+    assert!(contains(&bytes, "parts/helper.lua") && !contains(&bytes, "main_test"));
+    scratch.engine("run game.bundle --headless").check(0, "true\thelped\ntrue\n", "");
+    // A list of the game's own takes the place of the usual one, and a script that misses one is
+    // warned of.
+    let exclude = "bundle = { exclude = [\"**/*_test.lua\", \"s*/**\", \"tests/**\", \"notes/**\", \
+                   \"parts/*\"] }";
+    scratch.save("settings.sjson", exclude);
+    let made = scratch.engine("compile game --bundle --out game.bundle");
+    assert_eq!(made.code, 0, "{}{}", made.out, made.err);
+    let words = "warning: main.lua names 'parts/helper', and parts/helper.lua is not in the bundle \
+                 (bundle.exclude in settings.sjson)\n";
+    assert!(made.err.contains(words), "{}", made.err);
+    scratch.engine("run game.bundle --headless").check(0, "false\tfalse\nfalse\n", "");
+    scratch.save("settings.sjson", "bundle = { exclude = [] }");
+    let made = scratch.engine("compile game --bundle --out game.bundle");
+    assert!(made.code == 1 && made.err.contains("error: main_test.lua:1: "), "{}", made.err);
+    scratch.save("settings.sjson", "bundle = { exclude = [\"/x\"] }");
+    let made = scratch.engine("compile game --bundle --out game.bundle");
+    let words = "error: settings.sjson: 'bundle.exclude': '/x' must be a path from the game's \
+                 folder, with '/'\n";
+    assert_eq!((made.code, &*made.err), (1, words));
+}

@@ -39,3 +39,59 @@ fn every_type_and_every_ending_is_in_the_manual() {
         assert!(MANUAL.contains(&row), "docs/resources.md lacks:\n{row}");
     }
 }
+
+#[test]
+fn a_name_without_its_type_and_a_misspelt_one_are_understood() {
+    let folder = std::env::temp_dir().join(format!("engine-explained-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(folder.join("a")).unwrap();
+    for (path, text) in [
+        ("main.lua", ""),
+        ("a/door.txt", "x"),
+        ("a/both.txt", "x"),
+        ("a/both.config", "x = 1"),
+        ("a/broken.config", "x = ["),
+        ("a/step.v.txt", "x"),
+    ] {
+        fs::write(folder.join(path), text).unwrap();
+    }
+    let explain = |what: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
+        let output = command.arg("explain").arg(&folder).arg(what).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let told = text(&output.stderr);
+        // What is broken in the folder is told each time.
+        let told = told.lines().filter(|line| !line.contains("list is not closed")).collect();
+        (output.status.code(), text(&output.stdout), told)
+    };
+    let check = |what: &str, wanted: &str| {
+        let (code, out, err): (_, _, String) = explain(what);
+        assert_eq!((code, err.as_str()), (Some(1), wanted), "{out}");
+    };
+    for what in ["a/door", "a/door.text", "a/door.txt"] {
+        let (code, out, err) = explain(what);
+        assert_eq!(code, Some(0), "{err}");
+        assert!(out.starts_with("a/door.text (") && out.contains("a/door.txt  <- serves"), "{out}");
+    }
+    check("a/both", "error: 'a/both' is the name of several resources: a/both.config, a/both.text");
+    check("a/dor", "error: there is no text 'a/dor', did you mean 'a/door'?");
+    check("a/dor.text", "error: there is no text 'a/dor', did you mean 'a/door'?");
+    check(
+        "a/bth",
+        "error: no resource is called 'a/bth', did you mean 'a/both.config' or \
+                    'a/both.text'?",
+    );
+    check(
+        "zebra",
+        "error: no resource of this game is called 'zebra': give it with its type, as \
+                    textures/wall.texture",
+    );
+    let (_, _, err) = explain("a/door.texure");
+    assert!(err.starts_with("error: there is no type 'texure', did you mean 'texture'?"), "{err}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
+    let output = command.arg("explain").arg(&folder).arg("a/broken").output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let words = "error: config 'a/broken' could not be compiled: a/broken.config:1: list is not";
+    assert!(told.contains(words), "{told}");
+    fs::remove_dir_all(folder).unwrap();
+}

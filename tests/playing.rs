@@ -2,6 +2,9 @@
 //! manual, what is broken, what is deleted and replaced, ten thousand files at once, two engines on
 //! one folder, a disk that takes no more.
 
+use engine::app::{self, App, Opening};
+use engine::engine::Build;
+use engine::packet::Packet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -265,10 +268,12 @@ fn ten_thousand_files_are_touched_at_once() {
     let files = [("main.lua", ASKS), ("level.config", "v = \"one\""), ("a/words.txt", "one")];
     let scratch = Scratch::new("many", &files);
     scratch.save("ship.png", picture(255));
+    for folder in 0..10 {
+        fs::create_dir_all(scratch.path(&format!("many/{folder}"))).expect("it can be made");
+    }
     let many = |text: &str| {
         for i in 0..10_000 {
             let path = scratch.path(&format!("many/{}/t{i}.txt", i % 10));
-            fs::create_dir_all(path.parent().expect("it has one")).expect("it can be made");
             fs::write(path, format!("{text}{i}")).expect("it can be written");
         }
     };
@@ -335,4 +340,80 @@ fn a_disk_that_is_full_while_a_game_is_compiled_leaves_what_was_there() {
     let (code, out, err) = once(false);
     assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
     assert!(out.contains("text: two"), "{out}");
+}
+
+/// The game in this very process, with a watcher, as if somebody saw it.
+fn seen(scratch: &Scratch) -> App {
+    let mut app = App::open(Opening {
+        game: app::Game::Folder(scratch.path("")),
+        build: Build::Development,
+        arguments: Vec::new(),
+        seed: 0,
+        deterministic: true,
+        boot: None,
+        forget: true,
+        sandbox: true,
+        coverage: false,
+        lines: false,
+        store: None,
+        watch: true,
+        threads: None,
+        sound: engine::system::sound::Destination::Null,
+    })
+    .unwrap_or_else(|error| panic!("{error}"));
+    app.start().unwrap_or_else(|report| panic!("{report}"));
+    app.vm().engine().picture.is_shown = true;
+    app
+}
+
+/// Plays frames until what is told over the picture has these words in it, or is nothing.
+#[track_caller]
+fn plays_until(app: &mut App, wanted: Option<&str>) -> usize {
+    let began = Instant::now();
+    loop {
+        app.frame(1.0 / 60.0).unwrap_or_else(|report| panic!("{report}"));
+        let engine = app.vm().engine();
+        let views = engine.take_packet(Packet::default()).views.len();
+        let told = engine.refusals();
+        let is_so = match wanted {
+            Some(words) => told.iter().any(|line| line.contains(words)),
+            None => told.is_empty(),
+        };
+        if is_so {
+            return views;
+        }
+        assert!(began.elapsed() < PATIENCE, "not {wanted:?}: {told:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn what_is_refused_is_told_over_the_picture_until_it_is_mended() {
+    let scratch = Scratch::new("told", &[("main.lua", MAIN), ("ship.lua", SHIP)]);
+    scratch.save("settings.sjson", "name = \"Yard\"");
+    let mut app = seen(&scratch);
+    assert_eq!(plays_until(&mut app, None), 0, "the game itself shows nothing");
+    scratch.save("ship.lua", SHIP.replace("return 'one", "return return 'one"));
+    assert_eq!(plays_until(&mut app, Some("In ship.lua:4")), 1);
+    // Something else that is fine does not hide it.
+    scratch.save("words.txt", "fine");
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_millis(300) {
+        plays_until(&mut app, Some("In ship.lua:4"));
+    }
+    scratch.save("ship.lua", SHIP);
+    plays_until(&mut app, None);
+    scratch.save("ship.png", "nothing");
+    plays_until(&mut app, Some("ship.png: "));
+    scratch.save("ship.png", picture(1));
+    plays_until(&mut app, None);
+    scratch.save("settings.sjson", "nmae = \"Yard\"");
+    plays_until(&mut app, Some("unknown setting 'nmae', did you mean 'name'?"));
+    scratch.save("settings.sjson", "collector = { milliseconds = 3 }\ntime_step = [\"no\"]");
+    plays_until(&mut app, Some("'time_step': "));
+    assert_eq!(app.vm().engine().collection.milliseconds, 1.0, "all or nothing");
+    scratch.save("settings.sjson", "collector = { milliseconds = 3 }\nwindow = { width = 300 }");
+    plays_until(&mut app, None);
+    assert_eq!(app.vm().engine().collection.milliseconds, 3.0);
+    assert_eq!(app.vm().engine().window.pixels.0, 300);
 }

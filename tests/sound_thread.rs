@@ -1,16 +1,22 @@
-//! The audio thread's promise: mixing allocates nothing, frees nothing and takes no lock of ours.
+//! The audio thread's promise: mixing allocates nothing, frees nothing and takes no lock that the
+//! game's thread can hold.
 
 #[path = "sound/game.rs"]
 #[allow(dead_code)]
 mod game;
 
+use engine::system::sound::Sounds;
+use engine::system::sound::device::{BATCH_FRAMES, Health, SAMPLE_RATE, Setup, Sink};
 use engine::system::sound::mixer::{self, Mixer};
 use engine::system::sound::voices::Trigger;
-use game::{FRAME, Game, number, offline, tone};
+use game::{FRAME, Game, number, offline, tone, with};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
-/// Counts what the thread that is watched allocates and frees.
+/// Counts what the threads that are watched allocate and free.
 struct Counting;
 
 thread_local! {
@@ -48,31 +54,54 @@ const RULES: &[u8] = b"play = \"tone\" loop = true
 const MIXER: &str = "master = { effects = [{ compressor = {} }] }
     buses = { effects = { effects = [{ reverb = {} } { delay = {} } { filter = {} }] } }";
 
+fn effects() -> Mixer {
+    let document = engine::foundation::sjson::parse(MIXER).unwrap();
+    mixer::parse("m.mixer", document.root()).unwrap()
+}
+
+/// A folder with a loop with a filter, a recording that ends, and one that is decoded while it
+/// plays.
+fn folder(name: &str) -> Game {
+    let files: &[(&str, &[u8])] = &[
+        ("s.sound", RULES),
+        ("tone.wav", &tone(440.0, 0.3)),
+        ("once.wav", &tone(880.0, 0.05)),
+        ("music.sound", b"play = \"long\" stream = true"),
+        ("long.wav", &tone(220.0, 2.0)),
+    ];
+    Game::new(name, files)
+}
+
+/// A frame in which voices come, change and go.
+fn play(game: &mut Game, sounds: &mut Sounds, world: engine::foundation::Handle, frame: u64) {
+    let parameters = [number("f", (frame % 120) as f32 / 120.0)];
+    let rules = Trigger { parameters: &parameters, ..Trigger::new("s", world) };
+    sounds.trigger(&mut game.store, &rules).unwrap();
+    sounds.trigger(&mut game.store, &Trigger::new("once", world)).unwrap();
+    let first = sounds.voices.active.first().copied();
+    let first = first.and_then(|index| sounds.voices.voices[index as usize].as_ref());
+    if let Some(handle) = first.map(|voice| voice.handle) {
+        match frame % 3 {
+            0 => {
+                sounds.voices.stop(handle, Some(0.05));
+            }
+            _ => {
+                let state = sounds.voices.voice_mut(handle).unwrap();
+                (state.pan, state.paused) = ((frame % 9) as f32 / 9.0, frame % 2 == 0);
+            }
+        }
+    }
+    sounds.step(FRAME, frame);
+}
+
 #[test]
 fn mixing_allocates_and_frees_nothing_while_voices_come_change_and_go() {
-    let files: &[(&str, &[u8])] =
-        &[("s.sound", RULES), ("tone.wav", &tone(440.0, 0.3)), ("once.wav", &tone(880.0, 0.05))];
-    let mut game = Game::new("allocations", files);
-    let document = engine::foundation::sjson::parse(MIXER).unwrap();
-    let mixer: Mixer = mixer::parse("m.mixer", document.root()).unwrap();
-    let (mut sounds, world) = offline(mixer, 64);
+    let mut game = folder("allocations");
+    let (mut sounds, world) = offline(effects(), 64);
     let mut samples = vec![0.0; game::FRAME_SAMPLES * 2];
-    let mut voices = Vec::new();
     let mut loudest: f32 = 0.0;
     for frame in 0..120 {
-        let parameters = [number("f", frame as f32 / 120.0)];
-        let rules = Trigger { parameters: &parameters, ..Trigger::new("s", world) };
-        voices.extend(sounds.trigger(&mut game.store, &rules).unwrap());
-        sounds.trigger(&mut game.store, &Trigger::new("once", world)).unwrap();
-        if frame % 3 == 0 {
-            let voice = voices.remove(0);
-            sounds.voices.stop(voice.0, Some(0.05));
-        }
-        if let Some(voice) = voices.first() {
-            let state = sounds.voices.voice_mut(voice.0).unwrap();
-            (state.pan, state.paused) = (frame as f32 / 120.0, frame % 2 == 0);
-        }
-        sounds.step(FRAME, frame);
+        play(&mut game, &mut sounds, world, frame);
         WATCHED.set(true);
         sounds.pull(&mut samples);
         WATCHED.set(false);
@@ -88,6 +117,129 @@ fn the_watch_sees_what_it_should() {
     drop(std::hint::black_box(Box::new(1)));
     WATCHED.set(false);
     assert_eq!(COUNT.get(), 2);
+}
+
+/// A device that tells how many batches it was given, how loud they were, and what its thread has
+/// allocated since the first.
+#[derive(Clone, Default)]
+struct Watching {
+    batches: Arc<AtomicU64>,
+    loud: Arc<AtomicBool>,
+    allocations: Arc<AtomicU64>,
+}
+
+impl Sink for Watching {
+    fn write(&mut self, samples: &[f32]) -> Result<(), String> {
+        WATCHED.set(true);
+        self.allocations.store(COUNT.get(), Ordering::Relaxed);
+        if samples.iter().any(|sample| sample.abs() > 0.3) {
+            self.loud.store(true, Ordering::Relaxed);
+        }
+        self.batches.fetch_add(1, Ordering::Release);
+        // As long as a device would take.
+        let seconds = BATCH_FRAMES as f64 / f64::from(SAMPLE_RATE);
+        std::thread::sleep(Duration::from_secs_f64(seconds));
+        Ok(())
+    }
+}
+
+impl Watching {
+    fn setup(&self) -> Setup {
+        let device = self.clone();
+        Setup::Live(Box::new(move || Ok(Box::new(device.clone()))))
+    }
+
+    fn batches(&self) -> u64 {
+        self.batches.load(Ordering::Acquire)
+    }
+}
+
+#[test]
+fn the_thread_of_a_live_device_allocates_and_frees_nothing() {
+    let mut game = folder("live");
+    let device = Watching::default();
+    let (mut sounds, world) = with(effects(), 64, Some(device.setup()));
+    let began = Instant::now();
+    let mut frame = 0;
+    // Two seconds of batches, and a mixer that is exchanged in the middle.
+    while device.batches() < 375 {
+        assert!(began.elapsed() < Duration::from_secs(60), "{} batches", device.batches());
+        if frame % 40 == 0 {
+            sounds.trigger(&mut game.store, &Trigger::new("music", world)).unwrap();
+        }
+        if frame == 30 {
+            sounds.exchange_mixer(effects());
+        }
+        play(&mut game, &mut sounds, world, frame);
+        frame += 1;
+        std::thread::sleep(Duration::from_millis(8));
+    }
+    assert_eq!(sounds.health(), Some(Health::Playing));
+    assert!(device.loud.load(Ordering::Relaxed), "there was something to mix");
+    assert_eq!(device.allocations.load(Ordering::Relaxed), 0, "allocations and frees");
+}
+
+/// The thread that plays the game is stopped at any place, with all the locks that it holds there,
+/// and the device is given its samples all the same.
+#[cfg(unix)]
+#[test]
+fn mixing_goes_on_wherever_the_games_thread_is_stopped() {
+    static HOLD: AtomicBool = AtomicBool::new(false);
+    static HELD: AtomicBool = AtomicBool::new(false);
+
+    extern "C" fn hold(_: libc::c_int) {
+        HELD.store(true, Ordering::SeqCst);
+        while HOLD.load(Ordering::SeqCst) {
+            // SAFETY: allowed in a handler of signals.
+            unsafe { libc::usleep(200) };
+        }
+        HELD.store(false, Ordering::SeqCst);
+    }
+
+    let until = |what: &str, so: &dyn Fn() -> bool| {
+        let began = Instant::now();
+        while !so() {
+            assert!(began.elapsed() < Duration::from_secs(60), "{what}");
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    };
+    let device = Watching::default();
+    let (setup, done) = (device.setup(), Arc::new(AtomicBool::new(false)));
+    let ended = done.clone();
+    let (tell, told) = std::sync::mpsc::channel();
+    let playing = std::thread::spawn(move || {
+        // SAFETY: asks for this thread's own name.
+        tell.send(unsafe { libc::pthread_self() } as usize).unwrap();
+        let mut game = folder("held");
+        let (mut sounds, world) = with(effects(), 64, Some(setup));
+        let mut frame = 0;
+        while !ended.load(Ordering::Relaxed) {
+            if frame % 50 == 0 {
+                sounds.exchange_mixer(effects());
+                sounds.trigger(&mut game.store, &Trigger::new("music", world)).unwrap();
+            }
+            play(&mut game, &mut sounds, world, frame);
+            sounds.health();
+            frame += 1;
+        }
+    });
+    let thread = told.recv().unwrap();
+    until("it plays", &|| device.batches() > 3 && device.loud.load(Ordering::Relaxed));
+    // SAFETY: the handler does nothing but wait, and the thread lives until it is joined.
+    unsafe { libc::signal(libc::SIGUSR2, hold as *const () as libc::sighandler_t) };
+    for round in 0..150u64 {
+        std::thread::sleep(Duration::from_micros(round * 37 % 1900));
+        HOLD.store(true, Ordering::SeqCst);
+        // SAFETY: as above.
+        unsafe { libc::pthread_kill(thread as libc::pthread_t, libc::SIGUSR2) };
+        until("it is stopped", &|| HELD.load(Ordering::SeqCst));
+        let before = device.batches();
+        until("mixing goes on", &|| device.batches() >= before + 3);
+        HOLD.store(false, Ordering::SeqCst);
+        until("it goes on", &|| !HELD.load(Ordering::SeqCst));
+    }
+    done.store(true, Ordering::Relaxed);
+    playing.join().unwrap();
 }
 
 #[test]

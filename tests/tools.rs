@@ -189,7 +189,7 @@ fn a_line_of_lua_runs_in_the_game_and_its_values_come_back_in_words() {
     );
     assert_eq!(
         eval(&mut caller, "{ b = { 1, 2 }, a = 'x', [3] = true }"),
-        "{ a = \"x\", b = { 1, 2 }, [3] = true }"
+        "{ [3] = true, a = \"x\", b = { 1, 2 } }"
     );
     assert_eq!(eval(&mut caller, "local t = {} t.t = t return t"), "{ t = (the same table) }");
     let long = eval(&mut caller, "local t = {} for i = 1, 200 do t[i] = i end return t");

@@ -304,7 +304,8 @@ end
     let latency = game.hears("latency\t");
     game.interrupt();
     assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
-    // How long it is depends on the machine, and is in docs/performance.md; that it is known does not.
+    // How long it is depends on the machine, and is in docs/performance.md; that it is known does
+    // not.
     let frames = latency.split('\t').nth(1).and_then(|number| number.parse::<f64>().ok());
     assert!(frames.is_some_and(|frames| frames > 0.0), "{latency}");
     assert!(said.ends_with("screenshots/yard.png"), "{said}");

@@ -50,6 +50,7 @@ function update()
   end
   local counts = { unit = 0, level = 0 }
   for _, it in ipairs(queue) do counts[it.kind] = counts[it.kind] + 1 end
-  print(("%d units and %d levels checked, %d problems"):format(counts.unit, counts.level, #problems))
+  local words = "%d units and %d levels checked, %d problems"
+  print(words:format(counts.unit, counts.level, #problems))
   Application.quit(#problems > 0 and 1 or 0)
 end

@@ -6,16 +6,11 @@
 
 ParticleViewer = {}
 
-local world, gui, camera
+local world, gui, camera, ground
 local names, chosen = {}, 1
 local playing, flat, paused, speed = nil, false, false, 1
 local yaw, pitch, distance, target = 0.6, -0.25, 9, Vector3(0, 0, 1.2)
 local ended
-
-local function size()
-  local width, height = Gui.resolution(gui)
-  return width, height
-end
 
 local function play()
   if playing then World.destroy_particles(world, playing) end
@@ -23,8 +18,9 @@ local function play()
   local name = names[chosen]
   if not name then return end
   local ok, result
+  Unit.set_unit_visibility(ground, not flat)
   if flat then
-    local width, height = size()
+    local width, height = Gui.resolution(gui)
     ok, result = pcall(Gui.create_particles, gui, name, Vector3(width / 2, height * 0.4, 10))
   else
     ok, result = pcall(World.create_particles, world, name, Vector3(0, 0, 0))
@@ -67,11 +63,15 @@ function init()
   camera = Application.main_camera()
   local sun = World.spawn_unit(world, "core/units/sun")
   Unit.set_local_rotation(sun, 1, Quaternion(Vector3(1, 0, 0), -1.0))
-  local ground = World.spawn_unit(world, "core/units/plane")
+  ground = World.spawn_unit(world, "core/units/plane")
   Unit.set_local_scale(ground, 1, Vector3(24, 24, 1))
+  Mesh.set_tint(Unit.mesh(ground, 1), Color(62, 66, 74))
+  Light.set_intensity(Unit.light(sun, 1), 0.7)
+  World.set_sky(world, { top = Color(24, 30, 44), horizon = Color(52, 56, 66),
+    ground = Color(30, 30, 32), shown = true })
   list()
-  local wanted = Application.argv()
-  if not (wanted[1] and ParticleViewer.show(wanted[1], wanted[2] == "gui")) then play() end
+  local name, place = Application.argv()
+  if not (name and ParticleViewer.show(name, place == "gui")) then play() end
 end
 
 -- Effects are kept in step by the engine; new and deleted ones change the list.
@@ -98,9 +98,9 @@ local function keys()
   end
   if Mouse.button("left") > 0 then
     local moved = Mouse.axis("mouse")
-    yaw, pitch = yaw - moved.x * 0.008, math.clamp(pitch - moved.y * 0.008, -1.5, 0.4)
+    yaw, pitch = yaw - moved.x * 0.008, Math.clamp(pitch - moved.y * 0.008, -1.5, 0.4)
   end
-  distance = math.clamp(distance * (1 - Mouse.axis("wheel").y * 0.1), 1, 100)
+  distance = Math.clamp(distance * (1 - Mouse.axis("wheel").y * 0.1), 1, 100)
 end
 
 function update(dt)

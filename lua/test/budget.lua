@@ -192,4 +192,15 @@ local function within_budget(state, arguments)
   return #lines == 0
 end
 
+-- The globals of a suite are those of the block or test that runs, and of what it stands in.
+function core.global_tables()
+  local tables = { core.globals }
+  local at = kit.suite.current and kit.suite.environment_of(kit.suite.current)
+  while type(at) == "table" and at ~= core.globals do
+    tables[#tables + 1] = at
+    at = core.debug.getmetatable(at).__index
+  end
+  return tables
+end
+
 luassert:register("assertion", "within_budget", within_budget)

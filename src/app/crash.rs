@@ -53,13 +53,14 @@ fn headline(engine: &Engine) -> String {
 pub fn text(engine: &Engine, report: &str) -> String {
     let settings = &engine.settings;
     let mut text = format!(
-        "Crash report\n\nGame: {} {}\nEngine: {} ({}, {})\nFrame: {}\n\n{report}\nLast lines of \
-         the log:\n",
+        "Crash report\n\nGame: {} {}\nEngine: {} ({}, {})\nAdapter: {}\nFrame: {}\n\n{report}\n\
+         Last lines of the log:\n",
         settings.text("name"),
         settings.text("version"),
         env!("CARGO_PKG_VERSION"),
         platform::NAME,
         engine.build.name(),
+        engine.picture.adapter,
         engine.frame.index,
     );
     for line in log::last_lines() {

@@ -2,17 +2,21 @@
 //! frame for whoever measures. Knows no flags of the command line; those are in measures.rs.
 
 use super::App;
-use crate::counter;
+use crate::{counter, scope};
 use crate::engine::{Build, Engine};
+use crate::foundation::memory::{self, OWNERS_MAX};
 use crate::foundation::{counters, profile};
 use crate::script::Work;
 use crate::system::platform::ThreadClock;
 use crate::system::render::Statistics;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A game begins: nothing was counted yet. A release is measured only where it was asked for.
 pub fn begin(build: Build) {
     if build != Build::Release {
         profile::set_enabled(true);
+    } else {
+        memory::set_counting(false);
     }
     profile::forget();
     counters::forget();
@@ -28,6 +32,7 @@ pub struct Begun {
 impl App {
     /// A frame begins.
     pub(super) fn begin_figures(&mut self) {
+        scope!("statistics");
         let cpu_seconds = ThreadClock::of_this_thread().seconds();
         self.begun = Begun { work: self.vm.work(), cpu_seconds };
     }
@@ -35,14 +40,20 @@ impl App {
     /// Ends a frame for those who measure: the counters have their last amounts, scopes become
     /// rows, and both begin anew. After everything that belongs to the frame.
     pub fn end_frame(&mut self) {
+        self.count();
+        profile::end_frame(self.vm.engine().frame.index);
+        counters::push();
+    }
+
+    fn count(&mut self) {
+        scope!("statistics");
         let (work, held) = (self.vm.work(), self.vm.memory().0);
         count_work(work, self.begun.work, held);
         let seconds = ThreadClock::of_this_thread().seconds() - self.begun.cpu_seconds;
         counter!("frame/cpu_milliseconds") += seconds * 1e3;
         let engine = self.vm.engine();
         count_things(engine);
-        profile::end_frame(engine.frame.index);
-        counters::push();
+        count_memory();
     }
 }
 
@@ -65,6 +76,24 @@ fn count_things(engine: &Engine) {
     counter!("workers/workers") += engine.workers.slots().len();
 }
 
+/// The counter of each owner's bytes, by the owner's number; 0 before there is one.
+static OWNERS: [AtomicU32; OWNERS_MAX] = [const { AtomicU32::new(0) }; OWNERS_MAX];
+
+/// What the owners of memory hold.
+fn count_memory() {
+    if !memory::is_counting() {
+        return;
+    }
+    memory::each(|owner, name, bytes| {
+        let known = &OWNERS[usize::from(owner)];
+        if known.load(Ordering::Relaxed) == 0 {
+            let made = counters::scope_counter(&format!("memory/{name}"));
+            known.store(made, Ordering::Relaxed);
+        }
+        counters::add(known.load(Ordering::Relaxed), bytes as f64);
+    });
+}
+
 /// What the renderer did for the newest picture that it has finished.
 pub fn count_pictures(figures: &Statistics) {
     counter!("renderer/draw_calls") += figures.draw_calls;
@@ -74,6 +103,16 @@ pub fn count_pictures(figures: &Statistics) {
     counter!("renderer/materials") += figures.materials;
     counter!("renderer/encode_milliseconds") += f64::from(figures.encode_ms);
     counter!("renderer/latency_milliseconds") += f64::from(figures.latency_seconds) * 1e3;
+    counter!("renderer/world_draws") += figures.scene.draws;
+    counter!("renderer/world_draws_seen") += figures.scene.seen;
+    counter!("renderer/world_draw_calls") += figures.scene.draw_calls;
+    counter!("renderer/shadow_draw_calls") += figures.scene.shadow_draw_calls;
+    counter!("renderer/meshes") += figures.scene.meshes;
+    counter!("renderer/particles") += figures.scene.particles;
+    for (part, milliseconds) in &figures.cpu_passes {
+        let number = counters::scope_counter(&format!("renderer/cpu_milliseconds/{part}"));
+        counters::add(number, f64::from(*milliseconds));
+    }
     for (pass, milliseconds) in &figures.gpu_passes {
         let number = counters::scope_counter(&format!("renderer/gpu_milliseconds/{pass}"));
         counters::add(number, f64::from(*milliseconds));

@@ -1,5 +1,5 @@
-//! What a run is measured for: reports, traces and tables that the command line asks for, written at
-//! its end. What is measured is in src/foundation/profile and src/foundation/counters.
+//! What a run is measured for: reports, traces and tables that the command line asks for, written
+//! at its end. What is measured is in src/foundation/profile and src/foundation/counters.
 
 use crate::foundation::counters::{self, Form};
 use crate::foundation::{Error, files, log, profile};

@@ -31,10 +31,10 @@ use crate::system::sound::{Destination, Sounds};
 use crate::system::time_step::PolicyWord;
 use crate::system::window::{Change, Fullscreen, Vsync, Window};
 use crate::{doing, scope};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-pub use game::Game;
 use figures::Begun;
+pub use game::Game;
 use given::Given;
 pub use measures::Measures;
 pub use play::{HEADLESS_STEP, LetIn, Options, Pace, play};
@@ -224,7 +224,10 @@ impl App {
             scope!("render");
             self.call("render", &[], self.update_seconds)?;
         }
-        self.vm.engine().finish_unseen_frame();
+        {
+            scope!("unseen");
+            self.vm.engine().finish_unseen_frame();
+        }
         self.step_sound(measured);
         scope!("collector");
         self.vm.collect();
@@ -325,6 +328,16 @@ fn game_id(settings: &Settings, project: &Project) -> String {
     let chosen = words.into_iter().find(|text| !text.is_empty()).unwrap_or(&folder);
     let letter = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     chosen.trim_start_matches('.').chars().map(letter).collect()
+}
+
+/// The save folder of the game in a folder.
+///
+/// # Errors
+/// There is no game, or no place for saves.
+pub fn save_folder_of(game: &Path) -> Result<PathBuf, Error> {
+    let game = Game::Folder(game.to_path_buf());
+    let (project, settings) = (game.project()?, game.settings()?);
+    platform::save_folder(&game_id(&settings, &project)).map_err(Error::new)
 }
 
 /// The window that the settings ask for.

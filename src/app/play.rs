@@ -6,6 +6,7 @@ use super::screen::{Screen, Show};
 use super::tape::Tape;
 use super::{App, Game, Measures, Opening, crash, exit, window_opening};
 use crate::engine::Build;
+use crate::foundation::log_file::LogFile;
 use crate::foundation::{Error, fault, log, profile};
 use crate::scope;
 use crate::script::Report;
@@ -86,7 +87,10 @@ pub fn play(options: Options) -> i32 {
         options.measures.begin_with(app.vm())?;
         run.let_tools_in().map(|()| run)
     });
-    let mut run = match opened {
+    let mut run = match opened.map(|mut run| {
+        keep_log(&mut run);
+        run
+    }) {
         Ok(run) => run,
         Err(error) => {
             log::error(&error.to_string());
@@ -105,6 +109,20 @@ pub fn play(options: Options) -> i32 {
         crash::tell(run.app.vm(), &report);
         exit::ENGINE
     })
+}
+
+/// Has the log kept in files beside the game's saves. A replay compares a run that was kept before.
+fn keep_log(run: &mut Run) {
+    let engine = run.app.vm().engine();
+    let files = engine.settings.number("log.files") as usize;
+    let folder = engine.save_folder.as_ref().map(|folder| folder.join("logs"));
+    let Some(folder) = folder.filter(|_| files > 0 && run.options.replay.is_none()) else { return };
+    match LogFile::open(&folder, files) {
+        Ok(file) => log::keep_in(Some(file)),
+        Err(reason) => {
+            log::warning(&format!("no log can be kept in {}: {reason}", folder.display()))
+        }
+    }
 }
 
 /// Opens the window, or what there is in its place.

@@ -152,6 +152,9 @@ impl App {
         engine.text.reload(&mut engine.store, changed);
         engine.reload_pictures(changed);
         engine.reload_particles(changed);
+        if changed.iter().any(|name| name.kind == "model") {
+            engine.physics.solids.clear();
+        }
         if changed.iter().any(|name| name.kind == PHYSICS_PROPERTIES.name) {
             engine.physics.properties = None;
         }

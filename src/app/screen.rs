@@ -3,13 +3,13 @@
 
 use super::desk;
 use super::given::Given;
-use crate::engine::Engine;
-use crate::scope;
+use crate::engine::{Build, Engine};
 use crate::foundation::{Error, files, log};
 use crate::packet::{Capture, Packet, Target};
 use crate::resource::image::encode_png;
 use crate::resource::name::ResourceName;
 use crate::resource::settings::Settings;
+use crate::scope;
 use crate::system::input::pads::{Database, Pads};
 use crate::system::platform::seconds_since_start;
 use crate::system::render::{self, Event, Output, Picture, Quality, Renderer};
@@ -145,6 +145,14 @@ impl Screen {
     /// what the desktop tells.
     pub fn introduce(&mut self, engine: &mut Engine) {
         engine.picture.is_shown = self.renderer.is_some();
+        engine.picture.adapter = self.renderer.as_ref().map_or(String::new(), |renderer| {
+            let adapter = renderer.adapter();
+            format!("{} ({}, {})", adapter.name, adapter.backend, adapter.driver)
+        });
+        if let Some(renderer) = &mut self.renderer {
+            // A timestamp at both ends of each pass: next to nothing, but players do not read it.
+            renderer.set_timing(engine.build == Build::Development);
+        }
         if self.has_window() {
             engine.window.listen();
             // Anew, also where a game begins again: its engine knows of no pad that is there.

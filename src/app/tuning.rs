@@ -22,6 +22,8 @@ impl App {
             Ok(taken) => taken,
             Err(error) => {
                 engine.settings = before;
+                // They were applied at the start, and can be again.
+                let _ = apply_priorities(engine);
                 log::error(&format!("{}: all settings stay as they were", error.message));
                 return false;
             }

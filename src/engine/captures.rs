@@ -99,8 +99,8 @@ impl Captures {
 }
 
 impl Engine {
-    /// Has a picture of what this frame shows written into the save folder: its file, or words where
-    /// nothing is drawn or kept.
+    /// Has a picture of what this frame shows written into the save folder: its file, or words
+    /// where nothing is drawn or kept.
     ///
     /// # Errors
     /// Where the name is no plain one, or too many are under way.

@@ -16,9 +16,7 @@ use crate::system::particles::draw::{self, Drawing, Drawn, Look, Skin};
 use crate::system::particles::emitter::Emitter;
 use crate::system::particles::pictures;
 use crate::system::particles::pose::Pose;
-use crate::system::particles::{
-    Effect, EffectId, Making, Orphaned, PARTICLES_MAX, Stage,
-};
+use crate::system::particles::{Effect, EffectId, Making, Orphaned, PARTICLES_MAX, Stage};
 use crate::world::WorldId;
 use crate::world::unit::UnitId;
 
@@ -40,7 +38,8 @@ impl Engine {
     fn read_particles(&mut self, name: &str) -> Result<EffectData, Error> {
         let resource = ResourceName::new("particles", name);
         if !self.store.has(&resource) {
-            return Err(error!("{}", self.store.missing_words(&resource)));
+            let words = self.store.missing_words(&resource);
+            return Err(error!("{}", words.replacen("no particles '", "no effect '", 1)));
         }
         let bytes = self.store.read(&resource)?;
         EffectData::read(&bytes).map_err(|fault| error!("effect \"{name}\": {}", fault.message))
@@ -162,8 +161,7 @@ impl Engine {
 
     /// Brings what particles are filled with up to date.
     pub(super) fn refresh_skins(&mut self) {
-        let version =
-            [self.particles.version(), self.textures.version(), self.materials.version()];
+        let version = [self.particles.version(), self.textures.version(), self.materials.version()];
         if self.particles.drawn.version == version {
             return;
         }
@@ -184,8 +182,7 @@ impl Engine {
             skins.push(data.emitters.iter().map(skin).collect());
         }
         self.particles.drawn.skins = skins;
-        let version =
-            [self.particles.version(), self.textures.version(), self.materials.version()];
+        let version = [self.particles.version(), self.textures.version(), self.materials.version()];
         self.particles.drawn.version = version;
     }
 
@@ -247,8 +244,9 @@ impl Engine {
                 return;
             }
             let number = effect.world.to_number() as u64;
-            let Some((low, high)) = bounds(effect, emitters) else { return };
-            let (center, radius) = ((low + high) * 0.5, (high - low).length() * 0.5 + reach(effect, emitters));
+            let (low, high) = bounds(effect, emitters);
+            let (center, radius) =
+                ((low + high) * 0.5, (high - low).length() * 0.5 + reach(effect, emitters));
             let mut eye = None;
             for view in views.iter().filter(|view| view.scene == Some(number)) {
                 let matrix = view.camera.projection * view.camera.view;
@@ -321,22 +319,19 @@ fn quads_each(emitter: &Emitter) -> usize {
     1 + emitter.numbers().trail_points as usize
 }
 
-/// The box around an effect's particles in the world, as far as it was measured.
-fn bounds(effect: &Effect, emitters: &[Emitter]) -> Option<(Vec3, Vec3)> {
-    let mut found: Option<(Vec3, Vec3)> = None;
+/// The box around an effect and its particles in the world, as far as they were measured.
+fn bounds(effect: &Effect, emitters: &[Emitter]) -> (Vec3, Vec3) {
+    let (mut least, mut most) = (effect.pose.position, effect.pose.position);
     for place in &effect.emitters {
         let emitter = &emitters[*place as usize];
         let Some((low, high)) = emitter.bounds() else { continue };
         for corner in 0..8 {
-            let side = |bit: u32, low: f32, high: f32| if corner >> bit & 1 == 1 { high } else { low };
-            let corner =
-                Vec3::new(side(0, low.x, high.x), side(1, low.y, high.y), side(2, low.z, high.z));
-            let point = emitter.outward.point(corner);
-            let (low, high) = found.unwrap_or((point, point));
-            found = Some((low.min(point), high.max(point)));
+            let side = |bit: usize| if corner >> bit & 1 == 1 { high[bit] } else { low[bit] };
+            let point = emitter.outward.point(Vec3::new(side(0), side(1), side(2)));
+            (least, most) = (least.min(point), most.max(point));
         }
     }
-    found
+    (least, most)
 }
 
 /// How far the largest particle of an effect reaches from its middle.
@@ -354,7 +349,7 @@ fn is_within(effect: &Effect, emitters: &[Emitter], size: Vec2) -> bool {
     if !measured {
         return true;
     }
-    let Some((low, high)) = bounds(effect, emitters) else { return true };
+    let (low, high) = bounds(effect, emitters);
     let reach = reach(effect, emitters);
     low.x - reach < size.x && high.x + reach > 0.0 && low.y - reach < size.y && high.y + reach > 0.0
 }
@@ -363,7 +358,8 @@ fn is_within(effect: &Effect, emitters: &[Emitter], size: Vec2) -> bool {
 fn is_seen(matrix: &Mat4, center: Vec3, radius: f32) -> bool {
     let row = |i: usize| matrix.row(i);
     let last = row(3);
-    let planes = [last + row(0), last - row(0), last + row(1), last - row(1), row(2), last - row(2)];
+    let planes =
+        [last + row(0), last - row(0), last + row(1), last - row(1), row(2), last - row(2)];
     planes.iter().all(|plane: &Vec4| {
         let normal = plane.truncate();
         normal.dot(center) + plane.w > -radius * normal.length()

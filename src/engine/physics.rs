@@ -2,6 +2,8 @@
 
 use super::{Build, Engine};
 use crate::foundation::{Error, Handle, Kind, Vec3};
+use crate::resource::store::Store;
+use crate::system::models::Models;
 use crate::system::physics::{Look, Setup};
 use crate::world::WorldId;
 use crate::world::lines::{LINES_MAX, Line};
@@ -105,8 +107,8 @@ impl Engine {
             return Ok(());
         }
         let physics = self.physics_world(world)?;
-        let Engine { physics: tables, units, .. } = self;
-        tables.spawn(unit, units, physics, &mut mesh_of)
+        let Engine { physics: tables, units, store, .. } = self;
+        tables.spawn(unit, units, physics, &mut |mesh| mesh_of(store, mesh))
     }
 
     /// Makes the actor of a unit's place again.
@@ -114,8 +116,8 @@ impl Engine {
     /// # Errors
     /// It is there, or cannot be.
     pub fn create_unit_actor(&mut self, unit: UnitId, place: usize) -> Result<ActorId, Error> {
-        let Engine { physics: tables, units, .. } = self;
-        tables.create_again(unit, units, place, &mut mesh_of)
+        let Engine { physics: tables, units, store, .. } = self;
+        tables.create_again(unit, units, place, &mut |mesh| mesh_of(store, mesh))
     }
 
     /// Makes an actor that the unit's file does not have.
@@ -125,8 +127,8 @@ impl Engine {
     pub fn create_new_actor(&mut self, unit: UnitId, spec: &ActorSpec) -> Result<ActorId, Error> {
         let world = self.units.of(unit).world;
         let physics = self.physics_world(world)?;
-        let Engine { physics: tables, units, .. } = self;
-        tables.create_new(unit, units, physics, spec, &mut mesh_of)
+        let Engine { physics: tables, units, store, .. } = self;
+        tables.create_new(unit, units, physics, spec, &mut |mesh| mesh_of(store, mesh))
     }
 
     /// Moves the physics of a world on, and its nodes with it: the system `physics`.
@@ -176,10 +178,8 @@ impl Engine {
     }
 }
 
-/// The points and triangles of a mesh of a unit's model.
-fn mesh_of(unit: &str, mesh: &str) -> Result<MeshPoints, Error> {
-    Err(crate::error!(
-        "the shape is to be made of the mesh '{mesh}', and the unit \"{unit}\" has no model: give \
-         its 'points'"
-    ))
+/// The points and triangles of a mesh of a model.
+fn mesh_of(store: &mut Store, mesh: &str) -> Result<MeshPoints, Error> {
+    let shape = Models::shape(store, mesh)?;
+    Ok((shape.points, shape.triangles))
 }

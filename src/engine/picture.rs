@@ -54,6 +54,8 @@ pub struct Picture {
     targets: HashMap<String, Drawn>,
     /// Whether somebody takes the packets; else the recorder does.
     pub is_shown: bool,
+    /// What it is drawn with, in words for reports; empty where nothing is.
+    pub adapter: String,
     recorder: Recorder,
     unseen: Packet,
     /// What is kept of frames that nobody shows, since which frame, and what was kept.

@@ -3,7 +3,7 @@
 
 use super::Engine;
 use crate::error;
-use crate::foundation::{Error, Handle, Mat4};
+use crate::foundation::{Error, Handle, Mat4, log};
 use crate::packet::Packet;
 use crate::packet::mesh::SurfaceSlot;
 use crate::packet::scene::{self, DrawChange, DrawSlot, Put, SceneFrame, Sky, flag as draw_flag};
@@ -331,7 +331,15 @@ impl Engine {
         }
         for scene in self.scenes.worlds.iter_mut().flatten() {
             scene.lights_changed = false;
-            scene.frame.lights.truncate(scene::LIGHTS_MAX);
+            let count = scene.frame.lights.len();
+            if count > scene::LIGHTS_MAX {
+                let words = format!(
+                    "a world has {count} lights, and {} are shown (LIGHTS_MAX): switch some off",
+                    scene::LIGHTS_MAX
+                );
+                log::warn("lights", &words);
+                scene.frame.lights.truncate(scene::LIGHTS_MAX);
+            }
         }
     }
 
@@ -344,7 +352,7 @@ impl Engine {
                 && self.worlds.get(world).is_some()
                 && let Err(fault) = self.update_scene(WorldId(world))
             {
-                crate::foundation::log::error(&fault.to_string());
+                log::error(&fault.to_string());
             }
         }
         self.models.flush(&mut packet.meshes);

@@ -1,6 +1,7 @@
 //! The log: lines with a level, kept in order, written to the terminal and kept for tests and
 //! reports. One log per process; a warning is written once per place and counted from then on.
 
+use super::log_file::LogFile;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard};
@@ -52,6 +53,7 @@ struct Log {
     warnings: BTreeMap<String, u64>,
     silent: bool,
     held: Option<Vec<String>>,
+    file: Option<LogFile>,
 }
 
 static LOG: Mutex<Option<Log>> = Mutex::new(None);
@@ -86,6 +88,9 @@ pub fn write(level: Level, text: &str) {
         }
         let kept = &text[..text.floor_char_boundary(LINE_BYTES_KEPT)];
         log.last.push_back((level, kept.to_string()));
+        if let Some(file) = &mut log.file {
+            file.line(level, text);
+        }
         if log.silent || is_held {
             return;
         }
@@ -95,6 +100,11 @@ pub fn write(level: Level, text: &str) {
             _ => writeln!(std::io::stderr(), "{}{text}", level.word()),
         };
     });
+}
+
+/// Writes every line from now on to a file, too; to none if there is none.
+pub fn keep_in(file: Option<LogFile>) {
+    with(|log| log.file = file);
 }
 
 /// Writes information.

@@ -11,6 +11,7 @@ pub mod files;
 pub mod handle;
 pub mod hash;
 pub mod log;
+pub mod log_file;
 pub mod memory;
 pub mod noise;
 pub mod profile;

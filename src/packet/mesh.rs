@@ -1,5 +1,5 @@
-//! Meshes and surfaces in a packet: triangles, and how they take light. Knows no files, no poses and
-//! no graphics interface.
+//! Meshes and surfaces in a packet: triangles, and how they take light. Knows no files, no poses
+//! and no graphics interface.
 
 use super::texture::{Sampling, TextureSlot};
 use crate::foundation::Vec3;

@@ -22,6 +22,9 @@ pub const SPOT_SHADOWS_MAX: usize = 4;
 /// The most particles of one scene.
 pub const PARTICLES_MAX: usize = 1 << 20;
 
+/// For how many changes a frame that was cleared keeps room.
+const CHANGES_KEPT: usize = 4096;
+
 /// A draw's number within its scene: below `mesh::SLOTS_MAX`, used again after its end. Small
 /// numbers cost least: the renderer keeps an array up to the largest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
@@ -232,11 +235,14 @@ pub struct SceneFrame {
 }
 
 impl SceneFrame {
-    /// Empties the frame and keeps its room.
+    /// Empties the frame and keeps its room; that of very many changes, which come once, is given
+    /// back.
     pub fn clear(&mut self) {
         self.scene = 0;
         self.changes.clear();
+        self.changes.shrink_to(CHANGES_KEPT);
         self.surfaces.clear();
+        self.surfaces.shrink_to(CHANGES_KEPT);
         self.moved.clear();
         self.poses.clear();
         self.lights_changed = false;

@@ -105,24 +105,53 @@ pub fn compile(target: &Target, progress: Progress) -> Result<Compiled, Error> {
     compiled.index.failed.extend(scanned.failed.iter().cloned());
     compiled.index.failed.sort();
     compiled.index.failed.dedup_by(|a, b| a.0 == b.0);
-    for entry in &last.entries {
-        let kept = compiled.index.variants(&entry.resource);
-        if kept.is_empty() {
-            compiled.removed.push(entry.resource.clone());
-        } else if !kept.iter().any(|now| now.properties == entry.properties)
-            && changed.insert(entry.resource.clone())
-        {
-            // A variant is gone: another one may serve now.
-            compiled.changed.push(entry.resource.clone());
+    compiled.note_gone(&last);
+    if compiled.index != last {
+        match write(&target.data.join(index::FILE), &compiled.index.to_bytes()) {
+            Ok(()) => remove_unused(&target.data, &compiled.index),
+            // What was compiled is there all the same, and is made again by the next compile.
+            Err(error) => compiled.problems.push(error.message),
         }
     }
-    compiled.removed.dedup();
-    compiled.changed.sort();
-    if compiled.index != last {
-        write(&target.data.join(index::FILE), &compiled.index.to_bytes())?;
-        remove_unused(&target.data, &compiled.index);
-    }
     Ok(compiled)
+}
+
+impl Compiled {
+    /// Notes what is not there any more, of an earlier index.
+    fn note_gone(&mut self, before: &Index) {
+        let known: HashSet<ResourceName> = self.changed.iter().cloned().collect();
+        for entry in &before.entries {
+            let kept = self.index.variants(&entry.resource);
+            if kept.is_empty() {
+                self.removed.push(entry.resource.clone());
+            } else if !kept.iter().any(|now| now.properties == entry.properties)
+                && !known.contains(&entry.resource)
+            {
+                // A variant is gone: another one may serve now.
+                self.changed.push(entry.resource.clone());
+            }
+        }
+        for names in [&mut self.changed, &mut self.removed] {
+            names.sort();
+            names.dedup();
+        }
+    }
+
+    /// Has it say what is new since an earlier index of somebody's own: another engine on the same
+    /// folder may have compiled some of it, so that it was not new here.
+    pub fn since(mut self, before: &Index) -> Compiled {
+        self.changed.clear();
+        self.removed.clear();
+        for entry in &self.index.entries {
+            let mut old = before.variants(&entry.resource).iter();
+            let old = old.find(|old| old.properties == entry.properties);
+            if old.is_none_or(|old| old.data_content != entry.data_content) {
+                self.changed.push(entry.resource.clone());
+            }
+        }
+        self.note_gone(before);
+        self
+    }
 }
 
 /// The index of the last compile; a missing or damaged one means that everything is compiled anew.

@@ -1,7 +1,6 @@
 //! Packages: sets of resources whose data is read and checked on a thread of its own, and forgotten
 //! together. What is in no loaded package can be read all the same, when it is asked for.
 
-use crate::foundation::memory::Owner;
 use super::bundle::Bytes;
 use super::data_kinds::{PACKAGE, Pattern, read_package};
 use super::index::{Entry, Index};
@@ -9,6 +8,7 @@ use super::name::ResourceName;
 use super::store::{Data, Fetch, Store, missing_words};
 use super::variant::Preferences;
 use crate::foundation::hash::IdString64;
+use crate::foundation::memory::Owner;
 use crate::foundation::{Error, Handle, Kind, Slots};
 use crate::{doing, error};
 use std::collections::{BTreeSet, HashSet};

@@ -52,7 +52,8 @@ pub struct Scan {
 /// reached by a link are entered once.
 pub fn files(root: &Path) -> Result<Vec<File>, Error> {
     let mut found = Vec::new();
-    let mut entered = HashSet::new();
+    // A link back to it is a circle, too.
+    let mut entered: HashSet<PathBuf> = fs::canonicalize(root).into_iter().collect();
     walk(root, "", 0, &mut entered, &mut found)?;
     found.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)

@@ -72,6 +72,12 @@ pub const SETTINGS: &[Setting] = &[
         "The game's version, for crash reports; an older one does not read a newer one's saves.",
     ),
     setting("boot_script", Type::Text, "\"main\"", "The module that starts the game."),
+    setting(
+        "log.files",
+        Type::Number(0.0, 100.0),
+        "5",
+        "How many log files are kept in `logs` of the save folder, of 4 MiB at most; 0: none.",
+    ),
     setting("lua.jit", Type::Boolean, "true", "Compile scripts to machine code while they run."),
     setting(
         "limits.lua_memory_mib",

@@ -2,6 +2,7 @@
 //! a bundle. Knows no kinds but packages; who asks for a resource knows what its data means.
 
 use super::bundle::{Bundle, Bytes, Part};
+use super::compile::read_index;
 use super::data_kinds::read_members;
 use super::index::{Entry, Index};
 use super::name::ResourceName;
@@ -14,8 +15,9 @@ use crate::foundation::hash::StateHash;
 use crate::foundation::hash::murmur64a;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Where compiled data lies.
 #[derive(Clone, Debug, Default)]
@@ -51,23 +53,45 @@ impl Data {
     pub fn read(&self, fetch: &Fetch) -> Result<Bytes, Error> {
         match (self, &fetch.place) {
             (Data::Folder(folder), Place::File { name, content }) => {
-                let words = &fetch.words;
-                let path = folder.join(name);
-                let bytes = fs::read(&path).map_err(|reason| {
-                    error!("the compiled data of {words} ({name}) cannot be read: {reason}")
-                })?;
-                match murmur64a(&bytes, 0) == *content {
-                    true => Ok(Bytes::from(bytes)),
-                    false => Err(error!(
-                        "the compiled data of {words} is damaged: remove {} and start again",
-                        path.display()
-                    )),
-                }
+                read_file(folder, name, *content, &fetch.words)
             }
             (Data::Bundle(bundle), Place::Part(part)) => bundle
                 .read(*part)
                 .map_err(|error| error!("the data of {}: {}", fetch.words, error.message)),
             _ => Err(error!("there is no compiled data")),
+        }
+    }
+}
+
+/// How often data that is not what the index says is read again, and after how long.
+const READS_MAX: usize = 8;
+const READ_AGAIN: Duration = Duration::from_millis(5);
+
+/// Reads a file of compiled data. One with another content may be newer: another engine on the same
+/// folder writes data before the index that says so, and this one has not taken it in yet.
+fn read_file(folder: &Path, name: &str, content: u64, words: &str) -> Result<Bytes, Error> {
+    let path = folder.join(name);
+    let mut read = fs::read(&path);
+    for reads in 1..=READS_MAX {
+        if let Ok(bytes) = &read {
+            let found = murmur64a(bytes, 0);
+            let says = |entry: &Entry| entry.data == name && entry.data_content == found;
+            if found == content || read_index(folder).entries.iter().any(says) {
+                return Ok(Bytes::from(read.expect("it was looked at")));
+            }
+        }
+        if reads < READS_MAX {
+            std::thread::sleep(READ_AGAIN);
+            read = fs::read(&path);
+        }
+    }
+    match read {
+        Ok(_) => Err(error!(
+            "the compiled data of {words} is damaged: remove {} and start again",
+            path.display()
+        )),
+        Err(reason) => {
+            Err(error!("the compiled data of {words} ({name}) cannot be read: {reason}"))
         }
     }
 }

@@ -2,10 +2,10 @@
 //! new. The game's own thread never waits for it. Directories are watched, never files; what the
 //! system tells is only a reason to look, the compiler's content hashes decide what changed.
 
-use crate::foundation::memory::Owner;
 use super::compile::{Compiled, Target, compile, data_folder};
 use super::kind::Kinds;
 use crate::foundation::log;
+use crate::foundation::memory::Owner;
 use notify::event::{AccessKind, AccessMode, CreateKind, ModifyKind};
 use notify::{Config, Event, EventKind, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher};
 use std::collections::HashSet;
@@ -210,6 +210,8 @@ fn run(
     let mut told: Vec<String> = Vec::new();
     let read_settings = || std::fs::read(root.join(super::settings::FILE)).ok();
     let mut settings = read_settings();
+    // What the game has; the index on the disk may be another engine's.
+    let mut known = super::compile::read_index(&data_folder(root, platform));
     while let Ok(first) = inbox.recv() {
         if matches!(first, Notice::Stop) {
             return;
@@ -232,7 +234,9 @@ fn run(
             threads: 1,
         };
         match compile(&target, &|_, _| {}) {
-            Ok(mut compiled) => {
+            Ok(compiled) => {
+                let mut compiled = compiled.since(&known);
+                known.clone_from(&compiled.index);
                 let now = read_settings();
                 compiled.settings = now != settings;
                 settings = now;

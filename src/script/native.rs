@@ -177,6 +177,10 @@ unsafe fn string(l: *mut lua_State, i: c_int) -> String {
             return String::new();
         }
         let bytes = std::slice::from_raw_parts(start as *const u8, length);
-        String::from_utf8_lossy(bytes).into_owned()
+        // What is right, as nearly all is, is checked faster so than it is mended.
+        match std::str::from_utf8(bytes) {
+            Ok(text) => text.to_string(),
+            Err(_) => String::from_utf8_lossy(bytes).into_owned(),
+        }
     }
 }

@@ -103,7 +103,8 @@ pub const fn func<M, F: Callable<M>>(
     assert!(!doc.is_empty(), "say what the function does");
     let (types, returns) = (F::TYPES, F::RETURNS);
     let boxed = any_boxed(types) || any_boxed(returns);
-    Func { name, doc, params, types, returns, boxed, pure: false, call: F::ENTRY, fast: None, told: None }
+    let (pure, call, fast, told) = (false, F::ENTRY, None, None);
+    Func { name, doc, params, types, returns, boxed, pure, call, fast, told }
 }
 
 const fn any_boxed(types: &[Type]) -> bool {

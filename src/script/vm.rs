@@ -319,7 +319,8 @@ impl Vm {
     }
 
     fn install_twins(&mut self) -> Result<(), Box<Report>> {
-        let (jit, counted) = (self.config.jit, self.config.coverage || self.config.tests || all_calls());
+        let Config { jit, coverage, tests, .. } = self.config;
+        let counted = coverage || tests || all_calls();
         let cx = self.cx();
         cx.fast_calls = vec![0.0; cx.registered.len()];
         let text = twin::chunk(&cx.registered, jit, counted);
@@ -449,14 +450,24 @@ impl Vm {
         unsafe { self.collector.full(self.l) }
     }
 
+    /// Whether scripts get memory beyond their limit from now on.
+    pub fn refuse_no_memory(&mut self, on: bool) {
+        let memory = &self.cx().memory;
+        match on {
+            true => memory.be_lenient(),
+            false => memory.be_strict(),
+        }
+    }
+
     /// Lua's memory is left to the system when this is dropped, for the process ends then: taking it
     /// apart object by object would be work for nothing.
     pub fn end_with_process(&mut self) {
         self.ends_with_process = true;
     }
 
-    /// Collects everything after the start of a game, where the heap is large enough to be worth it: a small
-    /// one waits for the frames, which have time for it, and the first picture comes earlier.
+    /// Collects everything after the start of a game, where the heap is large enough to be worth it:
+    /// a small one waits for the frames, which have time for it, and the first picture comes
+    /// earlier.
     pub fn collect_start(&mut self) {
         if self.cx().memory.used() >= START_HEAP {
             self.collect_all();

@@ -229,7 +229,8 @@ fn talk(caller: &mut Caller, terminal: &RawTerminal, args: &Args) -> Result<(), 
             line.settle();
         }
         let mut done = false;
-        for asked in line.take(&typed) {
+        line.take(&typed);
+        while let Some(asked) = line.next() {
             match asked {
                 Asked::End => done = true,
                 Asked::Clear => print!("\x1b[2J\x1b[H"),

@@ -8,6 +8,7 @@ pub mod docs;
 pub mod explain;
 pub mod font;
 pub mod new;
+pub mod report;
 pub mod run;
 pub mod test;
 mod threads;

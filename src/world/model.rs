@@ -8,8 +8,9 @@ use crate::foundation::suggest::hint;
 use crate::resource::image::{Decoded, Pixels};
 use crate::resource::kind::{Compiling, Form, Kind};
 use crate::system::models::data::{CameraData, LightData, LightType, ModelData, VERSION};
-use crate::system::models::{Model, Picture, Use, gltf};
+use crate::system::models::{Model, Picture, Use, import};
 use crate::system::textures::compile::{Import, build, decode};
+use crate::world::physics::of_extras;
 
 /// Models.
 pub static MODEL: Kind = Kind {
@@ -27,7 +28,7 @@ fn compile(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
     if compiling.form == Form::Own {
         scale = settings(compiling)?;
     }
-    let (mut model, bulk) = gltf::import(compiling, &mut picture)?;
+    let (mut model, bulk) = import(compiling, &mut picture)?;
     if scale != 1.0 {
         for node in model.nodes.iter_mut().filter(|node| node.parent.is_none()) {
             node.position = node.position.map(|part| part * scale);
@@ -129,8 +130,8 @@ pub fn tree(model: &Model) -> Tree {
         let mut add = |kind: &str, mut fields: Vec<(&str, Tree)>| {
             fields.push(("component", text(kind)));
             fields.push(("node", text(&node.name)));
-            // Names of nodes are their own, so only the same node's other part can have it.
-            let taken = parts.last().is_some_and(|(known, _)| *known == node.name);
+            // Names of nodes are their own, so only the same node's other parts can have it.
+            let taken = parts.iter().rev().take(4).any(|(known, _)| *known == node.name);
             let name = if taken { format!("{}.{kind}", node.name) } else { node.name.clone() };
             parts.push((name, object(fields)));
         };
@@ -143,6 +144,11 @@ pub fn tree(model: &Model) -> Tree {
         }
         if let Some(light) = node.light {
             add("light", light_fields(&data.lights[light as usize]));
+        }
+        if let Some(extra) = node.extras.as_ref().and_then(|extras| extras.get("physics")) {
+            let mesh = node.mesh.map(|mesh| &data.meshes[mesh as usize].name);
+            let mesh = mesh.map(|mesh| format!("{}/{mesh}", model.name));
+            add("physics", vec![("actors", of_extras(extra, &node.name, mesh))]);
         }
         if let Some(Tree::Object(extras)) = &node.extras {
             if tops == 1 && node.parent.is_none() {

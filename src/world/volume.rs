@@ -274,7 +274,8 @@ mod tests {
         );
         assert_eq!(
             words("shape = \"prism\" height = 1 points = [[0, 0], [1, 1]]"),
-            "'points' of volume 'v' must be three or more pairs of numbers: [[0, 0], [1, 0], [0, 1]]"
+            "'points' of volume 'v' must be three or more pairs of numbers: [[0, 0], [1, 0], \
+             [0, 1]]"
         );
     }
 }

@@ -113,7 +113,7 @@ fn the_objects_that_differ_are_named() {
         "the replay differs from the recording in frame 6: worlds, what the game hashed\n",
         "    worlds: unit ",
         " 'lid' at (12.000, 0.000, 0.000)\n",
-        "    what the game hashed: call 2 of Application.hash in that frame (main.lua:17)\n",
+        "    what the game hashed: call 2 of Application.hash in that frame (main.lua:16)\n",
     ] {
         assert!(out.contains(words), "no '{words}' in:\n{out}");
     }

@@ -13,7 +13,8 @@ describe("a broadphase", function()
     near = Broadphase(4)
     ids = {}
     for i = 1, 10 do
-      ids[i] = Broadphase.add(near, i * 100, Vector3(i * 10, 0, 0), 1, i % 2 == 0 and "even" or "odd")
+      local category = i % 2 == 0 and "even" or "odd"
+      ids[i] = Broadphase.add(near, i * 100, Vector3(i * 10, 0, 0), 1, category)
     end
   end)
 
@@ -53,11 +54,12 @@ describe("a broadphase", function()
     Camera.set_far_range(camera, 40)
     local seen = Broadphase.query_frustum(near, camera, found)
     assert.is_true(seen >= 3 and seen < 10)
-    local count, distance = Broadphase.query_ray(near, Vector3(55, 0, 0), Vector3(1, 0, 0), 100, found)
+    local right = Vector3(1, 0, 0)
+    local count, distance = Broadphase.query_ray(near, Vector3(55, 0, 0), right, 100, found)
     assert.equals(5, count)
     assert.same({ 600, 700, 800, 900, 1000 }, found)
     assert.equals(4, distance)
-    count, distance = Broadphase.query_ray(near, Vector3(0, 50, 0), Vector3(1, 0, 0), 9, found, "odd")
+    count, distance = Broadphase.query_ray(near, Vector3(0, 50, 0), right, 9, found, "odd")
     assert.equals(0, count)
     assert.is_nil(distance)
     local size = Window.resolution()

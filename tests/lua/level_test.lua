@@ -84,8 +84,8 @@ describe("a level", function()
     assert.is_nil(Level.unit(day, "lamp"))
     assert.is_not_nil(Level.unit(day, "marker"))
     assert.is_true(Level.is_spawned(day))
-    assert.equals("World.spawn_level: level \"levels/yard\" has no object set 'nigth', did you mean "
-      .. "'night'?", words_of(World.spawn_level, world, "levels/yard", nil, nil,
+    assert.equals("World.spawn_level: level \"levels/yard\" has no object set 'nigth', did you "
+      .. "mean 'night'?", words_of(World.spawn_level, world, "levels/yard", nil, nil,
       { object_sets = { "nigth" } }))
   end)
 
@@ -99,8 +99,8 @@ describe("a level", function()
       local point = Level.random_point_inside_volume(yard, "pit")
       assert.is_true(Level.is_point_inside_volume(yard, "pit", point))
     end
-    assert.equals("Level.is_point_inside_volume: argument #2 'volume': level \"levels/yard\" has no "
-      .. "volume 'pitt', did you mean 'pit'?",
+    assert.equals("Level.is_point_inside_volume: argument #2 'volume': level \"levels/yard\" has "
+      .. "no volume 'pitt', did you mean 'pit'?",
       words_of(Level.is_point_inside_volume, yard, "pitt", Vector3(0, 0, 0)))
     assert.matches("has no volume 'x'", words_of(Level.random_point_inside_volume, yard, "x"))
   end)

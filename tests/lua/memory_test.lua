@@ -21,7 +21,7 @@ describe("Memory", function()
     assert.is_true(changes[1].objects >= 1000)
     assert.is_true(changes[1].bytes > 500 * 64)
     leaking_enemies = nil
-    assert.is_nil(change_of(Memory.changes(before), "leaking_enemies"))
+    assert.equals(-1, change_of(Memory.changes(before), "leaking_enemies").objects)
   end)
 
   it("names the local of a file that it grows in", function()
@@ -32,8 +32,9 @@ describe("Memory", function()
     for _ = 1, 100 do
       keep_something()
     end
-    local change = change_of(Memory.changes(before), "memory_test.lua: local kept")
-    assert.equals(100, change.objects)
+    local changes = Memory.changes(before)
+    assert.matches("memory_test.lua: local kept$", changes[1].name)
+    assert.equals(100, changes[1].objects)
     keep_something = nil
   end)
 
@@ -81,7 +82,7 @@ describe("Memory", function()
     local text = Memory.report(before)
     assert.matches("^what grew in %d+ frames:\n +[%d.]+ KiB +1000 objects  leaking_list", text)
     leaking_list = nil
-    assert.matches("^scripts hold .* MiB; what is held most:\n", Memory.report())
+    assert.matches("^scripts hold [%d.]+ [KM]iB; what is held most:\n", Memory.report())
   end)
 
   it("has the engine's owners as a tree", function()

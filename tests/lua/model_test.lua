@@ -99,11 +99,34 @@ describe("a model", function()
     assert.is_true(Unit.is_a(chest, "models/chest"))
   end)
 
+  it("is sized by settings beside it", function()
+    local chest = World.spawn_unit(world, "models/big")
+    local _, half = Mesh.box(Unit.mesh(chest, "Chest"))
+    assert.is_true(Vector3.almost_equal(Vector3(2, 2, 2), half, 1e-5))
+    assert.equals(Vector3(0, 0, 2.5), Unit.world_position(chest, Unit.node(chest, "Lid")))
+  end)
+
   it("tells what is missing", function()
-    assert.matches("there is no unit 'models/chests'", words_of(World.spawn_unit, world,
-      "models/chests"), 1, true)
-    assert.equals("World.spawn_unit: component 'lid': the model 'models/chest' has no mesh 'Lit', "
-      .. "did you mean 'Cover'?", (words_of(World.spawn_unit, world, "units/bad/mesh"):gsub(
-        "hint", "")))
+    local function check(unit, words)
+      assert.equals("World.spawn_unit: " .. words, words_of(World.spawn_unit, world, unit))
+    end
+    check("units/bad_mesh",
+      "component 'lid': the model 'models/chest' has no mesh 'Covr', did you mean 'Cover'?")
+    check("units/bad_node",
+      "component 'lamp' names the node 'Lampe', which is not there, did you mean 'Lamp'?")
+    check("units/bad_material",
+      "component 'lid': the model 'models/chest' has no material 'Wod', did you mean 'Wood'?")
+  end)
+
+  it("cannot be meant by a name that two of its nodes have", function()
+    local twins = World.spawn_unit(world, "models/twins")
+    assert.equals(3, Unit.num_nodes(twins))
+    assert.equals("Unit.node: argument #2 'name': two nodes are named 'Pillow' in unit "
+      .. "\"models/twins\": rename one, so that it is clear which is meant",
+      words_of(Unit.node, twins, "Pillow"))
+    assert.equals(3, Unit.node(twins, "Pillow#2"))
+    assert.equals("World.spawn_unit: two nodes are named 'Pillow' in model 'models/twins': rename "
+      .. "one, so that it is clear which is meant",
+      words_of(World.spawn_unit, world, "units/bad_twins"))
   end)
 end)

@@ -130,7 +130,7 @@ describe("particles in a world", function()
       Vector3(0, 0, 0))
     local unit = World.spawn_unit(world, "core/units/empty")
     fails("argument #4 'node' must be 1 to 1, got 2", World.link_particles, world, id, unit, 2)
-    fails("did you mean \"stop\"?", World.link_particles, world, id, unit, 1,
+    fails("did you mean 'stop'?", World.link_particles, world, id, unit, 1,
       Matrix4x4.identity(), "stpo")
     Application.release_world(other)
   end)
@@ -153,6 +153,28 @@ describe("particles in a Gui", function()
     Gui.move_particles(gui, id, Vector3(300, 200, 5), 0.1, 1)
     steps(world, 1)
     assert.equals(26, World.num_particles(world, id))
+  end)
+
+  it("play what the manual shows", function()
+    for _, name in ipairs({ "fire", "smoke", "sparks", "magic" }) do
+      local id = Gui.create_particles(gui, "particles/" .. name, Vector2(300, 300))
+      steps(world, 30)
+      assert.is_true(World.num_particles(world, id) > 40, name)
+      World.destroy_particles(world, id)
+    end
+    Application.render_world(world)
+  end)
+
+  it("are refused places and numbers that are not finite", function()
+    local nan = 0 / 0
+    local id = Gui.create_particles(gui, "particles/rain", Vector2(0, 0))
+    assert.error_matches(function() Gui.move_particles(gui, id, Vector2(nan, 0)) end, "finite")
+    local torch = World.create_particles(world, "particles/torch")
+    assert.error_matches(function() World.move_particles(world, torch, Vector3(0, nan, 0)) end,
+      "finite")
+    assert.error_matches(function()
+      World.set_particles_variable(world, torch, 1, Vector3(nan, 0, 0))
+    end, "finite")
   end)
 
   it("end with the Gui", function()

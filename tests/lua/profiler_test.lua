@@ -106,6 +106,16 @@ describe("Profiler", function()
     end)
   end)
 
+  it("has rows of workers, which open scopes of their own", function()
+    local worker = Worker.start("modules/profiled", { count = 4 })
+    test.frames(1)
+    assert.equals(4, Worker.result(worker))
+    test.frames(1)
+    local found = rows()["work of a worker"]
+    assert.matches("^worker ", found.thread)
+    assert.equals(0, found.parents)
+  end)
+
   it("says what is wrong with a name", function()
     assert.error_matches(function()
       Profiler.start()

@@ -61,8 +61,8 @@ describe("a tile map", function()
     assert.same({ 8, 12 }, { door.x, door.y })
     assert.equals("cellar", door.properties.leads_to)
     assert.equals(1, #Tilemap.objects(map))
-    assert.equals("Tilemap.objects: argument #2 'layer': the tile map 'maps/cave' has no objects in "
-      .. "a layer 'thing', did you mean 'things'?", words_of(Tilemap.objects, map, "thing"))
+    assert.equals("Tilemap.objects: argument #2 'layer': the tile map 'maps/cave' has no objects "
+      .. "in a layer 'thing', did you mean 'things'?", words_of(Tilemap.objects, map, "thing"))
   end)
 
   it("has levels and grids of LDtk", function()
@@ -74,8 +74,8 @@ describe("a tile map", function()
     assert.matches("has no grid 'Grund', did you mean 'Ground'",
       words_of(Tilemap.grid_value, entry, "Grund", 1, 1))
     Tilemap.destroy(entry)
-    assert.equals("Tilemap.new: argument #2 'level': the tile map 'maps/world' has no level 'Entri', "
-      .. "did you mean 'Entry'?", words_of(Tilemap.new, "maps/world", "Entri"))
+    assert.equals("Tilemap.new: argument #2 'level': the tile map 'maps/world' has no level 'Entri'"
+      .. ", did you mean 'Entry'?", words_of(Tilemap.new, "maps/world", "Entri"))
   end)
 
   it("refuses what cannot be", function()
@@ -84,7 +84,8 @@ describe("a tile map", function()
       words_of(Tilemap.tile, map, "grund", 1, 1))
     assert.equals("Tilemap.set_tile: argument #5 'tile': the map's tile sets have no tile of the "
       .. "number 50", words_of(Tilemap.set_tile, map, "ground", 1, 1, 50))
-    assert.equals("Tilemap.set_tile: column 5 and row 1 are outside of the layer, which has 4 and 3",
+    assert.equals("Tilemap.set_tile: column 5 and row 1 are outside of the layer, which has 4 "
+      .. "and 3",
       words_of(Tilemap.set_tile, map, "ground", 5, 1, 1))
     assert.equals("Tilemap.draw: unknown option 'layer', did you mean 'layers'?",
       words_of(Tilemap.draw, map, gui, nil, { layer = 3 }))

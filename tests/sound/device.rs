@@ -1,7 +1,9 @@
 //! Live devices that are missing, lost and back, and recordings that are decoded while they play.
 
 use super::game::{FRAME, Game, play, tone, with};
+use engine::foundation::log;
 use engine::system::sound::Sounds;
+use engine::system::sound::decoder::STREAMS_MAX;
 use engine::system::sound::device::{BATCH_FRAMES, Health, SAMPLE_RATE, Setup, Sink};
 use engine::system::sound::mixer::Mixer;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -93,6 +95,37 @@ fn a_long_recording_is_decoded_while_it_plays_and_can_begin_in_the_middle() {
     let heard = fake.heard.clone();
     let loud = move |_: &Sounds| heard.lock().unwrap().iter().any(|sample| *sample > 0.4);
     until(&mut sounds, "it is heard again", loud);
+}
+
+#[test]
+fn streams_begin_beside_the_game_and_one_too_many_is_said_with_the_limit() {
+    let rules = b"play = \"long\" stream = true loop = true";
+    let files: &[(&str, &[u8])] = &[("s.sound", rules), ("long.wav", &tone(440.0, 1.0))];
+    let mut game = Game::new("streams", files);
+    let fake = Fake::default();
+    fake.plugged.store(true, Ordering::Relaxed);
+    let (mut sounds, world) = with(Mixer::standard(), 64, Some(fake.setup()));
+    let mut voices: Vec<_> =
+        (0..STREAMS_MAX + 1).map(|_| play(&mut game, &mut sounds, world, "s")).collect();
+    sounds.step(FRAME, 1);
+    assert_eq!(sounds.streams(), STREAMS_MAX);
+    let said = log::last_lines().join("\n");
+    let wanted = "recording 'long' is not heard: 32 are decoded while they play already \
+                  (STREAMS_MAX): stop some, or say stream = false in its sound";
+    assert!(said.contains(wanted), "{said}");
+    // Those that were stopped before they had begun, and those that play, all give theirs back.
+    for voice in voices.drain(..10) {
+        sounds.voices.stop(voice, Some(0.02));
+    }
+    until(&mut sounds, "ten have ended", |sounds| sounds.streams() == STREAMS_MAX - 10);
+    let loud = fake.heard.clone();
+    until(&mut sounds, "the others are heard", move |_| {
+        loud.lock().unwrap().iter().any(|sample| *sample > 0.4)
+    });
+    for voice in voices {
+        sounds.voices.stop(voice, Some(0.02));
+    }
+    until(&mut sounds, "all have ended", |sounds| sounds.streams() == 0);
 }
 
 #[test]

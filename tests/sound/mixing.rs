@@ -2,11 +2,14 @@
 
 use super::game::{
     FRAME, FRAME_SAMPLES, Game, frames, jump, number, offline, peak, play, ramp, text, tone, wav,
+    with,
 };
+use engine::foundation::hash::IdString32;
 use engine::foundation::{Handle, Vec3, sjson};
 use engine::system::sound::Sounds;
 use engine::system::sound::clock::Grid;
 use engine::system::sound::mixer::{self, Mixer};
+use engine::system::sound::parameters::Setting;
 use engine::system::sound::voices::Trigger;
 
 /// From one sample of a tone of 440 Hz at half volume to the next it is at most 0.029, and 0.041
@@ -144,6 +147,59 @@ fn what_is_scheduled_on_a_clock_begins_at_its_sample() {
         let wanted = (bars.round() * bar + start as f64).round() as usize - start;
         assert_eq!(hit, wanted, "{bars} bars");
     }
+}
+
+#[test]
+fn a_start_that_is_paused_just_before_waits_as_long_as_the_pause() {
+    let hit = wav((0..480).map(|i| if i == 0 { 0.9 } else { 0.0 }));
+    let mut game = Game::new("pausedstart", &[("hit.wav", &hit)]);
+    // Paused 0.05 s before its start, when the device has it, and gone on with 0.5 s later; and
+    // long before, when the device has it not.
+    for (before, paused) in [(3, 30), (30, 30), (1, 1)] {
+        let (mut sounds, world) = offline(Mixer::standard(), 8);
+        let trigger = Trigger { delay_seconds: 0.6, ..Trigger::new("hit", world) };
+        let voice = sounds.trigger(&mut game.store, &trigger).unwrap().unwrap().0;
+        let mut heard = Vec::new();
+        frames_into(&mut sounds, 36 - before, &mut heard);
+        sounds.voices.voice_mut(voice).unwrap().paused = true;
+        frames_into(&mut sounds, paused, &mut heard);
+        sounds.voices.voice_mut(voice).unwrap().paused = false;
+        frames_into(&mut sounds, 60, &mut heard);
+        let hits: Vec<usize> =
+            heard.iter().enumerate().filter(|(_, at)| **at > 0.5).map(|(i, _)| i).collect();
+        assert_eq!(hits, [(36 + paused) * FRAME_SAMPLES], "{before} frames before");
+    }
+}
+
+#[test]
+fn clocks_buses_and_what_is_set_for_all_are_in_the_state() {
+    let mut game = Game::new("hashes", &[("t.wav", &tone(440.0, 0.1))]);
+    let (mut sounds, world) = with(Mixer::standard(), 8, None);
+    play(&mut game, &mut sounds, world, "t");
+    let mut before = sounds.voices.hash();
+    let mut differs = |what: &str, sounds: &Sounds| {
+        let now = sounds.voices.hash();
+        assert_ne!(std::mem::replace(&mut before, now), now, "{what}");
+    };
+    sounds.voices.start_clock("band", 97.0, 3.0).unwrap();
+    differs("a clock", &sounds);
+    sounds.voices.start_clock("band", 98.0, 3.0).unwrap();
+    differs("its tempo", &sounds);
+    sounds.voices.buses.states[1].volume.go(0.5, 1.0);
+    differs("a fade of a bus", &sounds);
+    let voices = &mut sounds.voices;
+    let number = Setting::Number(1.0);
+    voices.parameters.set(&mut voices.global, IdString32::new("f"), number).unwrap();
+    differs("a global parameter", &sounds);
+    let voices = &mut sounds.voices;
+    let list = &mut voices.buses.states[1].parameters;
+    voices.parameters.set(list, IdString32::new("f"), number).unwrap();
+    differs("a parameter of a bus", &sounds);
+    sounds.voices.worlds.get_mut(world).unwrap().paused = true;
+    differs("the pause of a world", &sounds);
+    let voice = sounds.voices.active[0] as usize;
+    sounds.voices.voices[voice].as_mut().unwrap().pitch = 2.0;
+    differs("the pitch of a voice", &sounds);
 }
 
 fn frames_into(sounds: &mut Sounds, count: usize, heard: &mut Vec<f32>) {

@@ -1,7 +1,7 @@
 //! `engine console`, as somebody meets it who types.
 
 use super::{COUNTING, Playing, engine};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::process::Stdio;
 
 /// Exit code, standard output, standard error.
@@ -59,4 +59,77 @@ fn where_no_game_runs_it_says_how_to_start_one() {
     let (code, _, err) = run(&game, &["--eval", "1"], "");
     assert_eq!(code, 1);
     assert!(err.contains("does not answer"), "{err}");
+}
+
+/// Whether a tool is installed.
+#[cfg(target_os = "linux")]
+fn has(tool: &str) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).any(|folder| folder.join(tool).is_file())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn lines_are_typed_in_a_terminal_with_words_completed_and_the_log_above() {
+    // `script` gives it a terminal.
+    if !has("script") {
+        return super::browser::skip("there is no script, so no terminal was tried", "bsdutils");
+    }
+    let main = "hero = { lives = 3, level = 1 }\nfunction say() print('from the game') end\n";
+    let game = Playing::start("terminal", main);
+    let command = format!("{} console game", env!("CARGO_BIN_EXE_engine"));
+    let mut process = std::process::Command::new("script")
+        .args(["-qefc", &command, "/dev/null"])
+        .env("TERM", "xterm")
+        .env("NO_COLOR", "1")
+        .current_dir(&game.folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it is installed");
+    let mut keys = process.stdin.take().expect("it is piped");
+    let mut shown = process.stdout.take().expect("it is piped");
+    let (send, pieces) = std::sync::mpsc::channel();
+    let reading = std::thread::spawn(move || {
+        let mut piece = [0; 1024];
+        while let Ok(count @ 1..) = shown.read(&mut piece) {
+            let text = String::from_utf8_lossy(&piece[..count]).into_owned();
+            if send.send(text).is_err() {
+                return;
+            }
+        }
+    });
+    let mut seen = String::new();
+    let mut wait_for = |words: &str| {
+        let end = std::time::Instant::now() + super::PATIENCE;
+        while !seen.contains(words) {
+            let left = end.saturating_duration_since(std::time::Instant::now());
+            match pieces.recv_timeout(left) {
+                Ok(piece) => seen += &piece,
+                Err(_) => panic!("no {words:?} in {seen:?}"),
+            }
+        }
+        seen = seen.split_off(seen.find(words).unwrap_or_default() + words.len());
+    };
+    let mut press = |bytes: &str| keys.write_all(bytes.as_bytes()).expect("it reads");
+    wait_for("Tab completes");
+    press("hero.li\t + 38");
+    wait_for("> hero.lives + 38");
+    // The end is mended, with the cursor led back.
+    press("\x17\x7f\x7f* 4\x1b[D1\r");
+    wait_for("> hero.lives * 14\r\n");
+    wait_for("42\r\n");
+    press("hero.l\t");
+    press("\t");
+    wait_for("level  lives\r\n");
+    press("\x03say()\r");
+    wait_for("from the game\r\n");
+    press("\x1b[A\x1b[A\r");
+    wait_for("42\r\n");
+    press("while true do end\x01\x0b\x04");
+    assert!(process.wait().expect("it ends").success());
+    reading.join().expect("it ends with the terminal");
+    let lines = std::fs::read_to_string(game.folder.join("game/.engine/console_history.txt"));
+    assert_eq!(lines.expect("it is kept"), "hero.lives * 14\nsay()\nhero.lives * 14\n");
 }

@@ -261,7 +261,11 @@ impl Driver<'_> {
                 Err(report) => {
                     let words = self.stop_words(&report).ok_or(report)?;
                     self.app.vm().collect_all();
-                    match self.call("test_interrupt", &[Value::Text(words)])? {
+                    // What eats the memory is let go of by this very call.
+                    self.app.vm().refuse_no_memory(true);
+                    let interrupted = self.call("test_interrupt", &[Value::Text(words)]);
+                    self.app.vm().refuse_no_memory(false);
+                    match interrupted? {
                         Value::Nil => continue,
                         made_before_the_stop => made_before_the_stop,
                     }

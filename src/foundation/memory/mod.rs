@@ -14,9 +14,10 @@ mod allocator;
 mod owners;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 pub use allocator::{Counting, Plain, is_counting, is_installed, note_installed, set_counting};
-pub use owners::{NAME_BYTES_MAX, OWNERS_MAX, Owner, Site, number_of};
+pub use owners::{NAME_BYTES_MAX, OWNERS_MAX, Owner, Site, each, number_of};
 
 /// Counts what is allocated under a name until the end of the block: `owner!("textures");`
 #[macro_export]
@@ -112,11 +113,20 @@ const LASTING: [&str; 8] = [
     "tools",
 ];
 
+/// How often, and after how long, [`leaks`] looks again where something is held.
+const LEAK_LOOKS: usize = 50;
+const LEAK_WAIT: Duration = Duration::from_millis(20);
+
 /// What was not given back since a snapshot that was taken before a game was opened, now that it is
 /// closed: words, or none where all of it was.
 pub fn leaks(before: &Snapshot) -> Option<String> {
     if !is_counting() {
         return None;
+    }
+    // Threads that were told to end may take a moment.
+    for _ in 0..LEAK_LOOKS {
+        leak_words(before, &snapshot())?;
+        std::thread::sleep(LEAK_WAIT);
     }
     leak_words(before, &snapshot())
 }
@@ -125,9 +135,8 @@ fn leak_words(before: &Snapshot, after: &Snapshot) -> Option<String> {
     let lasts = |name: &str| LASTING.iter().any(|lasting| name == *lasting);
     let held = changes(before, after);
     let held = held.iter().filter(|change| change.blocks > 0 && !lasts(&change.name));
-    let lines: Vec<_> = held
-        .map(|it| format!("  {}: {} blocks, {} bytes", it.name, it.blocks, it.bytes))
-        .collect();
+    let lines: Vec<_> =
+        held.map(|it| format!("  {}: {} blocks, {} bytes", it.name, it.blocks, it.bytes)).collect();
     let words = "memory was not given back when the game was closed, by its owner:";
     (!lines.is_empty()).then(|| format!("{words}\n{}", lines.join("\n")))
 }

@@ -29,8 +29,9 @@ pub fn chrome_trace() -> String {
 }
 
 fn trace(profile: &Profile, per_tick: f64) -> String {
-    let first = profile.frames.iter().flat_map(|frame| &frame.spans).map(|span| span.began);
-    let origin = first.min().unwrap_or(0);
+    let frames = profile.frames.iter();
+    let spans = frames.clone().flat_map(|frame| &frame.spans).map(|span| span.began);
+    let origin = spans.chain(frames.map(|frame| frame.began)).min().unwrap_or(0);
     let at = |tick: u64| (tick - origin) as f64 * per_tick;
     let mut events = Vec::new();
     for (number, track) in profile.tracks.iter().enumerate() {

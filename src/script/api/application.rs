@@ -145,8 +145,8 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
                 "name",
                 "the file's name without `.png`; `frame_` and the frame's number if left out",
             )],
-            "Has a picture of what this frame shows written as a PNG file into `screenshots` of the \
-             game's save folder, beside the game: returns the file's path; the file is there some \
+            "Has a picture of what this frame shows written as a PNG file into `screenshots` of \
+             the game's save folder, beside the game: returns the file's path; the file is there some \
              frames later. Where nothing is drawn, returns nil and words.",
         ),
         func("settings", settings, &[], "What settings.sjson says, with the defaults, as a table.")

@@ -16,8 +16,8 @@ const ID_ARG: (&str, &str) = ("id", "what `Broadphase.add` returned");
 
 pub static BROADPHASE: Module = module(
     "Broadphase",
-    "Balls in a grid, to find fast what is near: units, or whatever numbers stand for. What moves is \
-     told so. `Broadphase(cell_size)` makes one.",
+    "Balls in a grid, to find fast what is near: units, or whatever numbers stand for. What moves \
+     is told so. `Broadphase(cell_size)` makes one.",
     r#"local near = Broadphase(5)
 local id = Broadphase.add(near, 7, Vector3(1, 2, 0), 0.5, "enemy")
 local found = {}

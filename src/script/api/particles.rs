@@ -43,7 +43,11 @@ pub static GUI_CORE: Module = module(
 );
 
 /// A pose of the arguments that scripts gave.
-fn pose(position: Option<Vec3>, rotation: Option<Quat>, scale: Option<Vec3>) -> Result<Pose, Error> {
+fn pose(
+    position: Option<Vec3>,
+    rotation: Option<Quat>,
+    scale: Option<Vec3>,
+) -> Result<Pose, Error> {
     let rotation = rotation.unwrap_or(Quat::IDENTITY);
     if (rotation.length_squared() - 1.0).abs() > 1e-3 {
         return Err(crate::error!(
@@ -81,11 +85,7 @@ fn in_world(engine: &mut Engine, world: WorldId, id: EffectId) -> Result<(), Err
 }
 
 /// An effect that may have ended: none then.
-fn may_live(
-    engine: &mut Engine,
-    world: WorldId,
-    id: AnyNumber,
-) -> Result<Option<EffectId>, Error> {
+fn may_live(engine: &mut Engine, world: WorldId, id: AnyNumber) -> Result<Option<EffectId>, Error> {
     let handle = Handle::from_number(id.0);
     let handle = handle.filter(|handle| Kind::of(*handle) == Some(Kind::ParticleEffect));
     let Some(handle) = handle else {
@@ -103,9 +103,9 @@ fn on_stage(engine: &mut Engine, world: WorldId, id: EffectId) -> Result<(), Err
     in_world(engine, world, id)?;
     match engine.particles.effect(id).stage {
         Stage::World => Ok(()),
-        Stage::Gui { .. } => {
-            Err(crate::error!("argument #2 'id': the effect plays in a Gui: use Gui.move_particles"))
-        }
+        Stage::Gui { .. } => Err(crate::error!(
+            "argument #2 'id': the effect plays in a Gui: use Gui.move_particles"
+        )),
     }
 }
 
@@ -201,7 +201,9 @@ pub fn find_variable(
         .find_particles(name.as_str())
         .map_err(|fault| crate::error!("argument #2 'name': {}", fault.message))?;
     let found = engine.particles.variable(resource, variable.as_str());
-    found.map(|place| place as f64).map_err(|words| crate::error!("argument #3 'variable': {words}"))
+    found
+        .map(|place| place as f64)
+        .map_err(|words| crate::error!("argument #3 'variable': {words}"))
 }
 
 pub fn set_variable(
@@ -246,7 +248,9 @@ fn create_in_gui(
 ) -> Result<EffectId, Error> {
     let pose = flat_pose(x, y, angle, scale)?;
     let Some(world) = engine.guis.gui(gui).making.world else {
-        return Err(crate::error!("argument #1 'gui': the Gui is in no world, which would move it"));
+        return Err(crate::error!(
+            "argument #1 'gui': the Gui is in no world, which would move it"
+        ));
     };
     let stage = Stage::Gui { gui: gui.0, layer: layer.floor() as i32 };
     engine

@@ -18,9 +18,9 @@ const ROW_ARG: (&str, &str) = ("row", "from 1 at the bottom");
 
 pub static TILEMAP: Module = module(
     "Tilemap",
-    "Maps of tiles, made with Tiled (.tmx, .tmj) or LDtk (.ldtk). Each that a game makes is its own \
-     copy, whose tiles can be changed. Columns and rows count from 1, from the left bottom; lengths \
-     are texels, y upward.",
+    "Maps of tiles, made with Tiled (.tmx, .tmj) or LDtk (.ldtk). Each that a game makes is its \
+     own copy, whose tiles can be changed. Columns and rows count from 1, from the left bottom; \
+     lengths are texels, y upward.",
     r#"assert(not pcall(Tilemap.new, "maps/of_no_game"))"#,
     &[
         func(
@@ -97,8 +97,8 @@ pub static TILEMAP: Module = module(
             objects,
             &[MAP_ARG, ("layer", "the name of a layer of objects; of all if left out")],
             "What is placed freely, as tables: `name`, `type`, `layer`, `x`, `y` (of its left \
-             bottom), `width`, `height`, `rotation` (degrees with the clock), `tile`, `points` (from \
-             its left bottom, `{ x, y }` each), `properties`.",
+             bottom), `width`, `height`, `rotation` (degrees with the clock), `tile`, `points` \
+             (from its left bottom, `{ x, y }` each), `properties`.",
         )
         .pure(),
         func("properties", properties, &[MAP_ARG], "The map's own properties, as a table.").pure(),

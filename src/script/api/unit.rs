@@ -305,6 +305,13 @@ fn world_pose(engine: &mut Engine, unit: UnitId, node: Node) -> Result<Mat4, Err
 
 fn node(engine: &mut Engine, unit: UnitId, name: Text) -> Result<f64, Error> {
     let (name, resource) = (name.as_str(), &engine.units.of(unit).resource);
+    if resource.twice.iter().any(|known| known == name) {
+        return Err(crate::error!(
+            "argument #2 'name': two nodes are named '{name}' in unit \"{}\": rename one, so that \
+             it is clear which is meant",
+            resource.name
+        ));
+    }
     resource.node(name).map(|node| node as f64 + 1.0).ok_or_else(|| {
         let names = resource.node_names.iter().map(String::as_str);
         let hint = suggest::hint(name, names);

@@ -268,6 +268,7 @@ impl Device {
 fn pairs() -> &'static [[usize; 3]] {
     static PLACES: OnceLock<Vec<[usize; 3]>> = OnceLock::new();
     PLACES.get_or_init(|| {
+        crate::owner!("engine");
         let at = |name| Class::Keyboard.button(name).expect("a test holds that it is there");
         PAIRS.iter().map(|(pair, [left, right])| [at(pair), at(left), at(right)]).collect()
     })

@@ -82,6 +82,7 @@ impl Name {
 fn index(table: usize, names: &'static [Name], wanted: &str) -> Option<usize> {
     static TABLES: [OnceLock<HashMap<String, usize>>; 8] = [const { OnceLock::new() }; 8];
     let words = TABLES[table].get_or_init(|| {
+        crate::owner!("engine");
         let each = names.iter().enumerate();
         each.flat_map(|(at, name)| name.words().map(move |word| (word, at))).collect()
     });
@@ -92,6 +93,7 @@ fn index(table: usize, names: &'static [Name], wanted: &str) -> Option<usize> {
 pub fn key_of_code(code: &str) -> Option<usize> {
     static CODES: OnceLock<HashMap<&str, usize>> = OnceLock::new();
     let codes = CODES.get_or_init(|| {
+        crate::owner!("engine");
         let keys = KEYS.iter().enumerate().filter(|(_, key)| !key.code.is_empty());
         keys.map(|(at, key)| (key.code, at)).collect()
     });

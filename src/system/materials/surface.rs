@@ -209,7 +209,10 @@ impl State {
         found: (TextureSlot, Sampling),
     ) -> Result<(), Error> {
         let place = TEXTURES.iter().position(|known| *known == name).ok_or_else(|| {
-            let near = hint(name, TEXTURES);
+            let near = match hint(name, TEXTURES) {
+                near if near.is_empty() => format!(": it has {}", TEXTURES.join(", ")),
+                near => near,
+            };
             error!("the material '{material}' has no texture '{name}'{near}")
         })?;
         self.put_texture(place, Some(texture.to_string()), found);

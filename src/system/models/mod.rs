@@ -8,7 +8,7 @@
 
 pub mod data;
 pub mod geometry;
-pub mod gltf;
+mod gltf;
 mod names;
 mod registry;
 pub mod shapes;
@@ -17,7 +17,8 @@ use crate::foundation::Handle;
 use crate::packet::mesh::{Bounds, MeshSlot};
 use data::ModelData;
 
-pub use registry::Models;
+pub use self::gltf::import;
+pub use registry::{Models, Shape};
 
 /// The most meshes, of models and of the game's own, that can be there at once.
 pub const MESHES_MAX: usize = 1 << 16;

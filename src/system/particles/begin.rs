@@ -264,9 +264,7 @@ fn set_step(
                 let waves = waves(force.size, reach.strength, time * force.speed, flat);
                 Push::Turbulence { waves }
             }
-            ForceKind::Wind => {
-                Push::Wind { velocity: axis, part: reach.strength.clamp(0.0, 1.0) }
-            }
+            ForceKind::Wind => Push::Wind { velocity: axis, part: reach.strength.clamp(0.0, 1.0) },
         });
     }
     step.collides.clear();

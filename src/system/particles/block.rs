@@ -244,4 +244,74 @@ mod tests {
         block.step::<2>(20, &step);
         assert_eq!(block.dead >> 20, 0, "those beyond the count are nobody");
     }
+
+    /// The step of the example as its article has it (SYSTEMS A9.9): place and velocity after it.
+    fn example([x, y]: [f32; 2], [vx, vy]: [f32; 2], dt: f32) -> ([f32; 2], [f32; 2]) {
+        let (a, b) = ([500.0f32, 300.0], [800.0, 420.0]);
+        let to = [x - 640.0, y - 360.0];
+        let candidate = [x + vx * dt, y + vy * dt];
+        let force = 1000.0 / (to[0] * to[0] + to[1] * to[1]);
+        let pushed = [vx + to[0] * force, vy + to[1] * force];
+        let v = pushed.map(|v| v - 0.03 * v);
+        let along = [b[0] - a[0], b[1] - a[1]];
+        let length = (along[0] * along[0] + along[1] * along[1]).sqrt();
+        let mut normal = [-along[1] / length, along[0] / length];
+        if (x - a[0]) * normal[0] + (y - a[1]) * normal[1] < 0.0 {
+            normal = normal.map(|part| -part);
+        }
+        let way = [candidate[0] - x, candidate[1] - y];
+        let cross = way[0] * along[1] - way[1] * along[0];
+        let from = [a[0] - x, a[1] - y];
+        let t = (from[0] * along[1] - from[1] * along[0]) / cross;
+        let u = (from[0] * way[1] - from[1] * way[0]) / cross;
+        if !((0.0..=1.0).contains(&t) && (0.0..=1.0).contains(&u)) {
+            return (candidate, v);
+        }
+        let place = [0, 1].map(|i| [x, y][i] + way[i] * t + 0.01 * normal[i]);
+        let into = v[0] * normal[0] + v[1] * normal[1];
+        (place, [0, 1].map(|i| v[i] - 2.0 * into * normal[i]))
+    }
+
+    #[test]
+    fn the_example_of_the_article_comes_out_as_it_should() {
+        use crate::foundation::random::Random;
+        use crate::system::particles::definition::Falloff;
+        use crate::system::particles::force::Reach;
+        let reach = Reach { strength: -1000.0, falloff: Falloff::Inverse, fade: 0.0 };
+        let step = Step {
+            delta: 1.0 / 60.0,
+            damping: 0.97,
+            pushes: vec![Push::Attractor { at: [640.0, 360.0, 0.0], reach }],
+            collides: vec![Collide::Whisker { from: [500.0, 300.0], to: [800.0, 420.0] }],
+            bounce: 1.0,
+            ..Step::STILL
+        };
+        let (mut random, mut hits) = (Random::seed(3), 0);
+        for _ in 0..500 {
+            let mut block = Block::EMPTY;
+            for i in 0..LANES {
+                let mut draw = |low: f32, high: f32| low + random.next_f64() as f32 * (high - low);
+                // Near the whisker, so that many hit it.
+                let x = draw(490.0, 810.0);
+                let y = 300.0 + (x - 500.0) * 0.4 + draw(-40.0, 40.0);
+                (block.position[0][i], block.position[1][i]) = (x, y);
+                block.velocity[0][i] = draw(-900.0, 900.0);
+                block.velocity[1][i] = draw(-900.0, 900.0);
+            }
+            let before = block.clone();
+            block.step::<2>(LANES, &step);
+            hits += block.hit.count_ones();
+            for i in 0..LANES {
+                let of = |lanes: &[Lane; 3]| [lanes[0][i], lanes[1][i]];
+                let (place, v) = example(of(&before.position), of(&before.velocity), step.delta);
+                let near = |a: [f32; 2], b: [f32; 2]| {
+                    (a[0] - b[0]).abs() + (a[1] - b[1]).abs()
+                        < 2e-3 + 1e-5 * (b[0].abs() + b[1].abs())
+                };
+                let (p, s) = (of(&block.position), of(&block.velocity));
+                assert!(near(p, place) && near(s, v), "{p:?} {place:?}, {s:?} {v:?}");
+            }
+        }
+        assert!(hits > 1000, "{hits}");
+    }
 }

@@ -9,11 +9,24 @@ const WHISKER_GAP: f32 = 0.01;
 /// A collider in one step, in the space in which the particles move.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Collide {
-    Plane { normal: [f32; 3], distance: f32 },
-    Sphere { middle: [f32; 3], radius: f32 },
+    Plane {
+        normal: [f32; 3],
+        distance: f32,
+    },
+    Sphere {
+        middle: [f32; 3],
+        radius: f32,
+    },
     /// `axes`: the box's own, as rows.
-    Box { middle: [f32; 3], extents: [f32; 3], axes: [[f32; 3]; 3] },
-    Whisker { from: [f32; 2], to: [f32; 2] },
+    Box {
+        middle: [f32; 3],
+        extents: [f32; 3],
+        axes: [[f32; 3]; 3],
+    },
+    Whisker {
+        from: [f32; 2],
+        to: [f32; 2],
+    },
 }
 
 /// Has every collider stop the way from `old` to `next`; `hit` becomes 1 where one did.
@@ -193,7 +206,8 @@ fn whisker(
         let (vx, vy) = (speed[0][i], speed[1][i]);
         let into = vx * normal_x + vy * normal_y;
         let brake = 1.0 - step.friction;
-        let thrown = |v: f32, normal: f32| (v - into * normal) * brake - step.bounce * into * normal;
+        let thrown =
+            |v: f32, normal: f32| (v - into * normal) * brake - step.bounce * into * normal;
         let (after_x, after_y) = (thrown(vx, normal_x), thrown(vy, normal_y));
         let off = side * WHISKER_GAP;
         next[0][i] = if meets { px + move_x * way + normal_x * off } else { next[0][i] };
@@ -246,7 +260,8 @@ mod tests {
     fn a_whisker_is_crossed_from_neither_side() {
         let whisker = Collide::Whisker { from: [0.0, -1.0], to: [0.0, 1.0] };
         for side in [1.0, -1.0] {
-            let (place, speed, hit) = after::<2>(whisker, [side, 0.0, 0.0], [-4.0 * side, 0.0, 0.0]);
+            let (place, speed, hit) =
+                after::<2>(whisker, [side, 0.0, 0.0], [-4.0 * side, 0.0, 0.0]);
             assert!(hit && (place[0] - 0.01 * side).abs() < 1e-6, "{place:?}");
             assert_eq!(speed[0], 4.0 * side);
         }

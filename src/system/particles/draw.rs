@@ -63,16 +63,7 @@ impl Quad for Instance {
         let (up_x, up_y) = (-sin * height, cos * height);
         let (a, b) = ((right_x + up_x, right_y + up_y), (right_x - up_x, right_y - up_y));
         Instance {
-            corners: [
-                x - a.0,
-                y - a.1,
-                x + b.0,
-                y + b.1,
-                x + a.0,
-                y + a.1,
-                x - b.0,
-                y - b.1,
-            ],
+            corners: [x - a.0, y - a.1, x + b.0, y + b.1, x + a.0, y + a.1, x - b.0, y - b.1],
             uv: look.frame(skin.uv, lanes.frame[i]),
             color: lanes.color[i],
             paint: skin.paint,
@@ -94,9 +85,8 @@ impl Quad for Particle {
             Billboard::Stretched => {
                 let velocity = [0, 1, 2].map(|axis| block.velocity[axis][i]);
                 let by = 0.5 * look.stretch;
-                look.rows.map(|[x, y, z, _]| {
-                    (x * velocity[0] + y * velocity[1] + z * velocity[2]) * by
-                })
+                look.rows
+                    .map(|[x, y, z, _]| (x * velocity[0] + y * velocity[1] + z * velocity[2]) * by)
             }
         };
         Particle {

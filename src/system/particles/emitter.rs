@@ -6,9 +6,9 @@ use super::definition::{BIRTH, COLLISION, DEATH, EffectData, EmitterDef, Numbers
 use super::pose::Pose;
 use super::spawn::{Spawner, between, two};
 use super::trail::Trail;
+use crate::foundation::Vec3;
 use crate::foundation::hash::StateHash;
 use crate::foundation::random::Random;
-use crate::foundation::Vec3;
 use std::sync::Arc;
 
 /// Something that happened to a particle, in the world.
@@ -226,10 +226,8 @@ impl Emitter {
         self.order.sudden = 0;
         for i in 0..order.steady {
             let part = (order.first + order.apart * i as f32).min(1.0);
-            let pose = Pose {
-                position: order.from.position.lerp(order.to.position, part),
-                ..order.to
-            };
+            let pose =
+                Pose { position: order.from.position.lerp(order.to.position, part), ..order.to };
             if !self.begin(&order, &pose, Vec3::ZERO, 1.0 - part) {
                 break;
             }
@@ -355,4 +353,3 @@ pub fn move_blocks(blocks: &mut [Block], first: usize, count: usize, step: &Step
         }
     }
 }
-

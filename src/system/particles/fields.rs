@@ -126,9 +126,8 @@ impl<'a> Fields<'a> {
             }
             Some(number) => {
                 let limit = if limit.is_empty() { String::new() } else { format!(" ({limit})") };
-                let words = format!(
-                    "'{key}' must be a whole number, {min} to {max}{limit}, got {number}"
-                );
+                let words =
+                    format!("'{key}' must be a whole number, {min} to {max}{limit}, got {number}");
                 Err(self.fault(value, &words))
             }
             None => {
@@ -169,12 +168,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A number, or the two between which it lies.
-    pub fn range(
-        &self,
-        key: &str,
-        within: (f32, f32),
-        place: &mut [f32; 2],
-    ) -> Result<(), Error> {
+    pub fn range(&self, key: &str, within: (f32, f32), place: &mut [f32; 2]) -> Result<(), Error> {
         let Some(value) = self.get(key) else { return Ok(()) };
         let Some(items) = value.items() else {
             *place = [self.number_of(key, value, within)?; 2];
@@ -317,9 +311,9 @@ impl<'a> Fields<'a> {
             let block = Fields::open(self.path, self.what, value, &["points", "shape"])?;
             let table: Vec<(&str, usize)> = CURVE_SHAPES.into_iter().zip(0..).collect();
             shape = block.choice("shape", &table)?.unwrap_or(0);
-            list = block.get("points").ok_or_else(|| {
-                self.fault(value, &format!("the curve '{key}' has no 'points'"))
-            })?;
+            list = block
+                .get("points")
+                .ok_or_else(|| self.fault(value, &format!("the curve '{key}' has no 'points'")))?;
         }
         let fault = |at: Value| {
             let words = format!("'{key}' must be a list of points, each {form}");

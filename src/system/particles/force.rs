@@ -10,11 +10,23 @@ pub const WAVES: usize = 6;
 /// A force in one step, in the space in which the particles move.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Push {
-    Attractor { at: [f32; 3], reach: Reach },
-    Vortex { at: [f32; 3], axis: [f32; 3], reach: Reach },
-    Turbulence { waves: [Wave; WAVES] },
+    Attractor {
+        at: [f32; 3],
+        reach: Reach,
+    },
+    Vortex {
+        at: [f32; 3],
+        axis: [f32; 3],
+        reach: Reach,
+    },
+    Turbulence {
+        waves: [Wave; WAVES],
+    },
     /// Draws velocities towards its own, by a part of the difference.
-    Wind { velocity: [f32; 3], part: f32 },
+    Wind {
+        velocity: [f32; 3],
+        part: f32,
+    },
 }
 
 /// How strong something is at a distance: what it adds in one step.

@@ -124,11 +124,7 @@ impl Look {
             flipbook_random: it.flipbook_random > 0,
             seed: mix(emitter.index as u32 + 1),
             flat: emitter.flat,
-            rows: [
-                [x.x, y.x, z.x, at.x],
-                [x.y, y.y, z.y, at.y],
-                [x.z, y.z, z.z, at.z],
-            ],
+            rows: [[x.x, y.x, z.x, at.x], [x.y, y.y, z.y, at.y], [x.z, y.z, z.z, at.z]],
             glow: it.glow,
         }
     }

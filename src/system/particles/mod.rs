@@ -76,11 +76,8 @@ pub enum Orphaned {
 
 impl Orphaned {
     /// Every one with its word.
-    pub const ALL: [(&str, Orphaned); 3] = [
-        ("destroy", Orphaned::Destroy),
-        ("stop", Orphaned::Stop),
-        ("unlink", Orphaned::Unlink),
-    ];
+    pub const ALL: [(&str, Orphaned); 3] =
+        [("destroy", Orphaned::Destroy), ("stop", Orphaned::Stop), ("unlink", Orphaned::Unlink)];
 }
 
 /// The node that an effect hangs on.

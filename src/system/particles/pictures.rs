@@ -59,8 +59,9 @@ fn falling(x: f32, y: f32) -> f32 {
 }
 
 fn soft(x: f32, y: f32) -> f32 {
-    let near = falling(x, y);
-    near * near * (3.0 - 2.0 * near)
+    // A bell: eyes see light by its logarithm, and anything steeper as a disc.
+    let bell = |squared: f32| (-4.5 * squared).exp();
+    (bell(x * x + y * y) - bell(1.0)) / (1.0 - bell(1.0))
 }
 
 fn spark(x: f32, y: f32) -> f32 {

@@ -11,8 +11,7 @@ pub struct Pose {
 }
 
 impl Pose {
-    pub const IDENTITY: Pose =
-        Pose { position: Vec3::ZERO, rotation: Quat::IDENTITY, scale: 1.0 };
+    pub const IDENTITY: Pose = Pose { position: Vec3::ZERO, rotation: Quat::IDENTITY, scale: 1.0 };
 
     /// The pose of a matrix; its scale is the mean of the three.
     pub fn of(matrix: &Mat4) -> Pose {

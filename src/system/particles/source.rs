@@ -103,10 +103,8 @@ pub fn parse(path: &str, root: Value) -> Result<EffectData, Error> {
     })?;
     let entries: Vec<_> = entries.collect();
     if entries.is_empty() || entries.len() > EMITTERS_MAX {
-        let words = format!(
-            "it has {} emitters: 1 to {EMITTERS_MAX} (EMITTERS_MAX)",
-            entries.len()
-        );
+        let words =
+            format!("it has {} emitters: 1 to {EMITTERS_MAX} (EMITTERS_MAX)", entries.len());
         return Err(effect.fault(block, &words));
     }
     let names: Vec<&str> = entries.iter().map(|entry| entry.key).collect();
@@ -116,7 +114,11 @@ pub fn parse(path: &str, root: Value) -> Result<EffectData, Error> {
         let reading = Reading { path, names: &names, variables: &variables };
         emitters.push(reading.emitter(&what, entry.key, entry.value)?);
     }
-    check_circles(path, &emitters, &entries.iter().map(|entry| entry.value.line()).collect::<Vec<_>>())?;
+    check_circles(
+        path,
+        &emitters,
+        &entries.iter().map(|entry| entry.value.line()).collect::<Vec<_>>(),
+    )?;
     Ok(EffectData { emitters, variables, warm_seconds, culling })
 }
 
@@ -359,7 +361,10 @@ mod tests {
         check("bursts = [{ times = 3 }]", "'times' needs 'every'");
         check("on_death = { emitter = \"b\" }", "there is no emitter 'b'");
         check("max = 5000 trail = {}", "'max' must be at most 4096 (TRAIL_PARTICLES_MAX)");
-        check("forces = [{ type = \"vortx\" }]", "'type' cannot be 'vortx', did you mean 'vortex'?");
+        check(
+            "forces = [{ type = \"vortx\" }]",
+            "'type' cannot be 'vortx', did you mean 'vortex'?",
+        );
         check("bind = { rate = \"power\" }", "'rate' names the variable 'power', which is not");
         check("blend = \"ad\"", "'blend' cannot be 'ad', did you mean 'add'?");
     }

@@ -6,8 +6,17 @@ use super::source::Reading;
 use crate::foundation::sjson::{Kind, Value};
 use crate::foundation::{Error, Quat, suggest};
 
-const COLLISION_KEYS: [&str; 9] =
-    ["planes", "spheres", "boxes", "whiskers", "space", "bounce", "friction", "radius", "life_loss"];
+const COLLISION_KEYS: [&str; 9] = [
+    "planes",
+    "spheres",
+    "boxes",
+    "whiskers",
+    "space",
+    "bounce",
+    "friction",
+    "radius",
+    "life_loss",
+];
 const FLIPBOOK_KEYS: [&str; 5] = ["columns", "rows", "frames", "rate", "random"];
 const TRAIL_KEYS: [&str; 4] = ["points", "interval", "width", "heads"];
 
@@ -124,9 +133,8 @@ impl Reading<'_> {
         block.whole("columns", (1, FLIPBOOK_FRAMES_MAX), limit, &mut columns)?;
         block.whole("rows", (1, FLIPBOOK_FRAMES_MAX), limit, &mut rows)?;
         if columns * rows > FLIPBOOK_FRAMES_MAX {
-            let words = format!(
-                "{columns} by {rows} are more than {FLIPBOOK_FRAMES_MAX} frames ({limit})"
-            );
+            let words =
+                format!("{columns} by {rows} are more than {FLIPBOOK_FRAMES_MAX} frames ({limit})");
             return Err(block.fault_here(&words));
         }
         let mut frames = columns * rows;
@@ -185,7 +193,8 @@ impl Reading<'_> {
 }
 
 fn force(fields: &Fields, value: Value) -> Result<Force, Error> {
-    let all = ["type", "strength", "position", "radius", "falloff", "axis", "size", "speed", "velocity"];
+    let all =
+        ["type", "strength", "position", "radius", "falloff", "axis", "size", "speed", "velocity"];
     let any = fields.inner(value, "a force", &all)?;
     let Some(kind) = any.choice("type", ForceKind::ALL)? else {
         return Err(any.fault_here("a force needs a 'type': type = \"vortex\""));

@@ -125,16 +125,19 @@ fn a_moving_effect_spawns_along_its_way() {
     // 360 a second, of which half is taken along.
     assert!(new.iter().all(|(_, velocity)| (velocity.x - 180.0).abs() < 0.01));
     // Each was born on the way, and has gone on since.
-    let born: Vec<f32> = new.iter().enumerate().map(|(i, (at, _))| {
-        at.x - 3.0 * (1.0 - (i + 1) as f32 / 100.0)
-    }).collect();
+    let born: Vec<f32> = new
+        .iter()
+        .enumerate()
+        .map(|(i, (at, _))| at.x - 3.0 * (1.0 - (i + 1) as f32 / 100.0))
+        .collect();
     assert!(born.windows(2).all(|pair| pair[1] > pair[0]), "{born:?}");
     assert!(born[0] < 0.2 && born[99] > 5.8);
 }
 
 #[test]
 fn local_particles_stay_with_their_effect() {
-    let text = emitter("space = \"local\" bursts = [{ count = 10 }] lifetime = 9 gravity = [0, 0, -6]");
+    let text =
+        emitter("space = \"local\" bursts = [{ count = 10 }] lifetime = 9 gravity = [0, 0, -6]");
     let mut play = play(&text, false, 1);
     let turned = Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
     play.particles.effect(play.id).pose =
@@ -331,7 +334,8 @@ fn a_stretched_particle_lies_along_its_way() {
     play.steps(1);
     let [one] = drawn(&play)[..] else { panic!() };
     let xs = [0, 2, 4, 6].map(|i| one.corners[i]);
-    let wide = xs.iter().fold(f32::MIN, |a, b| a.max(*b)) - xs.iter().fold(f32::MAX, |a, b| a.min(*b));
+    let wide =
+        xs.iter().fold(f32::MIN, |a, b| a.max(*b)) - xs.iter().fold(f32::MAX, |a, b| a.min(*b));
     assert!((wide - 12.0).abs() < 0.01, "{one:?}");
 }
 

@@ -290,6 +290,11 @@ impl Physics {
         self.body_mut(body).set_next_kinematic_position(pose);
     }
 
+    /// Takes a body out of the simulation where it is; it stays there.
+    pub fn halt(&mut self, body: BodyId) {
+        self.body_mut(body).set_enabled(false);
+    }
+
     /// The owners of all that touches a body, sorted and each once.
     pub fn touching(&self, body: BodyId) -> Vec<Owner> {
         let mut owners = Vec::new();

@@ -39,6 +39,24 @@ pub enum Shape {
     Plane {
         normal: Vec3,
     },
+    /// One of the others, made once for many bodies.
+    Solid(Solid),
+}
+
+/// A shape that is made, ready to be shared.
+#[derive(Clone)]
+pub struct Solid(SharedShape);
+
+impl PartialEq for Solid {
+    fn eq(&self, other: &Solid) -> bool {
+        std::sync::Arc::ptr_eq(&self.0.0, &other.0.0)
+    }
+}
+
+impl std::fmt::Debug for Solid {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Solid")
+    }
 }
 
 impl Shape {
@@ -83,6 +101,7 @@ impl Shape {
                     None => Ok(()),
                 }
             }
+            Shape::Solid(_) => Ok(()),
             Shape::Plane { normal } => match normal.try_normalize() {
                 Some(_) => Ok(()),
                 None => Err(crate::error!("the plane's normal must not be zero")),
@@ -121,7 +140,11 @@ impl Shape {
             Shape::Mesh { points, triangles } => {
                 Ok(Shape::Mesh { points: all(points), triangles: triangles.clone() })
             }
-            Shape::Plane { normal } => Ok(Shape::Plane { normal: *normal }),
+            Shape::Plane { .. } => Ok(self.clone()),
+            Shape::Solid(_) => match scale == Vec3::ONE {
+                true => Ok(self.clone()),
+                false => Err(crate::error!("a shape that is made keeps its size")),
+            },
         }
     }
 
@@ -147,7 +170,16 @@ impl Shape {
                     .map_err(|fault| crate::error!("the mesh cannot be collided with: {fault}"))?
             }
             Shape::Plane { normal } => ColliderBuilder::new(SharedShape::halfspace(*normal)),
+            Shape::Solid(Solid(shape)) => ColliderBuilder::new(shape.clone()),
         })
+    }
+
+    /// The same, made once for many bodies: hulls and meshes take time.
+    ///
+    /// # Errors
+    /// It cannot be.
+    pub fn solid(&self) -> Result<Shape, Error> {
+        Ok(Shape::Solid(Solid(self.shared()?)))
     }
 
     pub(super) fn shared(&self) -> Result<SharedShape, Error> {

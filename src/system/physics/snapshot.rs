@@ -81,7 +81,10 @@ impl Physics {
         }
         for (handle, body) in old.bodies.iter() {
             let same = self.world.bodies.get(handle);
-            if body.user_data == 0 || same.is_some_and(|known| known.user_data == body.user_data) {
+            if body.user_data == 0
+                || gone(body.user_data)
+                || same.is_some_and(|known| known.user_data == body.user_data)
+            {
                 continue;
             }
             let shapes = body.colliders().iter().filter_map(|shape| old.colliders.get(*shape));

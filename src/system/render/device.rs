@@ -21,6 +21,8 @@ pub struct Device {
     pub about: Adapter,
     pub limits: wgpu::Limits,
     pub timestamps: bool,
+    /// Whether a draw call can say where its vertices begin.
+    pub base_vertex: bool,
     /// Graphics interfaces whose arrays of pictures need two layers at least.
     pub two_layers: bool,
     instance: wgpu::Instance,
@@ -257,9 +259,21 @@ fn start(candidate: Candidate, choice: Choice) -> Result<Opened, Error> {
         )
     });
     let timestamps = features.contains(wgpu::Features::TIMESTAMP_QUERY);
+    let flags = adapter.get_downlevel_capabilities().flags;
+    let base_vertex = flags.contains(wgpu::DownlevelFlags::BASE_VERTEX);
     let two_layers = info.backend == wgpu::Backend::Gl;
-    let device =
-        Device { device, queue, about, limits, timestamps, two_layers, instance, adapter, faults };
+    let device = Device {
+        device,
+        queue,
+        about,
+        limits,
+        timestamps,
+        base_vertex,
+        two_layers,
+        instance,
+        adapter,
+        faults,
+    };
     Ok(Opened { device, surface, note })
 }
 
@@ -318,12 +332,14 @@ impl Device {
         flags.contains(wgpu::DownlevelFlags::SURFACE_VIEW_FORMATS)
     }
 
-    /// Whether a format can be drawn onto and blended, with so many samples for each pixel.
+    /// Whether a format can be drawn onto, blended and then read, with so many samples for each
+    /// pixel. Through GL, wgpu makes pictures of several samples that cannot be read.
     pub fn draws_onto(&self, format: wgpu::TextureFormat, samples: u32) -> bool {
         let able = self.adapter.get_texture_format_features(format);
         able.allowed_usages.contains(wgpu::TextureUsages::RENDER_ATTACHMENT)
             && able.flags.contains(wgpu::TextureFormatFeatureFlags::BLENDABLE)
-            && (samples == 1 || able.flags.sample_count_supported(samples))
+            && (samples == 1
+                || able.flags.sample_count_supported(samples) && self.about.backend != "GL")
     }
 
     /// Another surface for a window, where the first was lost.

@@ -1,8 +1,8 @@
 //! The renderer: takes packets and shows them in a window or a picture. Home of wgpu. Knows no
 //! scripts, no files and no other system; whoever owns it hands it packets and drains its events.
 //!
-//! A packet's views are drawn by passes: the world's scene, planned in `scene/` and drawn by `lit/`,
-//! its Guis, with a depth buffer, then the Guis over it.
+//! A packet's views are drawn by passes: the world's scene, planned in `scene/` and drawn by
+//! `lit/`, its Guis, with a depth buffer, then the Guis over it.
 //! `shader/` puts shaders together and checks them.
 
 mod batches;

@@ -3,6 +3,7 @@
 
 use super::painter::{Command, Painter};
 use super::{Event, Statistics};
+use crate::foundation::memory::Owner;
 use crate::packet::Packet;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -60,6 +61,7 @@ impl Thread {
         let shared: Arc<Shared> = Arc::default();
         let theirs = Arc::clone(&shared);
         let run = move || {
+            Owner::of_thread("renderer");
             let mut painter = painter;
             let run = AssertUnwindSafe(|| work(&theirs, &mut painter));
             let outcome = std::panic::catch_unwind(run);
@@ -142,7 +144,10 @@ fn work(shared: &Shared, painter: &mut Painter) {
             painter.command(command);
         }
         let Some(mut packet) = packet else { continue };
-        painter.packet(&packet);
+        {
+            crate::scope!("draw");
+            painter.packet(&packet);
+        }
         packet.clear();
         let mut state = shared.lock();
         state.done += 1;

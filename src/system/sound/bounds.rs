@@ -302,10 +302,35 @@ mod tests {
             }
         }
         packets.iter().for_each(|packet| samples += vorbis.packet(packet));
-        assert_eq!((vorbis.rate, vorbis.modes.len()), (24_000, 2));
+        // At this rate the encoder has blocks of one size.
+        assert_eq!((vorbis.rate, vorbis.modes), (24_000, vec![512]));
         // Half a second, and what the last blocks are longer than it.
         assert!((12_000..14_500).contains(&samples), "{samples}");
         assert!(ogg_fits(bytes));
+    }
+
+    #[test]
+    fn modes_are_read_from_the_end_of_their_head() {
+        let mut bits: Vec<bool> = (0..90).map(|i| i % 3 == 0).collect();
+        let mut add = |value: u32, count: u32| {
+            bits.extend((0..count).map(|i| value >> i & 1 == 1));
+        };
+        add(2, 6);
+        for (long, mapping) in [(0, 0), (1, 1), (0, 2)] {
+            [(long, 1), (0, 16), (0, 16), (mapping, 8)].iter().for_each(|(v, n)| add(*v, *n));
+        }
+        add(1, 1);
+        let bytes: Vec<u8> = bits
+            .chunks(8)
+            .map(|bits| bits.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit)))
+            .collect();
+        assert_eq!(modes(&bytes), Some(vec![false, true, false]));
+        assert_eq!(modes(&bytes[..5]), None);
+        let mut vorbis = Vorbis { rate: 48_000, modes: Vec::new(), sizes: [256, 2048] };
+        vorbis.packet(&[b"\x05vorbis", &bytes[..]].concat());
+        let samples = [0b000, 0b010, 0b100, 0b110, 0b001].map(|first| vorbis.packet(&[first]));
+        // A mode that there is not is as long as can be; what is no audio has no samples.
+        assert_eq!(samples, [128, 1024, 128, 1024, 0]);
     }
 
     #[test]

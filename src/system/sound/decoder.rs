@@ -8,6 +8,7 @@ use crate::foundation::log;
 use kira::sound::streaming::StreamingSoundHandle;
 use kira::sound::{FromFileError, Sound, SoundData};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// The most recordings that are decoded while they play: each has a thread of its own.
@@ -38,14 +39,29 @@ pub struct Decoder {
     answers: Receiver<Answer>,
     /// Streams were asked for so often.
     tickets: u64,
-    /// Each stream that is there holds one.
-    places: Arc<()>,
+    /// How many streams there are.
+    places: Arc<AtomicU32>,
 }
 
-/// A stream's place among the [`STREAMS_MAX`], until it is dropped.
-#[derive(Clone)]
+/// A stream's place among the [`STREAMS_MAX`], until it leaves it or is dropped.
 pub struct Place {
-    _place: Arc<()>,
+    taken: Arc<AtomicU32>,
+    left: AtomicBool,
+}
+
+impl Place {
+    /// Gives the place back. The mixer keeps what has ended until it is given something new.
+    pub fn leave(&self) {
+        if !self.left.swap(true, Ordering::Relaxed) {
+            self.taken.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.leave();
+    }
 }
 
 impl Decoder {
@@ -53,7 +69,7 @@ impl Decoder {
         let (answer, answers) = channel();
         let wholes = thread("sound decoder", answer.clone());
         let streams = thread("sound streams", answer);
-        Decoder { wholes, streams, answers, tickets: 0, places: Arc::new(()) }
+        Decoder { wholes, streams, answers, tickets: 0, places: Arc::default() }
     }
 
     /// Has a recording decoded as a whole.
@@ -71,12 +87,13 @@ impl Decoder {
         self.tickets += 1;
         let start = Box::new(start.clone());
         let _ = self.streams.send(Request::Stream(self.tickets, file.clone(), start));
-        Some((self.tickets, Place { _place: self.places.clone() }))
+        self.places.fetch_add(1, Ordering::Relaxed);
+        Some((self.tickets, Place { taken: self.places.clone(), left: AtomicBool::new(false) }))
     }
 
     /// How many streams there are.
     pub fn streams(&self) -> usize {
-        Arc::strong_count(&self.places) - 1
+        self.places.load(Ordering::Relaxed) as usize
     }
 
     /// What came since this was asked last.

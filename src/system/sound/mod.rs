@@ -11,7 +11,7 @@ pub mod bus;
 pub mod choose;
 pub mod clock;
 pub mod curve;
-mod decoder;
+pub mod decoder;
 pub mod definition;
 pub mod device;
 pub mod explain;
@@ -239,6 +239,11 @@ impl Sounds {
         if let Some(output) = &mut self.output {
             output.pull(samples);
         }
+    }
+
+    /// How many recordings are decoded while they play, or are about to.
+    pub fn streams(&self) -> usize {
+        self.output.as_ref().map_or(0, Output::streams)
     }
 
     /// How a live device is, where there is one.

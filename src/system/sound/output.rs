@@ -17,7 +17,9 @@ use kira::effect::reverb::ReverbBuilder;
 use kira::sound::FromFileError;
 use kira::sound::streaming::StreamingSoundHandle;
 use kira::track::{TrackBuilder, TrackHandle};
-use kira::{AudioManager, AudioManagerSettings, Capacities, Decibels, Mix as Blend, Tween};
+use kira::{
+    AudioManager, AudioManagerSettings, Capacities, Decibels, Mix as Blend, StartTime, Tween,
+};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -32,6 +34,18 @@ struct Slot {
     stream: Option<StreamingSoundHandle<FromFileError>>,
     /// It never ends by itself.
     repeats: bool,
+}
+
+impl Slot {
+    /// Ends it, in so many seconds.
+    fn stop(&mut self, seconds: f32) {
+        self.control.stop(seconds);
+        if let Some(stream) = &mut self.stream {
+            // When it cannot be heard any more, it ends its thread.
+            let start_time = StartTime::Delayed(Duration::from_secs_f32(seconds));
+            stream.stop(Tween { start_time, ..Tween::default() });
+        }
+    }
 }
 
 /// A start that waits for its recording.
@@ -163,10 +177,10 @@ impl Output {
                 Command::Forget { part } => {
                     self.waiting.retain(|waiting| waiting.start.part != *part);
                     // The rest of what ends by itself is heard; nothing else would end a loop.
-                    if let Some(slot) = self.take_slot(*part)
+                    if let Some(mut slot) = self.take_slot(*part)
                         && slot.repeats
                     {
-                        slot.control.stop(CUT_SECONDS);
+                        slot.stop(CUT_SECONDS);
                     }
                 }
                 Command::Bus { bus, gain } => {
@@ -267,7 +281,7 @@ impl Output {
             Ok(Stream { sound, mut handle }) => {
                 // It may have been changed since it was asked for.
                 handle.set_playback_rate(f64::from(start.mix.rate), Tween::default());
-                self.play(&start, Source::Stream { sound, _place: place }, Some(handle), paused);
+                self.play(&start, Source::Stream { sound, place }, Some(handle), paused);
             }
             Err(words) => {
                 let name = &library.recordings[start.recording as usize].name;
@@ -363,8 +377,8 @@ impl Output {
 
     fn stop(&mut self, part: u32, seconds: f32) {
         self.waiting.retain(|waiting| waiting.start.part != part);
-        if let Some(slot) = self.take_slot(part) {
-            slot.control.stop(seconds);
+        if let Some(mut slot) = self.take_slot(part) {
+            slot.stop(seconds);
         }
     }
 }

@@ -80,7 +80,7 @@ pub enum Source {
     /// A decoded recording.
     Whole(Whole),
     /// One that is decoded while it plays, at its own rate; and its place among those.
-    Stream { sound: Box<dyn Sound>, _place: Place },
+    Stream { sound: Box<dyn Sound>, place: Place },
 }
 
 /// A decoded recording, and where in it.
@@ -258,6 +258,7 @@ impl Sound for Player {
         let waiting = !before.is_empty() && out.is_empty();
         if waiting || (state == PAUSE && self.gate == 0.0) {
             self.finished |= state == STOP;
+            self.leave();
             out.fill(Frame::ZERO);
             return;
         }
@@ -280,6 +281,7 @@ impl Sound for Player {
         if let Source::Stream { sound, .. } = &self.playing.source {
             self.finished |= sound.finished();
         }
+        self.leave();
     }
 
     fn finished(&self) -> bool {
@@ -288,6 +290,15 @@ impl Sound for Player {
 }
 
 impl Player {
+    /// Gives back what only those take that play.
+    fn leave(&self) {
+        if let Source::Stream { place, .. } = &self.playing.source
+            && self.finished
+        {
+            place.leave();
+        }
+    }
+
     /// Filter, volume, and the gate of pause and stop.
     fn shape(&mut self, out: &mut [Frame], dt: f64, target: Mix, state: u32) {
         if !self.filters && target.cutoff_hz < OPEN_HZ {
@@ -321,6 +332,8 @@ impl Player {
             *frame = Frame { left: frame.left * left * gate, right: frame.right * right * gate };
         }
         (self.mix.left, self.mix.right, self.gate) = (left, right, gate);
-        self.finished |= state == STOP && gate == 0.0;
+        // A stream ends by itself when it was stopped, and its thread with it.
+        let whole = matches!(self.playing.source, Source::Whole(_));
+        self.finished |= whole && state == STOP && gate == 0.0;
     }
 }

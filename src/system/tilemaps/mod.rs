@@ -32,8 +32,8 @@ pub const TILEMAPS_MAX: usize = 1024;
 /// The most tiles of one layer.
 pub const TILES_MAX: usize = 1 << 22;
 
-/// The bits of a tile that turn it: left and right, top and bottom, and along its diagonal, which is
-/// done first. The others are its number.
+/// The bits of a tile that turn it: left and right, top and bottom, and along its diagonal, which
+/// is done first. The others are its number.
 pub const FLIP_X: u32 = 1 << 31;
 pub const FLIP_Y: u32 = 1 << 30;
 pub const FLIP_DIAGONAL: u32 = 1 << 29;

@@ -74,21 +74,22 @@ impl Line {
         &self.history
     }
 
-    /// Takes bytes as a terminal sends them; what they ask, in order.
-    pub fn take(&mut self, bytes: &[u8]) -> Vec<Asked> {
+    /// Takes bytes as a terminal sends them, for [`Line::next`].
+    pub fn take(&mut self, bytes: &[u8]) {
         self.pending.extend_from_slice(bytes);
-        let mut asked = Vec::new();
-        let pending = std::mem::take(&mut self.pending);
-        let mut at = 0;
-        while at < pending.len() {
-            let Some((key, length)) = key(&pending[at..]) else {
-                self.pending = pending[at..].to_vec();
-                break;
-            };
-            at += length;
-            asked.extend(self.press(key));
+    }
+
+    /// Goes on with the bytes that were taken, up to the next key that asks something: what comes
+    /// after it may depend on the answer.
+    pub fn next(&mut self) -> Option<Asked> {
+        while let Some((key, length)) = key(&self.pending) {
+            self.pending.drain(..length);
+            let asked = self.press(key);
+            if asked.is_some() {
+                return asked;
+            }
         }
-        asked
+        None
     }
 
     /// A key that is waited for does not come: an escape alone.
@@ -284,6 +285,7 @@ mod tests {
     /// The text after some keys, with `|` where the cursor is.
     fn check(line: &mut Line, keys: &str, wanted: &str) {
         line.take(keys.as_bytes());
+        assert_eq!(line.next(), None);
         let mut letters = line.letters.clone();
         letters.insert(line.cursor, '|');
         assert_eq!(letters.into_iter().collect::<String>(), wanted, "{keys:?}");
@@ -304,26 +306,26 @@ mod tests {
     #[test]
     fn a_key_that_comes_in_pieces_is_one() {
         let mut line = Line::default();
-        assert!(line.take("é🦀".as_bytes()).is_empty());
-        for byte in "\x1b[1;5D".bytes() {
-            line.take(&[byte]);
-        }
-        for byte in "ö".bytes() {
-            line.take(&[byte]);
+        for piece in ["é🦀", "\x1b[1;5D", "ö"] {
+            for byte in piece.bytes() {
+                line.take(&[byte]);
+                assert_eq!(line.next(), None);
+            }
         }
         assert_eq!(line.text(), "öé🦀");
         line.take(b"\x1b");
+        assert_eq!(line.next(), None);
         line.settle();
-        line.take(b"x");
-        assert_eq!(line.text(), "öxé🦀");
+        check(&mut line, "x", "öx|é🦀");
     }
 
     #[test]
     fn what_was_typed_before_comes_back_and_what_was_being_typed_too() {
         let mut line = Line::new(vec!["one".into()]);
-        assert_eq!(line.take(b"two\r"), [Asked::Line("two".into())]);
-        assert_eq!(line.take(b"two\r"), [Asked::Line("two".into())]);
-        assert_eq!(line.take(b"  \r"), [Asked::Line("  ".into())]);
+        line.take(b"two\rtwo\r  \r");
+        for wanted in ["two", "two", "  "] {
+            assert_eq!(line.next(), Some(Asked::Line(wanted.into())));
+        }
         assert_eq!(line.history(), ["one", "two"]);
         check(&mut line, "thr\x1b[A", "two|");
         check(&mut line, "\x1b[A\x1b[A", "one|");
@@ -333,11 +335,14 @@ mod tests {
     #[test]
     fn keys_ask_for_words_and_for_the_end() {
         let mut line = Line::default();
-        assert_eq!(line.take(b"Unit.lo\t"), [Asked::Complete("Unit.lo".into())]);
+        line.take(b"Unit.lo\t(u)");
+        assert_eq!(line.next(), Some(Asked::Complete("Unit.lo".into())));
         line.complete("lo", "local_position");
-        assert_eq!(line.text(), "Unit.local_position");
-        assert_eq!(line.take(b"\x03"), []);
-        assert_eq!(line.take(b"\x0c\x04"), [Asked::Clear, Asked::End]);
-        assert_eq!(line.take(b"\x03"), [Asked::End]);
+        check(&mut line, "", "Unit.local_position(u)|");
+        check(&mut line, "\x03", "|");
+        line.take(b"\x0c\x04");
+        assert_eq!((line.next(), line.next()), (Some(Asked::Clear), Some(Asked::End)));
+        line.take(b"\x03");
+        assert_eq!(line.next(), Some(Asked::End));
     }
 }

@@ -76,7 +76,7 @@ impl PhysicsTables {
             (units.scene.world_position(row, node), units.scene.world_rotation(row, node));
         check_place(position).map_err(named)?;
         let physics = self.parts(unit).expect("it was made").physics;
-        let parts = self.shapes(spec, &resource.name, scale, mesh_of).map_err(named)?;
+        let parts = self.shapes(spec, scale, mesh_of).map_err(named)?;
         let properties = self.properties_now();
         let filter = properties.filter(&spec.filter).map_err(named)?;
         let filter = properties.filters[filter].1;
@@ -89,9 +89,8 @@ impl PhysicsTables {
 
     /// The shapes of an actor, with its materials, in the size that its node has.
     fn shapes(
-        &self,
+        &mut self,
         spec: &ActorSpec,
-        unit: &str,
         scale: Vec3,
         mesh_of: &mut MeshOf,
     ) -> Result<Vec<Part>, Error> {
@@ -106,19 +105,28 @@ impl PhysicsTables {
         part.friction = spec.friction.unwrap_or(part.friction);
         part.restitution = spec.restitution.unwrap_or(part.restitution);
         part.density = spec.density.unwrap_or(part.density);
-        let one = |shape: &super::spec::ShapeSpec, mesh_of: &mut MeshOf| -> Result<Part, Error> {
+        let mut parts = Vec::with_capacity(spec.shapes.len());
+        for shape in &spec.shapes {
             let made = match &shape.form {
-                Form::Given(shape) => shape.clone(),
-                Form::Model { mesh, hull } => model_shape(mesh_of(unit, mesh)?, *hull),
+                Form::Given(shape) if scale == Vec3::ONE => shape.clone(),
+                Form::Given(shape) => shape.scaled(scale)?,
+                Form::Model { mesh, hull } => {
+                    let key = (mesh.clone(), *hull, scale.to_array().map(f32::to_bits));
+                    match self.solids.get(&key) {
+                        Some(known) => known.clone(),
+                        None => {
+                            let made = model_shape(mesh_of(mesh)?, *hull).scaled(scale)?;
+                            let made = made.solid()?;
+                            self.solids.insert(key, made.clone());
+                            made
+                        }
+                    }
+                }
             };
-            Ok(Part {
-                shape: if scale == Vec3::ONE { made } else { made.scaled(scale)? },
-                position: shape.position * scale,
-                rotation: shape.rotation,
-                ..part
-            })
-        };
-        spec.shapes.iter().map(|shape| one(shape, mesh_of)).collect()
+            let (position, rotation) = (shape.position * scale, shape.rotation);
+            parts.push(Part { shape: made, position, rotation, ..part });
+        }
+        Ok(parts)
     }
 
     /// Makes an actor that belongs to no unit.

@@ -15,7 +15,7 @@ pub use fields::Fault;
 pub use joints::Joint;
 pub use movers::Mover;
 pub use properties::{DEFAULT, NAME, PHYSICS_PROPERTIES, Properties};
-pub use spec::{ActorSpec, JointSpec, MoverSpec, PHYSICS, SLOPE_MAX, UnitPhysics};
+pub use spec::{ActorSpec, JointSpec, MoverSpec, PHYSICS, SLOPE_MAX, UnitPhysics, of_extras};
 
 use super::WorldId;
 use super::unit::{UnitId, Units};
@@ -83,7 +83,7 @@ struct Parts {
 }
 
 /// A mesh of a model, for shapes that are made of it: points, and triangles of them.
-pub type MeshOf<'a> = dyn FnMut(&str, &str) -> Result<MeshPoints, Error> + 'a;
+pub type MeshOf<'a> = dyn FnMut(&str) -> Result<MeshPoints, Error> + 'a;
 /// Points and triangles.
 pub type MeshPoints = (Vec<Vec3>, Vec<[u32; 3]>);
 
@@ -98,6 +98,9 @@ pub struct PhysicsTables {
     parts: Vec<Option<Box<Parts>>>,
     /// What units' resources say, by their names.
     specs: HashMap<String, (Arc<UnitResource>, Arc<UnitPhysics>)>,
+    /// Shapes of models' meshes: by the mesh, whether its hull is meant, and the bits of the scale.
+    /// Emptied when a model changes.
+    pub solids: HashMap<(String, bool, [u32; 3]), Shape>,
     /// Those of the game, once they were asked for.
     pub properties: Option<Arc<Properties>>,
     /// Room for a step's lists.
@@ -133,6 +136,7 @@ impl Default for PhysicsTables {
             snapshots: Slots::new(Kind::PhysicsSnapshot, SNAPSHOTS_MAX),
             parts: Vec::new(),
             specs: HashMap::new(),
+            solids: HashMap::new(),
             properties: None,
             moved: Vec::new(),
         }

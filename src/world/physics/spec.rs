@@ -409,7 +409,7 @@ fn upright(kind: &str, radius: f32, height: f32) -> Option<Form> {
 
 /// A hull or a mesh: of points, or of the unit's model.
 fn formed(fields: &Fields, hull: bool, what: &str) -> Result<Form, Fault> {
-    if let Some(mesh) = fields.text("mesh", "the name of a mesh of the unit's model")? {
+    if let Some(mesh) = fields.text("mesh", "the name of a model or of one of its meshes, as models/chest/lid")? {
         if fields.has("points") {
             let words = format!("{what} has both 'mesh' and 'points': say one of them");
             return Err(Fault::new(words).under("mesh"));
@@ -529,6 +529,25 @@ impl JointSpec {
             collides: fields.boolean("collides")?.unwrap_or(false),
         })
     }
+}
+
+/// The actor that a model's node says it is, by its extra value `physics`: the fields of an actor,
+/// or only its type. Without a shape it is the node's mesh: the hull of it where it moves.
+pub fn of_extras(extra: &Tree, node: &str, mesh: Option<String>) -> Tree {
+    let text = |text: &str| Tree::String(text.to_string());
+    let mut fields = match extra {
+        Tree::Object(fields) => fields.clone(),
+        Tree::String(_) => vec![("type".to_string(), extra.clone())],
+        // What is neither is wrong, and the unit says so when it is spawned.
+        other => return Tree::Object(vec![(node.to_string(), other.clone())]),
+    };
+    let has = |key: &str| fields.iter().any(|(known, _)| known == key);
+    if let Some(mesh) = mesh.filter(|_| !has("shape") && !has("shapes")) {
+        let still = fields.iter().any(|(key, value)| key == "type" && *value == text("static"));
+        fields.push(("shape".to_string(), text(if still { "mesh" } else { "convex" })));
+        fields.push(("mesh".to_string(), text(&mesh)));
+    }
+    Tree::Object(vec![(node.to_string(), Tree::Object(fields))])
 }
 
 /// The steepest slope that a mover may be set to climb.

@@ -2,8 +2,8 @@
 //! nodes follow the actors that moved by forces. The system `physics`.
 
 use super::{PhysicsTables, PhysicsWorldId, actor_of, actors::check_place};
-use crate::foundation::{Error, Quat, Vec3};
-use crate::system::physics::Motion;
+use crate::foundation::{Error, Quat, Vec3, log};
+use crate::system::physics::{Motion, PLACE_MAX};
 use crate::world::scene::SceneGraph;
 use crate::world::unit::Units;
 
@@ -91,6 +91,15 @@ impl PhysicsTables {
             let Some(actor) = actor_of(shown.owner).and_then(|id| actors.get_mut(id.0)) else {
                 continue;
             };
+            if check_place(shown.position).is_err() {
+                log::warning(&format!(
+                    "actor '{}' got farther than {PLACE_MAX} metres from the origin, and was \
+                     stopped there: destroy what leaves a level",
+                    actor.name
+                ));
+                world.simulation.halt(actor.body);
+                continue;
+            }
             actor.shown = (shown.position, shown.rotation);
             if let Some(unit) = actor.unit {
                 scene.place(unit.row(), actor.node as usize, shown.position, shown.rotation);

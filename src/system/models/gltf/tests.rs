@@ -252,7 +252,9 @@ fn what_cannot_be_read_says_so() {
     check(draco, "it cannot be read without the extension KHR_draco, which is not known here");
     // What is nested without end is no data for the game; nobody falls over it.
     let deep = ["[", "]"].map(|end| end.repeat(20_000)).concat();
-    let scene = format!("{{\"asset\":{{\"version\":\"2.0\"}},\"scenes\":[{{\"nodes\":[],\"extras\":{deep}}}]}}");
+    let scene = format!(
+        "{{\"asset\":{{\"version\":\"2.0\"}},\"scenes\":[{{\"nodes\":[],\"extras\":{deep}}}]}}"
+    );
     assert_eq!(imported(scene.into_bytes()).unwrap().0.extras, None);
 }
 
@@ -320,4 +322,55 @@ fn no_damage_makes_it_panic() {
         }
     }
     assert!(good > 100 && bad > 100, "{good} good, {bad} bad");
+}
+
+#[test]
+fn accessors_may_be_sparse_normalized_and_strided() {
+    // Three positions as normalized shorts with a stride of 8, of which a sparse part moves the
+    // second; coordinates as normalized bytes that the material scales and shifts.
+    let mut bytes: Vec<u8> = Vec::new();
+    for short in [0i16, 0, 0, 9, 32767, 0, 0, 9, 0, 32767, 0, 9] {
+        bytes.extend(short.to_le_bytes());
+    }
+    bytes.extend([1, 0, 0, 0]);
+    for short in [0i16, 0, -32767, 0] {
+        bytes.extend(short.to_le_bytes());
+    }
+    bytes.extend([0, 0, 255, 0, 0, 255, 0, 0]);
+    let text = r#"{"asset": {"version": "2.0"}, "extensionsRequired": ["KHR_mesh_quantization"],
+      "nodes": [{"mesh": 0}], "images": [{"uri": "chest.bin"}], "textures": [{"source": 0}],
+      "materials": [{"emissiveFactor": [1, 1, 1], "extensions": {"KHR_materials_unlit": {},
+        "KHR_materials_emissive_strength": {"emissiveStrength": 4}},
+        "alphaMode": "MASK", "pbrMetallicRoughness": {"baseColorTexture": {"index": 0,
+        "extensions": {"KHR_texture_transform": {"scale": [2, 3], "offset": [0.5, 0]}}}}}],
+      "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "TEXCOORD_0": 1}, "material": 0}]}],
+      "accessors": [
+        {"bufferView": 0, "componentType": 5122, "normalized": true, "count": 3, "type": "VEC3",
+          "sparse": {"count": 1, "indices": {"bufferView": 1, "componentType": 5121},
+            "values": {"bufferView": 2}}},
+        {"bufferView": 3, "componentType": 5121, "normalized": true, "count": 3, "type": "VEC2"}],
+      "bufferViews": [
+        {"buffer": 0, "byteLength": 24, "byteStride": 8},
+        {"buffer": 0, "byteOffset": 24, "byteLength": 4},
+        {"buffer": 0, "byteOffset": 28, "byteLength": 8},
+        {"buffer": 0, "byteOffset": 36, "byteLength": 6}],
+      "buffers": [{"byteLength": 44}]}"#;
+    let (model, pictures) = imported_beside(glb(text, &bytes), b"\x89PNG").unwrap();
+    let mesh = &model.meshes[0];
+    let positions: Vec<[f32; 3]> = mesh.vertices.iter().map(|vertex| vertex.position).collect();
+    assert_eq!(positions, [[0.0, -0.0, 0.0], [0.0, 1.0, 0.0], [0.0, -0.0, 1.0]]);
+    let uvs: Vec<[f32; 2]> = mesh.vertices.iter().map(|vertex| vertex.uv).collect();
+    assert_eq!(uvs, [[0.5, 0.0], [2.5, 0.0], [0.5, 3.0]]);
+    let surface = &model.surfaces[0];
+    assert!(surface.unlit);
+    assert_eq!(surface.emissive, [4.0; 3]);
+    assert_eq!(surface.alpha, crate::packet::mesh::Alpha::Mask(0.5));
+    assert_eq!(pictures[0].usage, Use::Color { opaque: false });
+    let wrong = text.replace("\"componentType\": 5121}", "\"componentType\": 5126}");
+    let fault = imported_beside(glb(&wrong, &bytes), b"\x89PNG").unwrap_err();
+    assert!(fault.contains("sparse"), "{fault}");
+    bytes[24] = 3;
+    let fault = imported_beside(glb(text, &bytes), b"\x89PNG").unwrap_err();
+    let words = "accessor 0 has 3 elements, and its sparse part changes element 3";
+    assert!(fault.ends_with(words), "{fault}");
 }

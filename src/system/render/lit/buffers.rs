@@ -1,4 +1,4 @@
-//! Scenes' data on the adapter: meshes, surfaces, draws, instances, particles, uniforms, and the
+//! Scenes' data on the adapter: surfaces, draws, instances, particles, uniforms, and the
 //! bind groups of textures. Copies no more than what changed; draws nothing.
 
 use super::super::device::Device;
@@ -9,7 +9,6 @@ use super::super::table::{Map, RangeList};
 use super::super::textures::{Textures, entry};
 use super::layouts::Layouts;
 use super::targets::Targets;
-use crate::packet::mesh::{Mesh, MeshChange};
 use crate::packet::texture::{Sampling, TextureSlot, Wrap};
 use bytemuck::{Pod, Zeroable};
 use std::num::NonZeroU64;
@@ -95,13 +94,6 @@ fn copy_changed<T: Pod>(
     (copied, grown)
 }
 
-/// A mesh on the adapter.
-pub struct MeshBuffers {
-    pub vertices: wgpu::Buffer,
-    pub indices: wgpu::Buffer,
-    pub format: wgpu::IndexFormat,
-}
-
 /// A scene on the adapter.
 struct SceneBuffers {
     draws: Growing,
@@ -111,7 +103,6 @@ struct SceneBuffers {
 
 /// Everything.
 pub struct Buffers {
-    pub meshes: Map<u32, MeshBuffers>,
     scenes: Map<u64, SceneBuffers>,
     surfaces: Growing,
     pub instances: Growing,
@@ -134,52 +125,12 @@ pub struct Buffers {
     scratch: Vec<u8>,
 }
 
-fn make_mesh(device: &Device, mesh: &Mesh) -> Result<MeshBuffers, String> {
-    let narrow = mesh.vertices.len() <= usize::from(u16::MAX);
-    let mut short: Vec<u16> = Vec::new();
-    if narrow {
-        short.extend(mesh.indices.iter().map(|index| *index as u16));
-        // Copies are of four bytes at a time.
-        short.resize(short.len().next_multiple_of(2), 0);
-    }
-    let indices: &[u8] =
-        if narrow { bytemuck::cast_slice(&short) } else { bytemuck::cast_slice(&mesh.indices) };
-    let vertices: &[u8] = bytemuck::cast_slice(&mesh.vertices);
-    let most = device.limits.max_buffer_size;
-    if vertices.len().max(indices.len()) as u64 > most {
-        let name = &device.about.name;
-        return Err(format!(
-            "it has {} vertices, and the adapter {name} takes {most} bytes in one buffer at most \
-             (max_buffer_size): split it",
-            mesh.vertices.len()
-        ));
-    }
-    let make = |bytes: &[u8], usage| {
-        let buffer = device.checked(|device| {
-            device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("mesh"),
-                size: bytes.len().max(4) as u64,
-                usage: usage | wgpu::BufferUsages::COPY_DST,
-                mapped_at_creation: false,
-            })
-        })?;
-        device.queue.write_buffer(&buffer, 0, bytes);
-        Ok::<_, String>(buffer)
-    };
-    Ok(MeshBuffers {
-        vertices: make(vertices, wgpu::BufferUsages::VERTEX)?,
-        indices: make(indices, wgpu::BufferUsages::INDEX)?,
-        format: if narrow { wgpu::IndexFormat::Uint16 } else { wgpu::IndexFormat::Uint32 },
-    })
-}
-
 impl Buffers {
     pub fn new(device: &Device) -> Buffers {
         use wgpu::BufferUsages as Usage;
         let make = |usage| Growing::new(device, usage, 0);
         let alignment = u64::from(device.limits.min_uniform_buffer_offset_alignment.max(256));
         Buffers {
-            meshes: Map::default(),
             scenes: Map::default(),
             surfaces: make(Usage::STORAGE),
             instances: make(Usage::VERTEX),
@@ -202,48 +153,6 @@ impl Buffers {
             stride: (size_of::<SceneUniform>() as u64).next_multiple_of(alignment),
             small_stride: alignment,
             scratch: Vec::new(),
-        }
-    }
-
-    /// Puts every mesh of a library on the adapter.
-    pub fn all_meshes(&mut self, device: &Device, library: &Library) -> Vec<(u32, String)> {
-        let mut refused = Vec::new();
-        for (slot, mesh) in library.meshes() {
-            self.put_mesh(device, slot, mesh, &mut refused);
-        }
-        refused
-    }
-
-    /// Follows changes of meshes that a library has taken over.
-    pub fn change_meshes(
-        &mut self,
-        device: &Device,
-        library: &Library,
-        changes: &[MeshChange],
-    ) -> Vec<(u32, String)> {
-        let mut refused = Vec::new();
-        for change in changes {
-            let (MeshChange::Put { slot, .. } | MeshChange::End { slot }) = change;
-            self.meshes.remove(&slot.0);
-            if let Some(mesh) = library.mesh(slot.0) {
-                self.put_mesh(device, slot.0, mesh, &mut refused);
-            }
-        }
-        refused
-    }
-
-    fn put_mesh(
-        &mut self,
-        device: &Device,
-        slot: u32,
-        mesh: &Mesh,
-        refused: &mut Vec<(u32, String)>,
-    ) {
-        match make_mesh(device, mesh) {
-            Ok(made) => {
-                self.meshes.insert(slot, made);
-            }
-            Err(words) => refused.push((slot, words)),
         }
     }
 

@@ -7,8 +7,6 @@ use super::super::timing::Timing;
 use super::pipelines::Key;
 use super::{Lit, PARTICLE_BYTES};
 
-const WHICH_BYTES: u64 = 8;
-
 /// What a view is encoded with.
 pub struct Frame<'a> {
     pub scenes: &'a Scenes,
@@ -21,7 +19,7 @@ pub struct Frame<'a> {
 struct Set {
     class: Option<Class>,
     set: Option<u32>,
-    mesh: Option<u32>,
+    page: Option<u32>,
 }
 
 impl Lit {
@@ -52,6 +50,7 @@ impl Lit {
         });
         let (group, offset) = self.buffers.scene(view.scene, index);
         to.set_bind_group(0, group, &[offset]);
+        to.set_vertex_buffer(1, self.buffers.instances.buffer.slice(..));
         let mut set = Set::default();
         for group in &frame.scenes.plans.groups[view.solid.clone()] {
             self.group(&mut to, &mut set, frame.scenes, group);
@@ -98,6 +97,7 @@ impl Lit {
                     if !std::mem::replace(&mut meshes_bound, true) {
                         let (scene, offset) = self.buffers.scene(view.scene, index);
                         to.set_bind_group(0, scene, &[offset]);
+                        to.set_vertex_buffer(1, self.buffers.instances.buffer.slice(..));
                         set = Set::default();
                     }
                     self.group(to, &mut set, frame.scenes, group);
@@ -154,6 +154,7 @@ impl Lit {
         });
         let (group, offset) = self.buffers.map(view.scene, number);
         to.set_bind_group(0, group, &[offset]);
+        to.set_vertex_buffer(1, self.buffers.instances.buffer.slice(..));
         let mut set = Set::default();
         for group in &frame.scenes.plans.groups[shadow.groups.clone()] {
             self.group(&mut to, &mut set, frame.scenes, group);
@@ -163,9 +164,8 @@ impl Lit {
     /// One draw call.
     fn group(&self, to: &mut wgpu::RenderPass, set: &mut Set, scenes: &Scenes, group: &Group) {
         let key: &BatchKey = scenes.library.batch(group.batch);
-        let (Some(buffers), Some(mesh)) =
-            (self.buffers.meshes.get(&key.mesh), scenes.library.mesh(key.mesh))
-        else {
+        let found = self.meshes.get(key.mesh).zip(scenes.library.mesh(key.mesh));
+        let Some(((place, page), mesh)) = found else {
             // It was refused, and that was said.
             return;
         };
@@ -176,15 +176,14 @@ impl Lit {
         if textured && set.set.replace(key.set) != Some(key.set) {
             to.set_bind_group(1, self.buffers.set(key.set), &[]);
         }
-        if set.mesh.replace(key.mesh) != Some(key.mesh) {
-            to.set_vertex_buffer(0, buffers.vertices.slice(..));
-            to.set_index_buffer(buffers.indices.slice(..), buffers.format);
+        if set.page.replace(place.page) != Some(place.page) {
+            to.set_vertex_buffer(0, page.vertices.slice(..));
+            to.set_index_buffer(page.indices.slice(..), page.format);
         }
-        let begin = u64::from(group.first) * WHICH_BYTES;
-        let end = begin + u64::from(group.count) * WHICH_BYTES;
-        to.set_vertex_buffer(1, self.buffers.instances.buffer.slice(begin..end));
         let part = &mesh.parts[key.part as usize];
-        to.draw_indexed(part.first..part.first + part.count, 0, 0..group.count);
+        let instances = group.first..group.first + group.count;
+        let first = place.first_index + part.first;
+        to.draw_indexed(first..first + part.count, place.first_vertex as i32, instances);
     }
 
     /// Shows a view's light as a picture, in a pass on its target whose viewport is set to where it

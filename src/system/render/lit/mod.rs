@@ -10,6 +10,7 @@
 mod buffers;
 mod encode;
 mod layouts;
+mod meshes;
 mod pipelines;
 mod targets;
 
@@ -22,6 +23,7 @@ use crate::packet::Packet;
 use crate::packet::mesh::MeshSlot;
 use buffers::Buffers;
 use layouts::Layouts;
+use meshes::Meshes;
 use pipelines::{Key, Pipelines};
 use targets::Targets;
 
@@ -45,6 +47,7 @@ pub struct Lit {
     layouts: Layouts,
     pipelines: Pipelines,
     targets: Targets,
+    meshes: Meshes,
     buffers: Buffers,
     /// For each of the plan's views, where it is shown; `None`: nowhere.
     places: Vec<Option<Place>>,
@@ -79,13 +82,14 @@ impl Lit {
         let samples =
             if device.draws_onto(LIGHT_FORMAT, quality.samples) { quality.samples } else { 1 };
         scenes.all_changed();
-        let mut buffers = Buffers::new(device);
-        refused(events, scenes, buffers.all_meshes(device, &scenes.library));
+        let mut meshes = Meshes::default();
+        refused(events, scenes, meshes.put_all(device, &scenes.library));
         Ok(Lit {
             layouts: Layouts::new(device, textures, samples),
             pipelines: Pipelines::new(device, samples),
             targets: Targets::new(device, samples, quality.shadow_texels, quality.spot_texels),
-            buffers,
+            meshes,
+            buffers: Buffers::new(device),
             places: Vec::new(),
             uniforms: Vec::new(),
         })
@@ -99,7 +103,7 @@ impl Lit {
         packet: &Packet,
         events: &mut Vec<Event>,
     ) {
-        let done = self.buffers.change_meshes(device, &scenes.library, &packet.meshes);
+        let done = self.meshes.change(device, &scenes.library, &packet.meshes);
         refused(events, scenes, done);
     }
 

@@ -17,5 +17,10 @@ fn sky_fragment(in: Ray) -> @location(0) vec4f {
     let near = view.from_clip * vec4f(in.at, 0.0, 1.0);
     let far = view.from_clip * vec4f(in.at, 1.0, 1.0);
     let direction = normalize(far.xyz / far.w - near.xyz / near.w);
-    return vec4f(sky(direction, 0.0), 1.0);
+    var color = sky(direction, 0.0);
+    if view.fog.w > 0.0 {
+        // Far away all is fog, which hangs low.
+        color = mix(view.fog.rgb, color, smoothstep(0.0, 0.2, direction.z));
+    }
+    return vec4f(color, 1.0);
 }

@@ -1,4 +1,5 @@
-//! Which spheres are seen: planes, and arrays tested against them. Knows nothing of what is in them.
+//! Which spheres are seen: planes, and arrays tested against them. Knows nothing of what is in
+//! them.
 
 use crate::foundation::{Mat4, Vec3, Vec4};
 

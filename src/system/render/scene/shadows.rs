@@ -1,10 +1,10 @@
 //! From where shadows are drawn: the cascades of a sun, and the cones of spots. Draws nothing.
 //!
-//! Cascades: the view is cut by distance, each piece has a map of its own. The pieces are cut by the
-//! practical split scheme (Zhang, Sun, Xu, Lun: "Parallel-Split Shadow Maps for Large-scale Virtual
-//! Environments", 2006). A map covers the sphere around its piece and moves by whole texels, so that
-//! edges stand still while the camera moves and turns (Valient: "Stable Rendering of Cascaded Shadow
-//! Maps", ShaderX6, 2008).
+//! Cascades: the view is cut by distance, each piece has a map of its own. The pieces are cut by
+//! the practical split scheme (Zhang, Sun, Xu, Lun: "Parallel-Split Shadow Maps for Large-scale
+//! Virtual Environments", 2006). A map covers the sphere around its piece and moves by whole
+//! texels, so that edges stand still while the camera moves and turns (Valient: "Stable Rendering
+//! of Cascaded Shadow Maps", ShaderX6, 2008).
 
 use crate::foundation::projections::{orthographic, perspective};
 use crate::foundation::views::look_to_mat4;

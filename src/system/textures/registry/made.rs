@@ -5,7 +5,12 @@ use super::*;
 impl Textures {
     /// Takes a square picture in that was made, under a name that no file has: sRGB bytes, alpha
     /// multiplied in, `side` texels a side.
-    pub fn add_made(&mut self, name: &str, side: u32, rgba: Vec<u8>) -> Result<TextureNumber, Error> {
+    pub fn add_made(
+        &mut self,
+        name: &str,
+        side: u32,
+        rgba: Vec<u8>,
+    ) -> Result<TextureNumber, Error> {
         if self.entries.len() >= TEXTURES_MAX {
             return Err(error!("{TEXTURES_MAX} textures were asked for (TEXTURES_MAX)"));
         }

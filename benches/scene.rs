@@ -1,0 +1,227 @@
+//! The figures of worlds on the game's thread: many units with meshes that stand or move, units made
+//! and ended, the room that a unit takes. The renderer's work is left out. The Lua is in
+//! benches/scene.
+//!
+//!     cargo bench --bench scene
+//!
+//! Times are CPU time of the game's thread, the median over 120 frames after 30 that are not
+//! counted: `update` with what the script does, and the packet that comes of it, each by itself.
+
+#[path = "spine/table.rs"]
+#[allow(dead_code)] // The other benches use the rest.
+mod table;
+
+use engine::app::{App, Game, Opening};
+use engine::engine::Build;
+use engine::packet::Packet;
+use engine::script::Value;
+use engine::system::platform::ThreadClock;
+use engine::system::sound::Destination;
+use std::path::{Path, PathBuf};
+use table::{Group, Row, median, named};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const WARM: usize = 30;
+const FRAMES: usize = 120;
+const MESHES: usize = 50;
+const MATERIALS: usize = 20;
+/// Nodes of the unit that is made and ended a thousand times.
+const NODES: usize = 20;
+
+fn main() {
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    let folder = folder();
+    let mut rows = Vec::new();
+    let is_wanted = |mode: &str| wanted.is_empty() || wanted.iter().any(|word| word == mode);
+    for (mode, count, most) in
+        [("still", 1_000, None), ("still", 10_000, Some(1.0)), ("still", 100_000, None)]
+    {
+        if is_wanted(mode) {
+            rows.extend(frames(&folder, mode, count, most));
+        }
+    }
+    if is_wanted("moved") {
+        rows.extend(frames(&folder, "moved", 10_000, None));
+    }
+    if is_wanted("spawn") {
+        rows.extend(spawns(&folder));
+    }
+    if is_wanted("memory") {
+        rows.extend(memory(&folder));
+    }
+    std::fs::remove_dir_all(&folder).expect("the folder of the run can be removed");
+    let group = Group {
+        name: "scene",
+        title: "what worlds cost the game's thread",
+        workload: "Units of one node more than their root with a mesh, of 50 meshes and 20 \
+                   materials, in a grid. Moved: position read, added to and written from Lua. \
+                   Spawned: 1,000 units of 20 nodes, and ended again.",
+        rows,
+    };
+    table::print(&group);
+    table::print_sum(&[group]);
+}
+
+/// A folder with the game, its units, models and materials.
+fn folder() -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("engine-bench-scene-{}", std::process::id()));
+    for part in ["units", "materials"] {
+        std::fs::create_dir_all(folder.join(part)).expect("there is room for a game");
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/scene/main.lua");
+    std::fs::copy(script, folder.join("main.lua")).expect("benches/scene/main.lua is there");
+    let write = |path: String, text: String| {
+        std::fs::write(folder.join(path), text).expect("there is room for files");
+    };
+    for i in 0..MATERIALS {
+        let text = format!("surface = {{ roughness = {} }}", i as f32 / MATERIALS as f32);
+        write(format!("materials/m{i}.material"), text);
+    }
+    let shapes = ["cube", "sphere", "cylinder", "cone", "torus"];
+    for i in 0..MESHES {
+        let (shape, material) = (shapes[i % shapes.len()], i % MATERIALS);
+        let model = format!("units/model{i}");
+        write(format!("{model}.gltf"), triangle(i));
+        let text = format!(
+            "components = {{ {shape} = {{ component = \"mesh\", model = \"{model}\", material = \
+             \"materials/m{material}\" }} }}"
+        );
+        write(format!("units/mesh{i}.unit"), text);
+    }
+    let nodes: Vec<String> =
+        (1..NODES).map(|i| format!("n{i} = {{ position = [0, 0, {i}] }}")).collect();
+    write("units/tree.unit".into(), format!("nodes = {{ {} }}", nodes.join(" ")));
+    folder
+}
+
+/// A model of one triangle.
+fn triangle(i: usize) -> String {
+    let mut bytes = Vec::new();
+    for number in [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0 + i as f32 * 0.01, 0.0] {
+        bytes.extend(f32::to_le_bytes(number));
+    }
+    let data: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let data = base64(&data);
+    format!(
+        r#"{{"asset":{{"version":"2.0"}},"scenes":[{{"nodes":[0]}}],"nodes":[{{"mesh":0}}],
+        "meshes":[{{"primitives":[{{"attributes":{{"POSITION":0}}}}]}}],
+        "accessors":[{{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3"}}],
+        "bufferViews":[{{"buffer":0,"byteLength":36}}],
+        "buffers":[{{"byteLength":36,"uri":"data:;base64,{data}"}}]}}"#
+    )
+}
+
+/// Base64 of bytes in hexadecimal digits, three at a time: 36 bytes need no filling.
+fn base64(hex: &str) -> String {
+    let letters: Vec<char> =
+        ('A'..='Z').chain('a'..='z').chain('0'..='9').chain(['+', '/']).collect();
+    let mut out = String::new();
+    for at in (0..hex.len()).step_by(6) {
+        let three = u32::from_str_radix(&hex[at..at + 6], 16).expect("they are digits");
+        out.extend([18, 12, 6, 0].map(|shift| letters[(three >> shift & 63) as usize]));
+    }
+    out
+}
+
+fn open(folder: &Path, mode: &str, count: usize) -> App {
+    let opening = Opening {
+        game: Game::Folder(folder.to_path_buf()),
+        build: Build::Development,
+        arguments: vec![mode.to_string(), count.to_string()],
+        seed: 1,
+        deterministic: false,
+        boot: None,
+        forget: true,
+        sandbox: true,
+        coverage: false,
+        lines: false,
+        store: None,
+        watch: false,
+        threads: Some(1),
+        sound: Destination::Null,
+    };
+    let mut app = App::open(opening).unwrap_or_else(|error| panic!("{error}"));
+    app.start().unwrap_or_else(|report| panic!("{report}"));
+    app
+}
+
+/// Seconds of `update`, and of the packet.
+fn frame(app: &mut App, packet: Packet, clock: &ThreadClock) -> (f64, f64, Packet) {
+    let start = clock.seconds();
+    let updated = app.vm().call_core("update", &[Value::Number(1.0 / 60.0)], 600.0);
+    let middle = clock.seconds();
+    updated.unwrap_or_else(|report| panic!("{report}"));
+    let rendered = app.vm().call_core("render", &[], 600.0);
+    rendered.unwrap_or_else(|report| panic!("{report}"));
+    let mut packet = app.vm().engine().take_packet(packet);
+    let end = clock.seconds();
+    packet.clear();
+    app.vm().engine().frame.index += 1;
+    app.vm().collect();
+    (middle - start, end - middle, packet)
+}
+
+fn frames(folder: &Path, mode: &str, count: usize, most: Option<f64>) -> Vec<Row> {
+    let mut app = open(folder, mode, count);
+    let clock = ThreadClock::of_this_thread();
+    let (mut packet, mut updates, mut packets) = (Packet::default(), Vec::new(), Vec::new());
+    for at in 0..WARM + FRAMES {
+        let (update, taken, next) = frame(&mut app, packet, &clock);
+        packet = next;
+        if at >= WARM {
+            updates.push(update * 1e3);
+            packets.push(taken * 1e3);
+        }
+    }
+    let both: Vec<f64> = updates.iter().zip(&packets).map(|(a, b)| a + b).collect();
+    vec![
+        named(format!("{count} {mode}: update and packet"), median(both), "ms", most),
+        named(format!("{count} {mode}: packet alone"), median(packets), "ms", None),
+    ]
+}
+
+fn spawns(folder: &Path) -> Vec<Row> {
+    let mut app = open(folder, "spawn", 1_000);
+    let clock = ThreadClock::of_this_thread();
+    let (mut packet, mut made, mut ended) = (Packet::default(), Vec::new(), Vec::new());
+    for at in 0..WARM + FRAMES {
+        let (update, _, next) = frame(&mut app, packet, &clock);
+        packet = next;
+        if at >= WARM {
+            if at % 2 == 0 { made.push(update * 1e3) } else { ended.push(update * 1e3) }
+        }
+    }
+    vec![
+        named("1,000 units of 20 nodes made".into(), median(made), "ms", Some(3.0)),
+        named("the same ended".into(), median(ended), "ms", Some(3.0)),
+    ]
+}
+
+/// Bytes of the process in memory; 0 where the system does not tell.
+fn resident() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = text.split(' ').nth(1).and_then(|pages| pages.parse::<f64>().ok());
+    pages.unwrap_or(0.0) * 4096.0
+}
+
+fn memory(folder: &Path) -> Vec<Row> {
+    const COUNT: usize = 100_000;
+    let mut app = open(folder, "memory", COUNT);
+    let before = resident();
+    let clock = ThreadClock::of_this_thread();
+    let mut packet = Packet::default();
+    for _ in 0..3 {
+        (_, _, packet) = frame(&mut app, packet, &clock);
+        // What a frame said of all of them is not kept.
+        packet = Packet { views: std::mem::take(&mut packet.views), ..Packet::default() };
+    }
+    let each = (resident() - before) / COUNT as f64;
+    vec![named(
+        "a unit with a mesh, its entry in a Lua list included".into(),
+        each,
+        "bytes",
+        Some(400.0),
+    )]
+}

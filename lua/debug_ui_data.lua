@@ -1,0 +1,297 @@
+-- `DebugUi`: columns, tables, plots, fields that are typed into, colours. The rest of the widgets
+-- is in debug_ui_widgets.lua.
+local core = ...
+
+local type, tostring, tonumber = type, tostring, tonumber
+local floor, max, min, huge = math.floor, math.max, math.min, math.huge
+local sub = string.sub
+local raise, ui = core.raise, core.debug_ui
+local C = core.ctypes.Color
+local color, ROW = ui.color, ui.ROW
+
+local DebugUi, Gui = core.module("DebugUi"), core.module("Gui")
+local Keyboard = core.module("Keyboard")
+
+local POINTS_MAX, TEXT_MAX = 4096, 4096
+
+-- Goes to a column of the running columns.
+local function to_column(columns, index)
+  local window = ui.window
+  columns.index = index
+  window.left = columns.left + (index - 1) * columns.width
+  window.right = window.left + columns.width - 6
+  window.next_top, window.same = columns.top, nil
+end
+
+---Sets what follows in columns of the same width, from left to right by `DebugUi.next_column`.
+---@param count integer how many; 1 ends them
+function DebugUi.columns(count)
+  ui.widget("DebugUi.columns", { "count", "number" }, count)
+  if count < 1 or count > 64 or count % 1 ~= 0 then
+    raise("DebugUi.columns: 'count' must be a whole number from 1 to 64, got " .. count)
+  end
+  if ui.hidden() then return end
+  local window, columns = ui.window, ui.window.columns
+  if columns then
+    window.left, window.right = columns.left, columns.right
+    window.next_top = min(columns.lowest, window.next_top)
+    window.columns = nil
+  end
+  if count > 1 then
+    columns = { count = count, left = window.left, right = window.right, top = window.next_top,
+      lowest = window.next_top }
+    columns.width = (window.right - window.left) / count
+    window.columns = columns
+    to_column(columns, 1)
+  end
+end
+
+---Goes on in the next column, or in the first one below all that stands there.
+function DebugUi.next_column()
+  ui.widget("DebugUi.next_column", {})
+  if ui.hidden() then return end
+  local columns, window = ui.window.columns, ui.window
+  if not columns then
+    raise("DebugUi.next_column: there are no columns: call DebugUi.columns(n)")
+  end
+  columns.lowest = min(columns.lowest, window.next_top)
+  if columns.index == columns.count then
+    columns.top = columns.lowest
+    to_column(columns, 1)
+  else
+    to_column(columns, columns.index + 1)
+  end
+end
+
+---A table: a line of heads, and a line for each row.
+---@param label string tells it from others; it is not shown
+---@param heads string[] the words above the columns
+---@param rows any[][] what stands in each row, as `tostring` has it
+---@return integer? clicked which row was clicked in this frame
+function DebugUi.table(label, heads, rows)
+  ui.widget("DebugUi.table", { "label", "string", "heads", "table", "rows", "table" }, label, heads,
+    rows)
+  if ui.hidden() or #heads == 0 then return nil end
+  local w, clicked = ui.room(), nil
+  local column = w / #heads
+  local x, y = ui.item(w, ROW)
+  ui.rect(x, y, w, ROW, color.title)
+  for i, head in ipairs(heads) do
+    ui.text(tostring(head), x + (i - 1) * column + 4, y, ROW, color.dim)
+  end
+  local clip = ui.window.clip
+  for at, row in ipairs(rows) do
+    local left, bottom = ui.item(w, ROW - 2)
+    -- lines that nobody sees cost nothing but their room
+    if bottom < clip[2] + clip[4] and bottom + ROW > clip[2] then
+      local over, _, hit = ui.press(ui.id(label) .. "/" .. at, left, bottom, w, ROW - 2)
+      if hit then clicked = at end
+      if over then ui.rect(left, bottom, w, ROW - 2, color.hot) end
+      for i = 1, #heads do
+        local value = row[i]
+        if value ~= nil then
+          ui.text(tostring(value), left + (i - 1) * column + 4, bottom, ROW - 2)
+        end
+      end
+    end
+  end
+  return clicked
+end
+
+---A curve of numbers.
+---@param label string its words
+---@param values number[] from left to right
+---@param least? number the value at the bottom; the least of them if none
+---@param most? number the value at the top; the largest of them if none
+---@param height? number logical pixels; 60 if none
+function DebugUi.plot_lines(label, values, least, most, height)
+  ui.widget("DebugUi.plot_lines", { "label", "string", "values", "table", "least", "number?",
+    "most", "number?", "height", "number?" }, label, values, least, most, height)
+  if ui.hidden() then return end
+  local w, h = ui.room(), height or 60
+  local x, y = ui.item(w, h)
+  ui.rect(x, y, w, h, color.field)
+  local count = min(#values, POINTS_MAX)
+  local low, high = huge, -huge
+  for i = 1, count do
+    local value = values[i]
+    if type(value) ~= "number" then
+      raise("DebugUi.plot_lines: value " .. i .. " must be a number, got " .. core.describe(value))
+    end
+    if value == value then low, high = min(low, value), max(high, value) end
+  end
+  low, high = least or low, most or high
+  if count > 1 and low < huge then
+    local span = high > low and high - low or 1
+    local points = {}
+    -- not more points than pixels
+    local step = max(1, count / max(w, 2))
+    local at = 1
+    while at <= count do
+      local value = values[floor(at)]
+      local share = value == value and max(0, min((value - low) / span, 1)) or 0
+      local px = x + 1 + (w - 2) * (floor(at) - 1) / (count - 1)
+      points[#points + 1] = core.ctypes.Vector2(px, y + 2 + (h - 4) * share)
+      at = at + step
+    end
+    if #points > 1 then Gui.polyline(ui.gui, points, 1.5, ui.layer + 2, color.mark) end
+  end
+  local last = values[count]
+  local words = ui.words(label)
+  if last then words = words .. ("  %.4g"):format(last) end
+  ui.text(words, x + 4, y + h - ROW, ROW, color.text, 3)
+end
+
+---Bars of numbers.
+---@param label string its words
+---@param values number[] from left to right
+---@param height? number logical pixels; 60 if none
+function DebugUi.plot_histogram(label, values, height)
+  ui.widget("DebugUi.plot_histogram", { "label", "string", "values", "table", "height", "number?" },
+    label, values, height)
+  if ui.hidden() then return end
+  local w, h = ui.room(), height or 60
+  local x, y = ui.item(w, h)
+  ui.rect(x, y, w, h, color.field)
+  local count, high = min(#values, POINTS_MAX), 0
+  for i = 1, count do
+    if type(values[i]) ~= "number" then
+      raise("DebugUi.plot_histogram: value " .. i .. " must be a number, got "
+        .. core.describe(values[i]))
+    end
+    high = max(high, values[i])
+  end
+  for i = 1, count do
+    local bar = high > 0 and (h - 4) * max(values[i], 0) / high or 0
+    local left, wide = x + 1 + (w - 2) * (i - 1) / count, max((w - 2) / count - 1, 1)
+    ui.rect(left, y + 2, wide, bar, color.mark, 2)
+  end
+  ui.text(ui.words(label), x + 4, y + h - ROW, ROW, color.text, 3)
+end
+
+-- The bytes of the last character.
+local function last_bytes(text)
+  local bytes = #text
+  while bytes > 0 do
+    local byte = text:byte(bytes)
+    if byte < 128 or byte >= 192 then return #text - bytes + 1 end
+    bytes = bytes - 1
+  end
+  return 0
+end
+
+-- What a field is after this frame's keys: its text, and whether it is done with.
+local function typed(text)
+  for _, stroke in ipairs(Keyboard.keystrokes()) do
+    if stroke == "backspace" then
+      text = sub(text, 1, #text - last_bytes(text))
+    elseif stroke == "enter" or stroke == "tab" then
+      return text, true
+    elseif #stroke + #text <= TEXT_MAX and stroke:byte() >= 32
+      and (#stroke == 1 or stroke:byte() >= 192) then
+      text = text .. stroke
+    end
+  end
+  return text, Keyboard.pressed("escape")
+end
+
+-- A field: the text in it, and whether it is another one; `done` once its cursor has left.
+local function field(label, text)
+  local words, id = ui.words(label), ui.id(label)
+  local w = max(ui.room() - ui.text_width(words) - 8, 60)
+  local x, y = ui.item(w + 8 + ui.text_width(words), ROW)
+  local over, held, clicked = ui.press(id, x, y, w, ROW)
+  local done = false
+  if clicked then
+    ui.focus = id
+  elseif ui.focus == id and ui.mouse.pressed and not over then
+    ui.focus, done = nil, true
+  end
+  local before = text
+  if ui.focus == id then
+    text, done = typed(text)
+    if done then ui.focus = nil end
+  end
+  ui.rect(x, y, w, ROW, ui.focus == id and color.hot or ui.fill_of(over, held))
+  ui.text(text, x + 6, y, ROW)
+  if ui.focus == id then ui.rect(x + 7 + ui.text_width(text), y + 3, 1, ROW - 6, color.mark, 3) end
+  ui.text(words, x + w + 8, y, ROW)
+  return text, text ~= before, done
+end
+
+---A field of text. A click begins, Enter, Tab, Escape or a click elsewhere end typing.
+---@param label string its words
+---@param text string what is in it
+---@return string text what is in it now
+---@return boolean changed whether something was typed
+function DebugUi.input_text(label, text)
+  ui.widget("DebugUi.input_text", { "label", "string", "text", "string" }, label, text)
+  if ui.hidden() then return text, false end
+  local now, changed = field(label, text)
+  return now, changed
+end
+
+local function input_number(label, value, form, whole)
+  if ui.hidden() then return value, false end
+  local id = ui.id(label)
+  local text = ui.state[id] or form:format(value)
+  local now, changed, done = field(label, text)
+  local number = tonumber(now)
+  if number and number == number and math.abs(number) < huge then
+    number = whole and floor(number + 0.5) or number
+  else
+    number = nil
+  end
+  -- while it is typed, half a number may stand there
+  ui.state[id] = ui.focus == id and now or nil
+  if done or not changed or not number then return value, false end
+  return number, number ~= value
+end
+
+---A number that is typed.
+---@param label string its words
+---@param value number the number
+---@param form? string how it is shown, as for `string.format`; "%.3f" if none
+---@return number value the number, as it was typed
+---@return boolean changed whether it is another one
+function DebugUi.input_float(label, value, form)
+  ui.widget("DebugUi.input_float", { "label", "string", "value", "number", "form", "string?" },
+    label, value, form)
+  return input_number(label, value, form or "%.3f", false)
+end
+
+---A whole number that is typed.
+---@param label string its words
+---@param value number the number
+---@return number value the number, as it was typed
+---@return boolean changed whether it is another one
+function DebugUi.input_int(label, value)
+  ui.widget("DebugUi.input_int", { "label", "string", "value", "number" }, label, value)
+  return input_number(label, value, "%d", true)
+end
+
+---A colour, with a slider for each of its parts.
+---@param label string its words
+---@param value Color the colour
+---@return Color value the colour, as the mouse has it
+---@return boolean changed whether it is another one
+function DebugUi.color_edit(label, value)
+  ui.widget("DebugUi.color_edit", { "label", "string" }, label)
+  if not core.ffi.istype(C, value) then
+    core.bad_argument("DebugUi.color_edit", 2, "value", "Color", value)
+  end
+  if ui.hidden() then return value, false end
+  local words = ui.words(label)
+  local x, y = ui.item(ROW + 6 + ui.text_width(words), ROW)
+  ui.rect(x, y + 2, ROW - 4, ROW - 4, value)
+  ui.text(words, x + ROW + 2, y, ROW)
+  local parts, changed = {}, false
+  DebugUi.push_id(label)
+  for i, name in ipairs({ "a", "r", "g", "b" }) do
+    local part, other = DebugUi.slider_int(name, value[name], 0, 255)
+    parts[i], changed = part, changed or other
+  end
+  DebugUi.pop_id()
+  if not changed then return value, false end
+  return C(parts[1], parts[2], parts[3], parts[4]), true
+end

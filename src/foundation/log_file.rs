@@ -1,0 +1,136 @@
+//! The log's file: every line with the seconds since it was opened, beside the files of the runs
+//! before. The newest is `log.txt`; older ones are counted up, and the oldest is removed. A file
+//! that grows too large is put aside in the same way while the game goes on.
+
+use super::log::Level;
+use std::fs::{self, File};
+use std::io::{Result, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// The newest file's name.
+pub const NEWEST: &str = "log.txt";
+/// Above so many bytes a new file is begun.
+pub const FILE_BYTES_MAX: u64 = 4 << 20;
+
+/// Where lines are written.
+pub struct LogFile {
+    folder: PathBuf,
+    file: File,
+    bytes: u64,
+    files_max: usize,
+    began: Instant,
+}
+
+/// The name of an older file: 1 is the one before the newest.
+fn older(number: usize) -> String {
+    format!("log.{number}.txt")
+}
+
+/// Counts the files up, so that the newest name is free.
+fn rotate(folder: &Path, files_max: usize) -> Result<()> {
+    let place = |number: usize| match number {
+        0 => folder.join(NEWEST),
+        number => folder.join(older(number)),
+    };
+    // One that stays from a time when more were kept goes, too.
+    for number in files_max.. {
+        if fs::remove_file(place(number)).is_err() {
+            break;
+        }
+    }
+    for number in (0..files_max).rev() {
+        if !place(number).exists() {
+            continue;
+        }
+        match number + 1 < files_max {
+            true => fs::rename(place(number), place(number + 1))?,
+            false => fs::remove_file(place(number))?,
+        }
+    }
+    Ok(())
+}
+
+impl LogFile {
+    /// Begins a file in a folder, which is made where it is missing; `files_max` are kept, at least
+    /// one.
+    ///
+    /// # Errors
+    /// The folder or the file cannot be written.
+    pub fn open(folder: &Path, files_max: usize) -> Result<LogFile> {
+        let files_max = files_max.max(1);
+        fs::create_dir_all(folder)?;
+        rotate(folder, files_max)?;
+        let file = File::create(folder.join(NEWEST))?;
+        let folder = folder.to_path_buf();
+        Ok(LogFile { folder, file, bytes: 0, files_max, began: Instant::now() })
+    }
+
+    /// Writes a line. What cannot be written is lost: the terminal has it, and a full disk must not
+    /// end a game.
+    pub fn line(&mut self, level: Level, text: &str) {
+        let seconds = self.began.elapsed().as_secs_f64();
+        let line = format!("{seconds:10.3} {:7} {text}\n", level.name());
+        self.bytes += line.len() as u64;
+        let _ = self.file.write_all(line.as_bytes());
+        if self.bytes > FILE_BYTES_MAX
+            && rotate(&self.folder, self.files_max).is_ok()
+            && let Ok(file) = File::create(self.folder.join(NEWEST))
+        {
+            (self.file, self.bytes) = (file, 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratch(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("engine_log_{}_{name}", std::process::id()));
+        // It may be left from a run that was killed.
+        let _ = fs::remove_dir_all(&folder);
+        folder
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("it was made");
+        let name = |entry: Result<fs::DirEntry>| {
+            entry.expect("it can be read").file_name().into_string().expect("it is ours")
+        };
+        let mut names: Vec<String> = entries.map(name).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn runs_are_kept_up_to_a_number() {
+        let folder = scratch("runs");
+        for run in 0..5 {
+            let mut log = LogFile::open(&folder, 3).unwrap();
+            log.line(Level::Warning, &format!("run {run}"));
+        }
+        assert_eq!(names(&folder), ["log.1.txt", "log.2.txt", "log.txt"]);
+        let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+        assert!(text("log.txt").ends_with("warning run 4\n"), "{}", text("log.txt"));
+        assert!(text("log.2.txt").ends_with("warning run 2\n"));
+        LogFile::open(&folder, 1).unwrap();
+        assert_eq!(names(&folder), ["log.txt"]);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_is_too_large_is_put_aside() {
+        let folder = scratch("large");
+        let mut log = LogFile::open(&folder, 2).unwrap();
+        let long = "x".repeat(FILE_BYTES_MAX as usize / 2);
+        for _ in 0..3 {
+            log.line(Level::Info, &long);
+        }
+        log.line(Level::Info, "after");
+        assert_eq!(names(&folder), ["log.1.txt", "log.txt"]);
+        let newest = fs::read_to_string(folder.join(NEWEST)).unwrap();
+        assert!(newest.ends_with("after\n") && newest.len() < FILE_BYTES_MAX as usize);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,69 @@
+//! `engine report`: prints a crash report, or the newest one of a game.
+
+use crate::app::{self, exit};
+use std::path::{Path, PathBuf};
+
+/// Print a crash report: of a file, or the newest one of a game
+#[derive(clap::Args)]
+pub struct Args {
+    /// A report's file, or a game's folder
+    #[arg(value_name = "FILE|FOLDER")]
+    place: PathBuf,
+    /// Print the newest log of the game in place of a report
+    #[arg(long)]
+    log: bool,
+}
+
+/// The first line of every report.
+const HEAD: &str = "Crash report";
+
+pub fn main(args: Args) -> i32 {
+    match text(&args) {
+        Ok(text) => {
+            print!("{text}");
+            exit::SUCCESS
+        }
+        Err(words) => {
+            eprintln!("error: {words}");
+            exit::FAILED
+        }
+    }
+}
+
+fn text(args: &Args) -> Result<String, String> {
+    let file = match args.place.is_dir() {
+        true => newest(&args.place, args.log)?,
+        false => args.place.clone(),
+    };
+    let read = std::fs::read(&file);
+    let bytes = read.map_err(|reason| format!("{} cannot be read: {reason}", file.display()))?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if !args.log && !text.starts_with(HEAD) {
+        return Err(format!("{} is no crash report: they begin with '{HEAD}'", file.display()));
+    }
+    Ok(match args.place.is_dir() {
+        true => format!("{}\n\n{text}", file.display()),
+        false => text,
+    })
+}
+
+/// The newest report, or log, of a game's folder.
+fn newest(game: &Path, log: bool) -> Result<PathBuf, String> {
+    let saves = app::save_folder_of(game).map_err(|error| error.to_string())?;
+    if log {
+        return Ok(saves.join("logs").join(crate::foundation::log_file::NEWEST));
+    }
+    let entries = std::fs::read_dir(&saves).into_iter().flatten().flatten();
+    let reports = entries.map(|entry| entry.path()).filter(|path| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
+        name.starts_with("crash-") && name.ends_with(".txt")
+    });
+    let changed = |path: &PathBuf| path.metadata().and_then(|data| data.modified()).ok();
+    reports.max_by_key(changed).ok_or_else(|| {
+        format!(
+            "there is no crash report in {}: they are written when a game that is shipped (a \
+             bundle) stops by an error",
+            saves.display()
+        )
+    })
+}

@@ -1,0 +1,123 @@
+-- Lights of units, and what is around a world.
+
+local function words_of(fn, ...)
+  local ok, words = pcall(fn, ...)
+  assert.is_false(ok)
+  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+end
+
+local function near(a, b) assert.is_true(Vector3.almost_equal(a, b, 1e-4)) end
+
+describe("a light", function()
+  local world, unit, light
+
+  before_each(function()
+    world = Application.new_world()
+    unit = World.spawn_unit(world, "core/units/light", Vector3(0, 0, 4))
+    light = Unit.light(unit, 1)
+  end)
+  after_each(function() Application.release_world(world) end)
+
+  it("belongs to a node of its unit", function()
+    assert.is_true(Light.alive(light))
+    assert.equals(unit, Light.unit(light))
+    assert.equals(1, Light.node(light))
+    assert.equals(light, Unit.light(unit, "light"))
+    assert.is_true(Unit.has_light(unit, 1))
+    assert.is_false(Unit.has_light(unit, "lamp"))
+    assert.equals(1, Unit.num_lights(unit))
+    near(Vector3(0, 0, 4), Light.world_position(light))
+    Light.set_local_pose(light, Matrix4x4.from_translation(Vector3(1, 0, 0)))
+    near(Vector3(1, 0, 0), Matrix4x4.translation(Light.local_pose(light)))
+    near(Vector3(1, 0, 4), Matrix4x4.translation(Light.world_pose(light)))
+    near(Vector3(0, 1, 0), Quaternion.forward(Light.world_rotation(light)))
+    assert.equals("Unit.light: argument #2 'light': unit \"core/units/light\" has the lights 1 to 1, "
+      .. "got 3", words_of(Unit.light, unit, 3))
+  end)
+
+  it("has a colour, a brightness and a reach", function()
+    Light.set_color(light, Color(255, 0, 0))
+    near(Vector3(1, 0, 0), Light.color(light))
+    Light.set_color(light, Vector3(2, 1, 0.5))
+    near(Vector3(2, 1, 0.5), Light.color(light))
+    Light.set_intensity(light, 2)
+    assert.equals(2, Light.intensity(light))
+    assert.equals(32, Light.falloff_end(light))
+    Light.set_falloff_end(light, 7)
+    assert.equals(7, Light.falloff_end(light))
+    assert.equals("Light.set_color: argument #2 'color' must be Color or Vector3, got number 3",
+      words_of(Light.set_color, light, 3))
+    assert.equals("Light.set_color: argument #2 'color' must not have parts below 0, got "
+      .. "Vector3(-1, 0, 0)", words_of(Light.set_color, light, Vector3(-1, 0, 0)))
+    assert.equals("Light.set_intensity: argument #2 'intensity' must be 0 or more, got -1",
+      words_of(Light.set_intensity, light, -1))
+    assert.equals("Light.set_falloff_end: argument #2 'distance' must be 0 or more, got -2",
+      words_of(Light.set_falloff_end, light, -2))
+  end)
+
+  it("is of a type", function()
+    assert.equals("omni", Light.type(light))
+    assert.equals("Light.set_casts_shadows: argument #2 'casts': an omni light casts no shadows: "
+      .. "leave out casts_shadows, or make it a spot light",
+      words_of(Light.set_casts_shadows, light, true))
+    Light.set_type(light, "spot")
+    Light.set_casts_shadows(light, true)
+    assert.is_true(Light.casts_shadows(light))
+    Light.set_spot_angle_end(light, 0.25)
+    assert.equals(0.25, Light.spot_angle_end(light))
+    assert.equals(0.25, Light.spot_angle_start(light))
+    Light.set_spot_angle_start(light, 0.5)
+    assert.equals(0.5, Light.spot_angle_end(light))
+    assert.matches("must be above 0 and at most half of pi radians, got 30",
+      words_of(Light.set_spot_angle_end, light, 30))
+    assert.has_error(function() Light.set_spot_angle_start(light, -1) end)
+    assert.equals("Light.set_type: argument #2 'type' must be \"omni\", \"spot\" or "
+      .. "\"directional\", got \"spit\", did you mean 'spot'?", words_of(Light.set_type, light, "spit"))
+  end)
+
+  it("is switched off and on", function()
+    assert.is_true(Light.enabled(light))
+    Light.set_enabled(light, false)
+    assert.is_false(Light.enabled(light))
+    World.destroy_unit(world, unit)
+    assert.is_false(Light.alive(light))
+    assert.matches("light was destroyed in frame", words_of(Light.color, light))
+  end)
+
+  it("is refused where it is none", function()
+    for name, fn in pairs(Light) do
+      if type(fn) == "function" then assert.has_error(function() fn() end, nil, name) end
+    end
+  end)
+end)
+
+describe("the sky", function()
+  local world
+  before_each(function() world = Application.new_world() end)
+  after_each(function() Application.release_world(world) end)
+
+  it("keeps what is not said", function()
+    local before = World.sky(world)
+    World.set_sky(world, { top = Vector3(1, 2, 3), shown = true, exposure = 2, fog_density = 0.5 })
+    local sky = World.sky(world)
+    near(Vector3(1, 2, 3), sky.top)
+    near(before.ground, sky.ground)
+    assert.is_true(sky.shown)
+    assert.equals(2, sky.exposure)
+    assert.equals(0.5, sky.fog_density)
+    World.set_sky(world, { horizon = Color(255, 255, 255) })
+    near(Vector3(1, 1, 1), World.sky(world).horizon)
+  end)
+
+  it("says what is wrong", function()
+    local function check(options, words)
+      assert.equals("World.set_sky: " .. words, words_of(World.set_sky, world, options))
+    end
+    check(3, "argument #2 'options' must be table, got number 3")
+    check({ tip = 1 }, "unknown option string \"tip\", did you mean 'top'?")
+    check({ top = 1 }, "argument #2 'top' must be Color or Vector3, got number 1")
+    check({ exposure = -1 }, "'exposure' must be a number of 0 or more, got number -1")
+    check({ shown = 1 }, "'shown' must be true or false, got number 1")
+    assert.has_error(function() World.sky(nil) end)
+  end)
+end)

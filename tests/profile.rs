@@ -1,0 +1,170 @@
+//! What `engine run` says of a run that is measured: the report, traces, tables, who leaks; and
+//! what a release measures.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// A folder of the test's own, removed at its end.
+struct Scratch(PathBuf);
+
+/// A game with scopes of its own, counters, and a list that grows.
+const GAME: &str = r#"
+local enemies = {}
+local alive = Stats.counter("enemies/alive")
+local before
+
+function update()
+  Profiler.start("enemies")
+  for i = 1, 5 do
+    Profiler.start("think")
+    enemies[#enemies + 1] = { i }
+    alive.value = alive.value + 1
+    Profiler.stop("think")
+  end
+  Profiler.stop("enemies")
+  local index = Application.frame_index()
+  if index == 10 then before = Memory.snapshot() end
+  if index == 30 then print(Memory.report(before)) end
+end
+"#;
+
+impl Scratch {
+    fn new(name: &str, game: &str) -> Scratch {
+        let folder =
+            std::env::temp_dir().join(format!("engine-profile-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(folder.join("game")).unwrap();
+        fs::write(folder.join("game/main.lua"), game).unwrap();
+        Scratch(folder)
+    }
+
+    /// Exit code, standard output and standard error.
+    fn engine(&self, arguments: &str) -> (i32, String, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_engine"))
+            .args(arguments.split(' '))
+            .current_dir(&self.0)
+            .env("ENGINE_SAVE_DIR", self.0.join("saves"))
+            .output()
+            .unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.0.join(name)).unwrap()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The rows of a report: the four figures, how deep the row lies, and its name.
+fn rows(report: &str) -> Vec<([f64; 4], usize, String)> {
+    let table = report.split("--\n").nth(1).expect("the table has its rule");
+    let rows = table.lines().take_while(|line| !line.is_empty()).map(|line| {
+        let parts: Vec<&str> = line.splitn(5, " : ").collect();
+        let number = |at: usize| parts[at].trim().parse::<f64>().unwrap();
+        let name = parts[4].trim_start_matches(' ');
+        let figures = [number(0), number(1), number(2), number(3)];
+        (figures, parts[4].len() - name.len(), name.to_string())
+    });
+    rows.collect()
+}
+
+#[test]
+fn the_report_has_the_frames_scopes_and_the_games_and_its_averages_sum_to_about_100() {
+    let scratch = Scratch::new("report", GAME);
+    let run = "run game --headless --frames 60 --profile-report --profile-skip 20";
+    let (code, out, err) = scratch.engine(run);
+    assert_eq!(code, 0, "{err}");
+    let at = out.find("  Min :   Avg :   Max :   # : Profile Name\n").expect("the header");
+    let report = &out[at..];
+    let rule = "-".repeat(44);
+    assert_eq!(report.lines().nth(1), Some(rule.as_str()));
+    let rows = rows(report);
+    let find = |name: &str| rows.iter().find(|row| row.2 == name).expect(name);
+    assert_eq!((find("frame").1, find("update").1, find("enemies").1), (0, 1, 2));
+    assert_eq!((find("think").1, find("think").0[3]), (3, 5.0));
+    let sum: f64 = rows.iter().map(|row| row.0[1]).sum();
+    assert!((sum - 100.0).abs() < 2.0, "{sum}:\n{report}");
+    for ([min, average, max, _], _, name) in &rows {
+        assert!(min <= average && average <= max, "{name}: {min} {average} {max}");
+    }
+    assert!(out.contains("objects  main.lua: local enemies"), "{out}");
+}
+
+#[test]
+fn a_run_leaves_its_frames_in_the_forms_that_other_programs_read() {
+    let scratch = Scratch::new("files", GAME);
+    let run = "run game --headless --frames 40 --profile-trace t.json --profile-flame f.svg \
+               --profile-folded f.txt --stats-export s.csv --profile-script-stacks stacks.txt";
+    let (code, _, err) = scratch.engine(run);
+    assert_eq!(code, 0, "{err}");
+    let trace = scratch.read("t.json");
+    assert!(engine::foundation::sjson::parse(&trace).is_ok(), "JSON is SJSON, too");
+    assert_eq!(trace.matches("\"ph\":\"X\",\"pid\":1,\"tid\":0,\"name\":\"think\"").count(), 200);
+    assert!(trace.contains("\"args\":{\"name\":\"main\"}"));
+    let flame = scratch.read("f.svg");
+    assert!(flame.starts_with("<svg ") && flame.contains(">40 frames, "), "{flame}");
+    assert!(scratch.read("f.txt").lines().any(|line| line.starts_with("main;frame")));
+    let table = scratch.read("s.csv");
+    let mut lines = table.lines();
+    let header: Vec<_> = lines.next().unwrap().split(',').collect();
+    let alive = header.iter().position(|name| *name == "enemies/alive").expect("a column");
+    let frames: Vec<&str> = lines.collect();
+    assert_eq!(frames.len(), 40);
+    for (index, line) in frames.iter().enumerate() {
+        let values: Vec<_> = line.split(',').collect();
+        assert_eq!((values[0], values[alive]), (format!("{}", index + 1).as_str(), "5"));
+    }
+    assert!(header.contains(&"scopes/frame/update/enemies/think"), "{header:?}");
+    // A run this short may have ended between two questions.
+    assert!(scratch.0.join("stacks.txt").is_file());
+}
+
+#[test]
+fn scripts_are_sampled_where_they_are() {
+    let busy = "local function burn(n) local x = 0 for i = 1, n do x = x + math.sin(i) end \
+                return x end\nfunction update() burn(2000000) end";
+    let scratch = Scratch::new("samples", busy);
+    let run = "run game --headless --frames 6 --profile-scripts";
+    let (code, out, err) = scratch.engine(run);
+    assert_eq!(code, 0, "{err}");
+    let script = out.split("Engine calls : Script\n").nth(1).expect("the table of scripts");
+    assert!(script.lines().next().unwrap().ends_with(" : main.lua"), "{out}");
+    assert!(out.contains("burn in main.lua"), "{out}");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_or_has_no_form_is_told() {
+    let scratch = Scratch::new("wrong", GAME);
+    let (code, _, err) = scratch.engine("run game --headless --frames 2 --stats-export s.txt");
+    assert_eq!(code, 2);
+    assert!(err.contains("the file's name must end in .csv or .json"), "{err}");
+    let run = "run game --headless --frames 2 --profile-trace missing/t.json";
+    let (code, _, err) = scratch.engine(run);
+    assert_eq!(code, 1);
+    assert!(err.contains("missing/t.json cannot be written"), "{err}");
+    let (code, _, err) = scratch.engine("run game --headless --frames 2 --profile-skip 3");
+    assert_eq!(code, 2);
+    assert!(err.contains("--profile-report"), "{err}");
+}
+
+#[test]
+fn a_release_measures_nothing_unless_it_is_asked_to() {
+    let game = "function update()\n  Profiler.start(\"a\")\n  Profiler.stop()\n  Profiler.stop()\n\
+                \x20 print(#Profiler.scopes(), #Memory.tree(), Application.build())\nend";
+    let scratch = Scratch::new("release", game);
+    let (code, out, err) = scratch.engine("compile game --bundle --out game.bundle");
+    assert_eq!(code, 0, "{out}{err}");
+    let (code, out, err) = scratch.engine("run game.bundle --headless --frames 2");
+    assert_eq!((code, out.as_str()), (0, "0\t0\trelease\n0\t0\trelease\n"), "{err}");
+    let run = "run game.bundle --headless --frames 2 --profile-report";
+    let (code, _, err) = scratch.engine(run);
+    assert_eq!(code, 1, "one stop too many is told where scopes are measured: {err}");
+    assert!(err.contains("Profiler.stop: no scope is open here"), "{err}");
+}

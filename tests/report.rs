@@ -1,0 +1,75 @@
+//! Logs that are kept and reports that can be read again, from outside.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn scratch(name: &str, main: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("engine-report-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(folder.join("game")).expect("a scratch folder can be made");
+    std::fs::write(folder.join("game/main.lua"), main).expect("a scratch file can be written");
+    folder
+}
+
+fn engine(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_engine"))
+        .args(arguments)
+        .env("ENGINE_SAVE_DIR", folder.join("saves"))
+        .current_dir(folder)
+        .output()
+        .expect("the engine starts")
+}
+
+fn words(output: &Output) -> String {
+    let (out, err) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    format!("{out}{err}")
+}
+
+#[test]
+fn what_a_game_said_is_kept_for_a_number_of_runs() {
+    let folder =
+        scratch("log", "function init() print('hello ' .. (Application.argv() or '')) end");
+    std::fs::write(folder.join("game/settings.sjson"), "log = { files = 2 }\n").unwrap();
+    for run in ["one", "two", "three"] {
+        let played = engine(&folder, &["run", "game", "--headless", "--frames", "1", "--", run]);
+        assert!(played.status.success(), "{}", words(&played));
+    }
+    let shown = engine(&folder, &["report", "game", "--log"]);
+    assert!(words(&shown).contains("info    hello three"), "{}", words(&shown));
+    let logs = walk(&folder.join("saves")).into_iter();
+    let logs: Vec<_> = logs.filter(|path| path.contains("logs")).collect();
+    assert_eq!(logs.len(), 2, "{logs:?}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+fn walk(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        match entry.path().is_dir() {
+            true => found.extend(walk(&entry.path())),
+            false => found.push(entry.path().display().to_string()),
+        }
+    }
+    found
+}
+
+#[test]
+fn the_report_of_a_shipped_game_is_found_and_printed() {
+    let main = "function update() local score = 7 print('before') nothing() end";
+    let folder = scratch("crash", main);
+    let none = engine(&folder, &["report", "game"]);
+    assert_eq!(none.status.code(), Some(1));
+    assert!(words(&none).contains("there is no crash report in"), "{}", words(&none));
+    let made = engine(&folder, &["compile", "game", "--out", "game.bundle", "--bundle"]);
+    assert!(made.status.success(), "{}", words(&made));
+    let played = engine(&folder, &["run", "game.bundle", "--headless", "--frames", "1"]);
+    assert_eq!(played.status.code(), Some(1), "{}", words(&played));
+    let shown = engine(&folder, &["report", "game"]);
+    assert!(shown.status.success(), "{}", words(&shown));
+    for wanted in ["Crash report", "Engine: ", "main.lua:1", "local score = 7", "  before"] {
+        assert!(words(&shown).contains(wanted), "'{wanted}' is not in\n{}", words(&shown));
+    }
+    let other = engine(&folder, &["report", "game/main.lua"]);
+    assert!(words(&other).contains("is no crash report"), "{}", words(&other));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
