@@ -156,8 +156,8 @@ fn piles() -> Group {
         title: "boxes falling into a pile, as units of a file",
         workload: "Boxes of 0.5 m over a plane, in columns of 10 by 10 (3D) or 50 and 100 columns \
                    in a bin (2D); every box a unit with one actor, spawned from Lua. World.update \
-                   whole: components, physics, contacts noted, nodes written back and brought up to \
-                   date, one thread; what a frame takes without World.update is taken off.",
+                   whole: components, physics, contacts noted, nodes written back and brought up \
+                   to date, one thread; what a frame takes without World.update is taken off.",
         rows,
     }
 }

@@ -1,5 +1,5 @@
-//! The figures of worlds on the game's thread: many units with meshes that stand or move, units made
-//! and ended, the room that a unit takes. The renderer's work is left out. The Lua is in
+//! The figures of worlds on the game's thread: many units with meshes that stand or move, units
+//! made and ended, the room that a unit takes. The renderer's work is left out. The Lua is in
 //! benches/scene.
 //!
 //!     cargo bench --bench scene

@@ -12,6 +12,18 @@ local V2, V3, C = core.ctypes.Vector2, core.ctypes.Vector3, core.ctypes.Color
 local DebugUi, Gui = core.module("DebugUi"), core.module("Gui")
 local Mouse, Application = core.module("Mouse"), core.module("Application")
 
+---@module DebugUi
+---Windows for a game's makers, described anew in every frame: lists, sliders, switches, curves.
+---A widget takes a value, and gives back what the mouse or the keys made of it.
+---@example
+---   local speed = 4
+---   if DebugUi.begin_window("Player") then
+---     speed = DebugUi.slider_float("speed", speed, 0, 20)
+---     if DebugUi.button("Reset") then speed = 4 end
+---   end
+---   DebugUi.end_window()
+---   assert(speed == 4)
+
 -- Logical pixels.
 local SIZE, ROW, GAP, PAD = 13, 19, 4, 8
 local TITLE = 22

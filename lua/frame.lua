@@ -97,8 +97,8 @@ function core.update(dt)
 end
 
 -- Swaps in scripts that changed (`files` has their chunk names and texts) and tells the game the
--- names of all resources that are new. Scripts that cannot be reloaded are not new: they wait. Gives
--- whether any does.
+-- names of all resources that are new. Scripts that cannot be reloaded are not new: they wait.
+-- Gives whether any does.
 local waiting = {}
 
 function core.swap(files, names)

@@ -109,8 +109,8 @@ local function lists_of(name, source)
   return concat(parts), counts
 end
 
----Adds a mesh to a unit: one of a model, by its name, or a new one of numbers. Lists are of numbers,
----of vectors and colours, or Float32Arrays: `positions` (three numbers each, in metres), `normals`,
+---Adds a mesh to a unit: one of a model, by its name, or a new one of numbers. Lists are of
+---numbers, of vectors and colours, or Float32Arrays: `positions` (three numbers each, in metres), `normals`,
 ---`uvs` (two each; 0, 0 is the left top), `colors` (red, green, blue and alpha from 0 to 255),
 ---`indices` (three for each triangle, against the clock as seen from the front, counted from 1).
 ---Without indices every three positions are a triangle; without normals, triangles that share a

@@ -1,18 +1,17 @@
 -- Physics, as far as it takes options or lists: rays, overlaps and sweeps, at once or queued; what
--- touched; joints; the actors and movers of units. Bodies themselves are native
+-- touched. Actors of units are in physics_units.lua. Bodies themselves are native
 -- (src/script/api/actor.rs and the files beside it); the ray is src/script/api/physics_fast.rs.
 local core = ...
 
-local type, select, next, tostring, ipairs = type, select, next, tostring, ipairs
-local format, concat = string.format, table.concat
+local type, select, next, ipairs = type, select, next, ipairs
+local format = string.format
 local setmetatable = setmetatable
 local ffi = core.ffi
 local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
 local istype = ffi.istype
 local V3, Q, M = core.ctypes.Vector3, core.ctypes.Quaternion, core.ctypes.Matrix4x4
 
-local World, Unit = core.module("World"), core.module("Unit")
-local PhysicsWorld, Actor = core.module("PhysicsWorld"), core.module("Actor")
+local World, PhysicsWorld = core.module("World"), core.module("PhysicsWorld")
 local Raycast, Matrix4x4 = core.module("Raycast"), core.module("Matrix4x4")
 local Quaternion = core.module("Quaternion")
 
@@ -20,11 +19,7 @@ local Quaternion = core.module("Quaternion")
 local update_physics = core.update
 local raycast, overlap, sweep = core.raycast, core.overlap, core.sweep
 local contacts, triggers = core.contacts, core.triggers
-local broken_joints, create_joint = core.broken_joints, core.create_joint
-local num_actors, actor_at, find_actor = core.num_actors, core.actor, core.find_actor
-local create_actor, new_actor = core.create_actor, core.new_actor
-local mover_of, set_mover, mover_fits_at = core.mover, core.set_mover, core.mover_fits_at
-local joint_of = core.joint
+local broken_joints = core.broken_joints
 
 local cx, natives = core.gui_natives()
 cx = ffi.cast("void *", cx)
@@ -35,8 +30,6 @@ local out = ffi.new("float[7]")
 local FAR = 1e7
 local KINDS = { both = 0, statics = 1, dynamics = 2, triggers = 3, all = 4 }
 local MODES = { closest = true, any = true, all = true }
-local JOINTS = { fixed = true, ball = true, hinge = true, slider = true, rope = true,
-  spring = true }
 
 -- The places of collision filters by name, from 1. Looked up once.
 local filters
@@ -154,7 +147,7 @@ end
 ---@param direction Vector3 where it goes
 ---@param length? number metres; as far as anything can be if left out
 ---@param mode? string "closest", "any" or "all"
----@param ... any "collision_filter" and a name, "types" and "both", "statics", "dynamics", "triggers" or "all"
+---@param ... any "collision_filter" and a name, "types" and "both", "statics", "dynamics", "all" …
 ---@return boolean|table|nil hit whether it meets something, or the hits
 ---@return Vector3|integer|nil position where, or how many hits
 ---@return number|nil distance metres from the start
@@ -233,8 +226,8 @@ function PhysicsWorld.make_raycast(physics_world, callback, mode, ...)
 end
 
 ---@module Raycast
----A ray that is cast again and again: `PhysicsWorld.make_raycast` makes one. `raycast:cast(…)` is the
----same as `Raycast.cast(raycast, …)`.
+---A ray that is cast again and again: `PhysicsWorld.make_raycast` makes one. `raycast:cast(…)` is
+---the same as `Raycast.cast(raycast, …)`.
 ---@example
 ---   local world = Application.new_world()
 ---   local physics = World.physics_world(world)
@@ -247,6 +240,9 @@ end
 ---   World.update(world, 1 / 60)
 ---   assert(height == 5)
 ---   Application.release_world(world)
+
+---@class Raycast
+---@field cast fun(raycast: Raycast, from: Vector3, direction: Vector3, length?: number)
 
 ---Casts a ray after the next step of physics; its function is called with the results.
 ---@param raycast Raycast what `PhysicsWorld.make_raycast` returned
@@ -458,166 +454,12 @@ function PhysicsWorld.broken_joints(physics_world)
   return broken_joints(physics_world)
 end
 
-local JOINT_OPTIONS = { position = true, other_position = true, axis = true, limits = true,
-  length = true, stiffness = true, damping = true, break_force = true, break_torque = true,
-  collides = true }
-local JOINT_NUMBERS = { "length", "stiffness", "damping", "break_force", "break_torque" }
-
----Holds two actors together, or one and the world: "fixed" altogether, "ball" at a point, "hinge"
----about an axis, "slider" along one, "rope" not farther than a length, "spring" at a length.
----Options: `position` (where it holds the first actor, in the world; its middle if left out),
----`other_position` (where it holds the second, for rope and spring), `axis` (up if left out),
----`limits` (radians of a hinge, metres of a slider: { least, most }), `length`, `stiffness`,
----`damping`, `break_force` (newtons), `break_torque`, `collides` (whether the two still collide).
----@param physics_world PhysicsWorld the physics of a world
----@param kind string "fixed", "ball", "hinge", "slider", "rope" or "spring"
----@param actor_1 Actor the first actor
----@param actor_2? Actor the second; the world if nil
----@param options? table the options
----@return Joint joint the new joint
-function PhysicsWorld.create_joint(physics_world, kind, actor_1, actor_2, options)
-  local name = "PhysicsWorld.create_joint"
-  no_reload(name)
-  if not JOINTS[kind] then
-    bad_argument(name, 2, "kind", concat(core.names(JOINTS), ", "), kind)
-  end
-  core.check_options(name, 5, "options", options, JOINT_OPTIONS)
-  options = options or {}
-  for _, key in ipairs({ "position", "other_position", "axis" }) do
-    if options[key] ~= nil and not istype(V3, options[key]) then
-      raise(format("%s: option '%s' must be Vector3, got %s", name, key,
-        core.describe(options[key])))
-    end
-  end
-  local numbers = { collides = options.collides and true or false }
-  for _, key in ipairs(JOINT_NUMBERS) do
-    local value = options[key]
-    if value ~= nil and (type(value) ~= "number" or not (value >= 0 and value < 1e30)) then
-      raise(format("%s: option '%s' must be a number from 0 on, got %s", name, key,
-        core.describe(value)))
-    end
-    numbers[key] = value
-  end
-  local limits = options.limits
-  if limits ~= nil then
-    if type(limits) ~= "table" or type(limits[1]) ~= "number" or type(limits[2]) ~= "number"
-      or not (limits[1] <= limits[2]) then
-      raise(name .. ": option 'limits' must be two numbers, the lesser first")
-    end
-    numbers.least, numbers.most = limits[1], limits[2]
-  end
-  return create_joint(physics_world, kind, actor_1, actor_2, options.position,
-    options.other_position, options.axis, numbers)
-end
-
----The physics of a world: what falls and collides in it. A world that was made with "no_physics" has
----none, which is an error here.
+---The physics of a world: what falls and collides in it. A world that was made with "no_physics"
+---has none, which is an error here.
 ---@param world World a world
 ---@return PhysicsWorld physics_world the same one each time
 function World.physics_world(world)
   return core.physics_world(world)
-end
-
----An actor of a unit, by its name in the unit's file or by its place there, from 1. Nil where it
----ended, or in a world without physics.
----@param unit Unit a unit
----@param actor string|integer its name or place
----@return Actor|nil actor the actor
-function Unit.actor(unit, actor)
-  return actor_at(unit, actor)
-end
-
----The place of a unit's actor by its name, from 1; nil where there is none of that name.
----@param unit Unit a unit
----@param name string the name in the unit's file
----@return integer|nil place for `Unit.actor`
-function Unit.find_actor(unit, name)
-  return find_actor(unit, name)
-end
-
----How many actors a unit has, those that ended among them.
----@param unit Unit a unit
----@return integer count the last place
-function Unit.num_actors(unit)
-  return num_actors(unit)
-end
-
--- Vectors as lists, so that the fields are plain data, as in a file.
-local function plain(value)
-  if istype(V3, value) then
-    return { value._x, value._y, value._z }
-  elseif istype(Q, value) then
-    return { value._x, value._y, value._z, value._w }
-  elseif type(value) ~= "table" then
-    return value
-  end
-  local made = {}
-  for key, item in next, value do made[key] = plain(item) end
-  return made
-end
-
----Makes an actor: one of the unit's file that ended, by its name or place, or a new one of fields as
----the file has them (with vectors as Vector3 or lists), and a name.
----@param unit Unit a unit
----@param actor string|integer which of the file's actors, or the name of the new one
----@param fields? table what the new one is, as in a unit's file
----@return Actor actor the actor
-function Unit.create_actor(unit, actor, fields)
-  no_reload("Unit.create_actor")
-  if fields ~= nil then
-    if type(fields) ~= "table" then
-      bad_argument("Unit.create_actor", 3, "fields", "table or nil", fields)
-    end
-    return new_actor(unit, actor, plain(fields))
-  end
-  return create_actor(unit, actor)
-end
-
----Ends an actor of a unit. `Unit.create_actor` makes it again.
----@param unit Unit a unit
----@param actor string|integer its name or place
-function Unit.destroy_actor(unit, actor)
-  no_reload("Unit.destroy_actor")
-  local found = Unit.actor(unit, actor)
-  if not found then
-    raise(format("Unit.destroy_actor: the actor %s is not there", tostring(actor)))
-  end
-  PhysicsWorld.destroy_actor(World.physics_world(Unit.world(unit)), found)
-end
-
----The mover of a unit; nil where it has none.
----@param unit Unit a unit
----@return Mover|nil mover the mover
-function Unit.mover(unit)
-  return mover_of(unit)
-end
-
----Changes the mover of a unit: to one that its file lists under `movers`, in the same place, or to
----none.
----@param unit Unit a unit
----@param name? string the name in the unit's file; nil: it has none from now on
----@return Mover|nil mover the new mover
-function Unit.set_mover(unit, name)
-  no_reload("Unit.set_mover")
-  return set_mover(unit, name)
-end
-
----Whether another mover of a unit's file would touch nothing at a place: whether there is room to
----stand up, say.
----@param unit Unit a unit
----@param name string the name of the mover
----@param position Vector3 where its feet would be
----@return boolean fits whether it touches nothing
-function Unit.mover_fits_at(unit, name, position)
-  return mover_fits_at(unit, name, position)
-end
-
----A joint of a unit's file, by its name; nil where there is none, or it was destroyed.
----@param unit Unit a unit
----@param name string its name
----@return Joint|nil joint the joint
-function Unit.joint(unit, name)
-  return joint_of(unit, name)
 end
 
 -- Moves physics on, and answers what was queued before.
@@ -628,31 +470,4 @@ function core.step_physics(world, delta)
   if not list then return end
   queued[physics_world] = nil
   for i = 1, #list do list[i]() end
-end
-
-local inspect = core.inspect_components
-
--- What `Unit.inspect` tells of actors and movers.
-function core.inspect_components(unit)
-  local lines = inspect(unit)
-  for place = 1, num_actors(unit) do
-    local actor = actor_at(unit, place)
-    if not actor then
-      lines[#lines + 1] = format("actor %d ended", place)
-    else
-      local kind = Actor.is_trigger(actor) and "trigger" or Actor.is_static(actor) and "static"
-        or Actor.is_kinematic(actor) and "kinematic" or "dynamic"
-      lines[#lines + 1] = format("actor %d %q %s on node %d at %s, %g kg, velocity %s%s", place,
-        Actor.debug_name(actor), kind, Actor.node(actor), tostring(Actor.position(actor)),
-        Actor.mass(actor), tostring(Actor.velocity(actor)),
-        Actor.is_sleeping(actor) and ", asleep" or "")
-    end
-  end
-  local mover = mover_of(unit)
-  if mover then
-    local Mover = core.module("Mover")
-    lines[#lines + 1] = format("mover %q at %s%s", Mover.debug_name(mover),
-      tostring(Mover.position(mover)), Mover.standing_frames(mover) > 0 and ", on the ground" or "")
-  end
-  return lines
 end

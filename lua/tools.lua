@@ -8,6 +8,7 @@ local sub, format, rep, match = string.sub, string.format, string.rep, string.ma
 local concat, sort = table.concat, table.sort
 local globals = core.globals
 local Unit = core.module("Unit")
+local valid = core.module("Utf8").valid
 
 local TEXT_BYTES_MAX = 16384 -- of one value that is shown
 local ITEMS_MAX = 60 -- of one table
@@ -60,8 +61,8 @@ local function shown(value, depth, seen)
   end
   for i = 1, #keys do
     if #lines >= ITEMS_MAX then break end
-    local key = keys[i]
-    lines[#lines + 1] = indent .. shown_key(key) .. " = " .. shown(rawget(value, key), depth - 1, seen)
+    local key, item = keys[i], rawget(value, keys[i])
+    lines[#lines + 1] = indent .. shown_key(key) .. " = " .. shown(item, depth - 1, seen)
   end
   local left = count + #keys - #lines
   if left > 0 then lines[#lines + 1] = indent .. format("… (%d more)", left) end
@@ -76,7 +77,12 @@ end
 local function in_words(value)
   local text = shown(value, DEPTH_MAX, {})
   if #text > TEXT_BYTES_MAX then
-    text = sub(text, 1, TEXT_BYTES_MAX) .. format("… (%d bytes in all)", #text)
+    -- Not in the middle of a letter.
+    local cut = sub(text, 1, TEXT_BYTES_MAX):gsub("[\192-\255]?[\128-\191]*$", "")
+    text = cut .. format("… (%d bytes in all)", #text)
+  end
+  if not valid(text) then
+    text = text:gsub("[\128-\255]", function(byte) return format("\\%d", byte:byte()) end)
   end
   return text
 end
@@ -84,6 +90,8 @@ end
 -- Runs a text, as an expression where it is one. Gives its values in words, or, where `as_data` is
 -- set, its first value itself. What fails is raised.
 function core.tool_eval(text, as_data)
+  -- What a command of the console says is in the log.
+  if not as_data and core.try_command(text) then return { values = {} } end
   local chunk = core.load("return " .. text, "=eval")
   if not chunk then
     local problem

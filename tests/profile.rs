@@ -155,16 +155,21 @@ fn a_file_that_cannot_be_written_or_has_no_form_is_told() {
 }
 
 #[test]
-fn a_release_measures_nothing_unless_it_is_asked_to() {
-    let game = "function update()\n  Profiler.start(\"a\")\n  Profiler.stop()\n  Profiler.stop()\n\
-                \x20 print(#Profiler.scopes(), #Memory.tree(), Application.build())\nend";
+fn a_release_measures_nothing_and_has_no_scopes_of_scripts() {
+    let game = "function update()\n  Profiler.start(\"mine\")\n  Profiler.stop()\n  \
+                Profiler.stop()\n  print(#Profiler.scopes(), #Memory.tree(), \
+                Application.build())\nend";
     let scratch = Scratch::new("release", game);
+    let (code, _, err) = scratch.engine("run game --headless --frames 2");
+    assert_eq!(code, 1, "the folder's game has one stop too many");
+    assert!(err.contains("Profiler.stop: no scope is open here"), "{err}");
     let (code, out, err) = scratch.engine("compile game --bundle --out game.bundle");
     assert_eq!(code, 0, "{out}{err}");
     let (code, out, err) = scratch.engine("run game.bundle --headless --frames 2");
     assert_eq!((code, out.as_str()), (0, "0\t0\trelease\n0\t0\trelease\n"), "{err}");
-    let run = "run game.bundle --headless --frames 2 --profile-report";
-    let (code, _, err) = scratch.engine(run);
-    assert_eq!(code, 1, "one stop too many is told where scopes are measured: {err}");
-    assert!(err.contains("Profiler.stop: no scope is open here"), "{err}");
+    let (code, out, err) = scratch.engine("run game.bundle --headless --frames 2 --profile-report");
+    assert_eq!(code, 0, "{err}");
+    let names: Vec<_> = rows(&out).into_iter().map(|row| row.2).collect();
+    assert!(names.contains(&"update".to_string()), "{out}");
+    assert!(!names.contains(&"mine".to_string()), "{out}");
 }

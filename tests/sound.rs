@@ -9,5 +9,7 @@ mod device;
 mod game;
 #[path = "sound/mixing.rs"]
 mod mixing;
+#[path = "sound/picture.rs"]
+mod picture;
 #[path = "sound/reloading.rs"]
 mod reloading;

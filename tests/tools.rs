@@ -192,6 +192,9 @@ fn a_line_of_lua_runs_in_the_game_and_its_values_come_back_in_words() {
         "{ [3] = true, a = \"x\", b = { 1, 2 } }"
     );
     assert_eq!(eval(&mut caller, "local t = {} t.t = t return t"), "{ t = (the same table) }");
+    assert_eq!(eval(&mut caller, "'a\\255b'"), "\"a\\255b\"");
+    let cut = eval(&mut caller, "('ä'):rep(20000)");
+    assert!(cut.ends_with("ä… (40002 bytes in all)"), "{}", &cut[cut.len() - 60..]);
     let long = eval(&mut caller, "local t = {} for i = 1, 200 do t[i] = i end return t");
     assert!(long.ends_with("… (140 more)\n}"), "{long}");
     let fields = vec![("text", json::text("{ a = { 1, 'x' } }")), ("data", Tree::Bool(true))];
@@ -503,7 +506,8 @@ fn pictures_are_given_where_something_is_drawn() {
     assert!(words.starts_with("nothing is drawn in this run"), "{words}");
     drop(game);
     let main = "function render() Gui.rect(Application.main_gui(), Vector3(0, 0, 0), \
-        Vector2(2000, 2000), Color(255, 0, 0)) Application.render_world(Application.main_world()) end\n";
+        Vector2(2000, 2000), Color(255, 0, 0))\n  \
+        Application.render_world(Application.main_world())\nend\n";
     let files = [("main.lua", main), ("settings.sjson", "window = { width = 320, height = 200 }")];
     if !browser::has_adapter() {
         return browser::skip("there is no graphics adapter", "mesa-vulkan-drivers");

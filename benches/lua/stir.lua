@@ -1,6 +1,6 @@
--- Moves the counters by which the JIT finds what is hot, each by chance by one or none: which branch
--- of a loop is compiled first, and how fast the loop is then, hangs on them. Returns the function
--- that does it, given a seed.
+-- Moves the counters by which the JIT finds what is hot, each by chance by one or none: which
+-- branch of a loop is compiled first, and how fast the loop is then, hangs on them. Returns the
+-- function that does it, given a seed.
 
 return function(seed)
   for i = 1, 256 do

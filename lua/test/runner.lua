@@ -440,7 +440,8 @@ local function read_options(options)
 end
 
 ---Starts a run over everything that is registered. Options: filter, filter_out (Lua patterns on the
----full name), names and exclude_names (exact), tags, exclude_tags, shuffle (a seed, or true with `seed`), sort,
+---full name), names and exclude_names (exact), tags, exclude_tags, shuffle (a seed, or true with
+---`seed`), sort,
 ---fail_fast, list_only, announce (a "start" event before each test), detailed (events of tests have
 ---the names of their groups), frame_seconds.
 function test.begin(options)

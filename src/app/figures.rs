@@ -71,6 +71,8 @@ fn count_things(engine: &Engine) {
     counter!("worlds/worlds") += engine.worlds.len();
     counter!("worlds/units") += engine.units.slots.len();
     counter!("worlds/cameras") += engine.cameras.len();
+    counter!("physics/actors") += engine.physics.actors.len();
+    counter!("physics/awake") += engine.physics.awake();
     counter!("gui/guis") += engine.guis.slots().len();
     counter!("sound/voices") += engine.sounds.voices.active.len();
     counter!("workers/workers") += engine.workers.slots().len();

@@ -17,8 +17,8 @@ const VERSION: u32 = 3;
 /// The most frames of a recording: more than nine hours at 60 frames a second.
 pub const FRAMES_MAX: usize = 2_000_000;
 /// The most changes of objects that a recording notes, 52 MB of it: a thousand things that move all
-/// the time are enough for it after more than a minute, ten after more than two hours. Frames beyond
-/// have the hashes of systems alone.
+/// the time fill it in more than a minute, ten in more than two hours. Frames beyond have the
+/// hashes of systems alone.
 pub const NOTES_MAX: usize = 4_000_000;
 /// How many objects of a system are named where a replay differs.
 const NAMED_MAX: usize = 8;
@@ -230,6 +230,12 @@ impl Replay {
         }
         Err(words)
     }
+}
+
+/// The words of a replay that differs, where the game is not what it was.
+pub fn changed_since(words: &str) -> String {
+    let (first, rest) = words.split_at(words.find('\n').unwrap_or(words.len()));
+    format!("{first} (the game's files changed since the recording){rest}")
 }
 
 impl Recording {

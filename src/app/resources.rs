@@ -156,7 +156,7 @@ impl App {
             engine.physics.solids.clear();
         }
         if changed.iter().any(|name| name.kind == PHYSICS_PROPERTIES.name) {
-            engine.physics.properties = None;
+            engine.reload_physics_properties();
         }
         if changed.iter().any(|name| name.kind == "unit") {
             engine.units.resources.clear();

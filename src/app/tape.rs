@@ -1,7 +1,7 @@
 //! What a run does with a recording: nothing, writing one, or playing one again.
 
 use super::given::Given;
-use super::record::{Origin, Recorder, Recording, Replay};
+use super::record::{Origin, Recorder, Recording, Replay, changed_since};
 use super::{App, Options, game_id};
 use crate::engine::Engine;
 use crate::foundation::{Error, log};
@@ -96,7 +96,12 @@ impl Tape {
                 }
             },
             Tape::Replay(replay, problem) => {
-                *problem = replay.check(engine).err();
+                *problem = replay.check(engine).err().map(|words| {
+                    match engine.store.content_hash() == replay.recording.origin.content {
+                        true => words,
+                        false => changed_since(&words),
+                    }
+                });
                 problem.is_none()
             }
         }

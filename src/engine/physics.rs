@@ -1,7 +1,7 @@
 //! Physics with what it needs of the rest: a world's flags and settings, units, models, lines.
 
 use super::{Build, Engine};
-use crate::foundation::{Error, Handle, Kind, Vec3};
+use crate::foundation::{Error, Handle, Kind, Vec3, log};
 use crate::resource::store::Store;
 use crate::system::models::Models;
 use crate::system::physics::{Look, Setup};
@@ -55,6 +55,17 @@ impl Engine {
             self.physics.properties = Some(Arc::new(read));
         }
         Ok(())
+    }
+
+    /// Reads the game's materials and collision filters again; actors keep what they were made of.
+    pub fn reload_physics_properties(&mut self) {
+        if self.physics.properties.is_none() {
+            return;
+        }
+        match Properties::of_game(&mut self.store) {
+            Ok(read) => self.physics.properties = Some(Arc::new(read)),
+            Err(error) => log::error(&error.message),
+        }
     }
 
     /// The game's materials and collision filters.
@@ -137,6 +148,7 @@ impl Engine {
     /// Something went out of all bounds.
     pub fn update_physics(&mut self, world: WorldId, seconds: f64) -> Result<(), Error> {
         let Some(physics) = self.physics.of_world(world) else { return Ok(()) };
+        crate::owner!("physics");
         let Engine { physics: tables, units, tasks, .. } = self;
         // One system alone gains nothing from other threads, and would lose its caches.
         tasks.frame(1, |frame| {

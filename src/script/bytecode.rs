@@ -40,6 +40,8 @@ pub unsafe fn load(l: *mut lua_State, name: &'static str) -> bool {
 /// # Safety
 /// `l` is a live state with a Lua function on top of its stack.
 pub unsafe fn keep(l: *mut lua_State, name: &'static str) {
+    // It is there for every game of the process.
+    crate::owner!("engine");
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let kept = kept.get_or_insert_default();
     if kept.insert(name, Kept::Compiled).is_some() {

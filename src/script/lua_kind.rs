@@ -1,7 +1,7 @@
 //! Scripts as a kind of resource: text whose syntax is checked by the VM that loads it, or here if
 //! it ships, with the strings in it that may name resources. Knows nothing of their meaning.
 
-use super::syntax;
+use super::{outline, syntax};
 use crate::foundation::Error;
 use crate::resource::kind::{Form, Kind};
 
@@ -10,7 +10,7 @@ pub static LUA: Kind = Kind {
     name: "lua",
     words: "A script",
     extensions: &[("lua", Form::Own)],
-    version: 2,
+    version: 3,
     compile: |compiling| {
         if compiling.bytes.starts_with(b"\x1bL") {
             return Err(compiling.fault(1, "this is a compiled chunk: games are text"));
@@ -24,6 +24,11 @@ pub static LUA: Kind = Kind {
         }
         for literal in string_literals(&text) {
             compiling.refer("", literal);
+        }
+        if compiling.release
+            && let Some(text) = outline::without_profiler(&text)
+        {
+            return Ok(text.into_bytes());
         }
         Ok(std::mem::take(&mut compiling.bytes))
     },

@@ -2,6 +2,10 @@
 //! and which tables of others its top level writes to. A lexer and a count of blocks, not a parser:
 //! whatever it cannot make sense of gives no outline, and such a file loads as it stands.
 
+mod strip;
+
+pub use strip::without_profiler;
+
 /// Upvalues that one function can have; each capturing function stays below it.
 const NAMES_IN_GROUP: usize = 50;
 /// Locals that stand for locals are followed this many times.

@@ -54,6 +54,7 @@ pub const FILES: &[File] = files![
     "components",
     "mesh",
     "physics",
+    "physics_units",
     "level",
     "broadphase",
     "gui",

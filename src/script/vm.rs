@@ -68,6 +68,9 @@ impl Config {
 /// What a call into Lua left: the value it returned, or the report of its unexpected error.
 pub type Outcome = Result<Value, Box<Report>>;
 
+/// The names of the chunks of fast forms: in the interpreter or compiled, counted or not.
+const TWINS: [&str; 4] = ["twins", "compiled twins", "counted twins", "compiled, counted twins"];
+
 static ALL_CALLS: AtomicBool = AtomicBool::new(false);
 
 /// Has VMs that are made from now on count the calls of fast forms, too.
@@ -323,11 +326,15 @@ impl Vm {
         let counted = coverage || tests || all_calls();
         let cx = self.cx();
         cx.fast_calls = vec![0.0; cx.registered.len()];
-        let text = twin::chunk(&cx.registered, jit, counted);
+        // The rows are the same in every VM, so the chunk depends on these alone.
+        let name = TWINS[usize::from(jit) + 2 * usize::from(counted)];
         let done = self.protected(f64::INFINITY, |l, cx| {
             // SAFETY: as above; the addresses stay valid as long as the state.
             unsafe {
-                load(l, "=[engine] twins", &text)?;
+                if !bytecode::load(l, name) {
+                    load(l, "=[engine] twins", &twin::chunk(&cx.registered, jit, counted))?;
+                    bytecode::keep(l, name);
+                }
                 lua_getfield(l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());
                 lua_createtable(l, cx.registered.len() as c_int, 0);
                 for (i, row) in cx.registered.iter().enumerate() {
@@ -459,14 +466,14 @@ impl Vm {
         }
     }
 
-    /// Lua's memory is left to the system when this is dropped, for the process ends then: taking it
-    /// apart object by object would be work for nothing.
+    /// Lua's memory is left to the system when this is dropped, for the process ends then: taking
+    /// it apart object by object would be work for nothing.
     pub fn end_with_process(&mut self) {
         self.ends_with_process = true;
     }
 
-    /// Collects everything after the start of a game, where the heap is large enough to be worth it:
-    /// a small one waits for the frames, which have time for it, and the first picture comes
+    /// Collects everything after the start of a game, where the heap is large enough to be worth
+    /// it: a small one waits for the frames, which have time for it, and the first picture comes
     /// earlier.
     pub fn collect_start(&mut self) {
         if self.cx().memory.used() >= START_HEAP {

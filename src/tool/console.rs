@@ -1,5 +1,5 @@
-//! `engine console`: a line of Lua at a time, run in a game that is being played, with what the game
-//! logs around it. The game is found by the session file in its folder. The line's editing is
+//! `engine console`: a line of Lua at a time, run in a game that is being played, with what the
+//! game logs around it. The game is found by the session file in its folder. The line's editing is
 //! line.rs.
 
 #[path = "console/line.rs"]
@@ -198,8 +198,7 @@ struct Screen<'a> {
 impl Screen<'_> {
     /// Writes lines above the one that is typed.
     fn write(&self, text: &str, line: &Line) {
-        let text = text.trim_end_matches('\n').replace('\n', "\r\n");
-        print!("\r\x1b[K{text}\r\n");
+        println!("\r\x1b[K{}", text.trim_end_matches('\n'));
         self.show(line);
     }
 
@@ -221,7 +220,7 @@ fn talk(caller: &mut Caller, terminal: &RawTerminal, args: &Args) -> Result<(), 
     let screen = Screen { terminal, colors: Colors(std::env::var_os("NO_COLOR").is_none()) };
     caller.send("subscribe", vec![("stream", json::text("log"))])?;
     let mut line = Line::new(remembered(&args.folder));
-    println!("Lua runs in the game. Tab completes, Ctrl+D ends.\r");
+    println!("Lua runs in the game. Tab completes, Ctrl+D ends.");
     screen.show(&line);
     let ended = loop {
         let Some(typed) = terminal.read(TURN) else { break Ok(()) };
@@ -272,7 +271,7 @@ fn hear(caller: &mut Caller, screen: &Screen, line: &Line) -> Option<String> {
 }
 
 fn run(caller: &mut Caller, screen: &Screen, line: &Line, text: &str, seconds: f64) {
-    print!("\r\x1b[K{}{text}\r\n", screen.colors.paint("36", PROMPT));
+    println!("\r\x1b[K{}{text}", screen.colors.paint("36", PROMPT));
     if text.trim().is_empty() {
         return;
     }

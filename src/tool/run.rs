@@ -81,7 +81,7 @@ struct MeasuresArgs {
     #[arg(long, value_name = "N", default_value_t = 0, requires = "profile_report")]
     profile_skip: u64,
     /// Write the last 600 frames as a trace for Perfetto (Chrome's JSON)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, visible_alias = "trace", value_name = "FILE")]
     profile_trace: Option<PathBuf>,
     /// Write them as a flame graph (SVG)
     #[arg(long, value_name = "FILE")]

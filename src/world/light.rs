@@ -1,5 +1,5 @@
-//! The component `light`: what shines in a world. Lights of all units are rows of one table. Here is
-//! what each is; how they get to the renderer is in src/engine/scene.rs.
+//! The component `light`: what shines in a world. Lights of all units are rows of one table. Here
+//! is what each is; how they get to the renderer is in src/engine/scene.rs.
 
 use super::unit::UnitId;
 use crate::error;

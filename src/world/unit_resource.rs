@@ -311,7 +311,8 @@ fn compile(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
             },
             "nodes" => check_nodes(&value).map_err(|(value, words)| at(&value, words))?,
             "components" => {
-                component::check(&value, whole, &mut named).map_err(|(value, words)| at(&value, words))?;
+                component::check(&value, whole, &mut named)
+                    .map_err(|(value, words)| at(&value, words))?;
             }
             "data" if value.entries().is_none() => {
                 let words = "'data' must be a block: data = { material = \"wood\" }";

@@ -41,8 +41,8 @@ fn a_list_of_what_is_drawn_is_written_compared_and_told() {
     assert_eq!(code, 5, "{out}{err}");
     let words = "FAILED shows\n  ui/hud_test.lua:4\n  test.screenshot: there is no \
                  'ui/hud_test.golden/menu.txt' to compare with.\n  Look at \
-                 '.engine/screenshots/ui/hud_test.golden/menu.txt', and if it is right: engine test \
-                 --update-golden";
+                 '.engine/screenshots/ui/hud_test.golden/menu.txt', and if it is right: engine \
+                 test --update-golden";
     assert!(out.contains(words), "{out}");
     let found = scratch.0.join(".engine/screenshots/ui/hud_test.golden/menu.txt");
     let found = fs::read_to_string(found).unwrap();

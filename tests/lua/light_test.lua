@@ -31,8 +31,8 @@ describe("a light", function()
     near(Vector3(1, 0, 0), Matrix4x4.translation(Light.local_pose(light)))
     near(Vector3(1, 0, 4), Matrix4x4.translation(Light.world_pose(light)))
     near(Vector3(0, 1, 0), Quaternion.forward(Light.world_rotation(light)))
-    assert.equals("Unit.light: argument #2 'light': unit \"core/units/light\" has the lights 1 to 1, "
-      .. "got 3", words_of(Unit.light, unit, 3))
+    assert.equals("Unit.light: argument #2 'light': unit \"core/units/light\" has the lights 1 to "
+      .. "1, got 3", words_of(Unit.light, unit, 3))
   end)
 
   it("has a colour, a brightness and a reach", function()
@@ -72,7 +72,8 @@ describe("a light", function()
       words_of(Light.set_spot_angle_end, light, 30))
     assert.has_error(function() Light.set_spot_angle_start(light, -1) end)
     assert.equals("Light.set_type: argument #2 'type' must be \"omni\", \"spot\" or "
-      .. "\"directional\", got \"spit\", did you mean 'spot'?", words_of(Light.set_type, light, "spit"))
+      .. "\"directional\", got \"spit\", did you mean 'spot'?",
+      words_of(Light.set_type, light, "spit"))
   end)
 
   it("is switched off and on", function()

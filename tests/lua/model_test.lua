@@ -1,5 +1,5 @@
--- Models: units that are made of them, alone and with a file over them. What the importer refuses is
--- tested beside it, in Rust.
+-- Models: units that are made of them, alone and with a file over them. What the importer refuses
+-- is tested beside it, in Rust.
 
 local function words_of(fn, ...)
   local ok, words = pcall(fn, ...)
@@ -64,8 +64,8 @@ describe("a model", function()
     Material.set_scalar(wood, "roughness", 0.5)
     Material.set_color(wood, "base_color", Color(255, 128, 0))
     Material.set_vector3(wood, "emissive", Vector3(1, 0, 0))
-    assert.equals("Material.set_scalar: argument #2 'name': the material 'models/chest/Wood' has no "
-      .. "variable 'rougness', did you mean 'roughness'?",
+    assert.equals("Material.set_scalar: argument #2 'name': the material 'models/chest/Wood' has "
+      .. "no variable 'rougness', did you mean 'roughness'?",
       words_of(Material.set_scalar, wood, "rougness", 1))
     assert.equals("Material.set_scalar: argument #2 'name': the variable 'base_color' of the "
       .. "material 'models/chest/Wood' has 4 numbers, and was given a number",

@@ -66,6 +66,7 @@ describe("an actor", function()
     assert.same({ true, false, false }, { Actor.is_trigger(lid), Actor.is_physical(lid),
       Actor.is_kinematic(lid) })
     assert.is_true(Actor.is_static(ground))
+    assert.equals(0, Actor.mass(ground))
     assert.equals(10, Actor.mass(body))
     local heavy = World.spawn_unit(world, "units/physics/heavy_crate", Vector3(5, 0, 4))
     assert.equals(40, Actor.mass(Unit.actor(heavy, "body")))
@@ -160,6 +161,26 @@ describe("an actor", function()
       World.update(world, STEP)
     end
     assert.is_true(Actor.position(body).z > z + 0.9)
+  end)
+
+  it("is teleported with its unit, and pushes nothing on the way", function()
+    local platform = World.spawn_unit(world, "units/physics/platform", Vector3(-5, 0, 4))
+    local plate = Unit.actor(platform, 1)
+    Actor.set_gravity_enabled(body, false)
+    Unit.teleport_local_position(platform, 1, Vector3(5, 0, 4))
+    near(Vector3(5, 0, 4), Actor.position(plate), 1e-5)
+    play(2)
+    near(Vector3(0, 0, 4), Actor.position(body), 1e-4)
+    local quarter = Quaternion(Vector3.up(), math.pi / 2)
+    Unit.teleport_local_rotation(platform, nil, quarter)
+    assert.is_true(Quaternion.almost_equal(quarter, Actor.rotation(plate), 1e-4))
+    Unit.teleport_local_pose(platform, 1, Matrix4x4.from_translation(Vector3(9, 0, 4)))
+    near(Vector3(9, 0, 4), Actor.position(plate), 1e-5)
+    assert.matches("'position' must be Vector3",
+      words_of(Unit.teleport_local_position, platform, 1, 3))
+    assert.matches("must have length 1", words_of(Unit.teleport_local_rotation, platform, 1,
+      Quaternion.from_elements(0, 0, 0, 2)))
+    assert.matches("'pose' must be Matrix4x4", words_of(Unit.teleport_local_pose, platform, 1, 3))
   end)
 
   it("sleeps when it is told to, and floats without gravity", function()
@@ -276,8 +297,8 @@ describe("an actor", function()
     near(Vector3(20, 0, 4), position, 1e-4)
     for _, scale in ipairs({ Vector3(1, 0, 1), Vector3(-1, 1, 1) }) do
       Unit.set_local_scale(unit, 1, scale)
-      assert.matches("unit \"core/units/empty\", actor 'flat': its node 'root' has the scale .* and "
-        .. "an actor needs more than 0", words_of(Unit.create_actor, unit, "flat",
+      assert.matches("unit \"core/units/empty\", actor 'flat': its node 'root' has the scale .* "
+        .. "and an actor needs more than 0", words_of(Unit.create_actor, unit, "flat",
         { type = "static", shape = "box", size = { 1, 1, 1 } }))
     end
     Unit.set_local_scale(unit, 1, Vector3(1, 2, 1))

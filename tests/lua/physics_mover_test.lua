@@ -311,8 +311,8 @@ describe("a joint", function()
     end
     assert.is_false(Joint.alive(12))
     assert.matches("must be number", words_of(Joint.alive, "x"))
-    assert.matches("argument #2 'kind' must be ball, fixed, hinge", words_of(create, physics, "glue",
-      one))
+    assert.matches("argument #2 'kind' must be ball, fixed, hinge",
+      words_of(create, physics, "glue", one))
     assert.matches("unknown option 'lenght', did you mean 'length'%?",
       words_of(create, physics, "rope", one, nil, { lenght = 1 }))
     assert.matches("option 'axis' must be Vector3",

@@ -92,7 +92,8 @@ describe("a physics world", function()
 
     it("casts rays", function()
       local from = Vector3(0, 0, 1)
-      local hit, position, distance, normal, actor = PhysicsWorld.raycast(physics, from, FORWARD, 10)
+      local hit, position, distance, normal, actor =
+        PhysicsWorld.raycast(physics, from, FORWARD, 10)
       assert.is_true(hit)
       near(Vector3(0, 3, 1), position, 1e-4)
       assert.is_true(math.abs(distance - 3) < 1e-4)
@@ -167,7 +168,8 @@ describe("a physics world", function()
     end)
 
     it("sweeps shapes along a way", function()
-      local hits = PhysicsWorld.linear_sphere_sweep(physics, Vector3(0, 0, 1), Vector3(0, 9, 1), 0.5)
+      local hits = PhysicsWorld.linear_sphere_sweep(physics, Vector3(0, 0, 1), Vector3(0, 9, 1),
+        0.5)
       assert.equals(Unit.actor(box, 1), hits[1].actor)
       assert.is_true(math.abs(hits[1].distance - 2.5) < 1e-2)
       near(-FORWARD, hits[1].normal, 1e-3)
@@ -175,7 +177,8 @@ describe("a physics world", function()
         Vector3(0.2, 0.2, 0.2), nil, 10))
       assert.equals(1, #PhysicsWorld.linear_capsule_sweep(physics, Vector3(0, 0, 1.2),
         Vector3(0, 9, 1.2), Vector3(0.2, 0.2, 1), nil, 5, "types", "dynamics"))
-      assert.is_nil(PhysicsWorld.linear_sphere_sweep(physics, Vector3(0, 0, 5), Vector3(0, 9, 5), 1))
+      assert.is_nil(PhysicsWorld.linear_sphere_sweep(physics, Vector3(0, 0, 5), Vector3(0, 9, 5),
+        1))
     end)
 
     it("says what is wrong with a question", function()

@@ -145,6 +145,7 @@ describe("The console's commands", function()
       test.frames(1)
     end
     assert.same({ 1, 2, 3 }, Stats.history("tests/graphed"))
+    assert.is_true(test.draw_calls() > 0)
     run("graph", "range", "load")
     run("graph", "hide", "load")
     run("graph", "show", "load")

@@ -178,7 +178,8 @@ fn what_is_no_frame_and_no_text_ends_the_connection_alone() {
     plays(&mut caller);
 }
 
-const LOUD: &str = "function update()\n  for i = 1, 40 do print(('x'):rep(2000)) end\nend\n";
+/// A game that says 600 KB in a frame.
+const LOUD: &str = "function update()\n  for i = 1, 150 do print(('x'):rep(4000)) end\nend\n";
 
 #[test]
 fn a_client_that_never_reads_is_disconnected_and_the_others_are_served() {

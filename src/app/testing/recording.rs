@@ -3,7 +3,7 @@
 use super::file::{Plan, Tell, of_file};
 use super::result::{Failure, Outcome, Status, TestResult};
 use super::{Options, Stop};
-use crate::app::record::{Recording, Replay};
+use crate::app::record::{Recording, Replay, changed_since};
 use crate::app::{App, Game, Opening, game_id};
 use crate::engine::Build;
 use crate::foundation::{Error, fault, log};
@@ -101,7 +101,7 @@ fn replay(plan: &Plan, path: &str) -> Result<(App, Option<String>), Error> {
     let problem =
         play(plan, &mut app, &mut replay).err().map(|words| match content == origin.content {
             true => words,
-            false => format!("{words} (the game's files changed since the recording)"),
+            false => changed_since(&words),
         });
     Ok((app, problem))
 }

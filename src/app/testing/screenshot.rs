@@ -286,8 +286,8 @@ mod tests {
         let words = difference_of_pictures(&wanted, &found, TOLERANCE).unwrap();
         assert_eq!(
             words,
-            "the block of 8 x 8 pixels at 16, 16 from the top left differs by 41.9 on average, 6 is \
-             allowed"
+            "the block of 8 x 8 pixels at 16, 16 from the top left differs by 41.9 on average, 6 \
+             is allowed"
         );
         let words = difference_of_pictures(&wanted, &picture(8, [0; 4]), TOLERANCE).unwrap();
         assert_eq!(words, "it is 20 x 20, and the picture is 8 x 8 now");

@@ -215,8 +215,8 @@ pub static MESSAGES: &[Row] = &[
         name: "unit",
         words: "Looks into a unit.",
         fields: &[must("unit", HANDLE, "its handle")],
-        answer: "unit, name, world, bases, components, nodes (name, parent, local, rotation, scale, \
-                 position), text (what Unit.inspect says)",
+        answer: "unit, name, world, bases, components, nodes (name, parent, local, rotation, \
+                 scale, position), text (what Unit.inspect says)",
         run: look::unit,
     },
     Row {

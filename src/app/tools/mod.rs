@@ -326,7 +326,11 @@ impl App {
     pub fn answer_tools(&mut self, in_frame: bool) {
         let Some(mut tools) = self.tools.take() else { return };
         if in_frame {
-            tools.state.steps = tools.state.steps.saturating_sub(1);
+            let steps = tools.state.steps;
+            tools.state.steps = steps.saturating_sub(1);
+            if steps == 1 {
+                tools.state.pictures.hold_next(self.vm.engine());
+            }
         } else {
             tools.settle();
         }
@@ -380,10 +384,12 @@ fn status(call: &mut Call) -> Result<Option<Tree>, Refusal> {
 }
 
 fn pause(call: &mut Call) -> Result<Option<Tree>, Refusal> {
+    if !call.state.paused || call.state.steps > 0 {
+        // What is seen while the game stands.
+        call.state.pictures.hold_next(call.app.vm.engine());
+    }
     call.state.paused = true;
     call.state.steps = 0;
-    let engine = call.app.vm.engine();
-    call.state.pictures.hold_next(engine);
     call.state.waiting.push(call.asker.clone());
     Ok(None)
 }
@@ -401,8 +407,6 @@ fn step(call: &mut Call) -> Result<Option<Tree>, Refusal> {
         return Err(Refusal::of("an error has stopped the game: save a file to try again"));
     }
     call.state.steps += messages::whole(call.fields, "frames").unwrap_or(1);
-    let engine = call.app.vm.engine();
-    call.state.pictures.hold_next(engine);
     call.state.waiting.push(call.asker.clone());
     Ok(None)
 }

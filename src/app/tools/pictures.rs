@@ -10,6 +10,7 @@ use crate::resource::image::encode_png;
 use crate::system::platform;
 use crate::system::render::Picture;
 use crate::system::tools::{Bytes, Peer, json};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -40,8 +41,8 @@ struct Work {
 #[derive(Default)]
 pub struct Pictures {
     askers: Vec<(Asker, u32)>,
-    /// What the renderer was asked for: its number, and the frame.
-    asked: Option<(u64, u64)>,
+    /// What the renderer was asked for: numbers, and frames.
+    asked: VecDeque<(u64, u64)>,
     /// Whether another is wanted although nobody asks: the game is about to stand.
     holds_next: bool,
     /// What is shown while the game stands.
@@ -79,7 +80,8 @@ impl Pictures {
 
     /// The engine is another one now; whoever asked gets a picture of it.
     pub fn begin_anew(&mut self) {
-        (self.asked, self.held, self.holds_next) = (None, None, false);
+        self.asked.clear();
+        (self.held, self.holds_next) = (None, false);
     }
 
     /// Takes what was made, and asks for what is wanted.
@@ -94,58 +96,63 @@ impl Pictures {
         if !paused {
             self.held = None;
         }
-        if self.asked.is_some() {
+        if self.holds_next {
+            self.holds_next = false;
+            return self.ask(engine);
+        }
+        if !self.asked.is_empty() {
             return;
         }
-        if let Some((frame, picture)) = self.held.clone()
-            && !self.holds_next
-        {
+        if let Some((frame, picture)) = self.held.clone() {
             // The game stands: the frame that was kept is what is seen.
-            let wishes = self.wishes(clients, now);
+            let wishes = self.wishes(clients, frame, true, now);
             return self.hand_over(Work { frame, picture, wishes });
         }
-        let free = self.working.load(Ordering::Acquire) < WORK_MAX;
-        let streams = || clients.iter().any(|client| client.streams.picture.is_some());
-        if self.holds_next
-            || !self.askers.is_empty()
-            || (free && engine.picture.is_shown && streams())
-        {
-            let due = self.holds_next
-                || !self.askers.is_empty()
-                || clients.iter().any(|client| {
-                    client.streams.picture.is_some_and(|(mut timed, _)| timed.is_due(now))
-                });
-            if due {
-                self.holds_next = false;
-                let number = engine.captures.ask(Target::Screen);
-                self.asked = Some((number, engine.frame.index + 1));
-            }
+        let free = self.working.load(Ordering::Acquire) < WORK_MAX && engine.picture.is_shown;
+        let due = |client: &Client| {
+            client.streams.picture.is_some_and(|(mut timed, _)| timed.is_due(now))
+        };
+        if !self.askers.is_empty() || (free && clients.iter().any(due)) {
+            self.ask(engine);
         }
+    }
+
+    /// Asks for a picture of the frame that is played next.
+    fn ask(&mut self, engine: &mut Engine) {
+        let number = engine.captures.ask(Target::Screen);
+        self.asked.push_back((number, engine.frame.index + 1));
     }
 
     fn take(&mut self, engine: &mut Engine, clients: &mut [Client], paused: bool, now: Instant) {
-        let Some((number, frame)) = self.asked else { return };
-        let Some(made) = engine.captures.take(number) else { return };
-        self.asked = None;
-        match made {
-            Ok(picture) => {
-                let picture = Arc::new(picture);
-                if paused {
-                    self.held = Some((frame, picture.clone()));
+        while let Some((number, frame)) = self.asked.front().copied() {
+            let Some(made) = engine.captures.take(number) else { return };
+            self.asked.pop_front();
+            match made {
+                Ok(picture) => {
+                    let picture = Arc::new(picture);
+                    if paused {
+                        self.held = Some((frame, picture.clone()));
+                    }
+                    let wishes = self.wishes(clients, frame, false, now);
+                    self.hand_over(Work { frame, picture, wishes });
                 }
-                let wishes = self.wishes(clients, now);
-                self.hand_over(Work { frame, picture, wishes });
-            }
-            Err(words) => {
-                for (asker, _) in self.askers.drain(..) {
-                    asker.refuse(Refusal::of(words.clone()));
+                Err(words) => {
+                    for (asker, _) in self.askers.drain(..) {
+                        asker.refuse(Refusal::of(words.clone()));
+                    }
                 }
             }
         }
     }
 
-    /// Who gets the picture that is there now.
-    fn wishes(&mut self, clients: &mut [Client], now: Instant) -> Vec<Wish> {
+    /// Who gets the picture of a frame. One that is held is sent to a stream once.
+    fn wishes(
+        &mut self,
+        clients: &mut [Client],
+        frame: u64,
+        held: bool,
+        now: Instant,
+    ) -> Vec<Wish> {
         let asked = self.askers.drain(..).map(|(asker, width)| Wish::Answer(asker, width));
         let mut wishes: Vec<Wish> = asked.collect();
         if self.working.load(Ordering::Acquire) >= WORK_MAX {
@@ -153,8 +160,10 @@ impl Pictures {
         }
         for client in clients {
             if let Some((timed, width)) = &mut client.streams.picture
+                && !(held && timed.next == frame)
                 && timed.is_due(now)
             {
+                timed.next = frame;
                 wishes.push(Wish::Stream(client.peer.clone(), *width));
             }
         }

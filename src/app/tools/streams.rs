@@ -39,7 +39,8 @@ static STREAMS: &[Stream] = &[
         words: "How each frame's step came about.",
         message: "frame (the newest), measured, delta, debt: lists of seconds, a frame each",
         begin: |call| {
-            let next = call.state.samples.next();
+            // The last frames come at once.
+            let next = call.state.samples.next().saturating_sub(SAMPLES_TOLD as u64);
             call.streams.samples = Some(Timed { next, ..timed(call) });
             Ok(())
         },

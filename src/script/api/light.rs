@@ -322,7 +322,8 @@ pub(super) fn of_unit(
     Ok(place.and_then(|place| lights.get(place).copied()))
 }
 
-/// Twelve numbers of colours (top, horizon, ground, fog), exposure, fog density, whether it is shown.
+/// Twelve numbers of colours (top, horizon, ground, fog), exposure, fog density, whether it is
+/// shown.
 fn set_sky(engine: &mut Engine, world: WorldId, sky: Value) -> Result<(), Error> {
     let Value::List(items) = sky else {
         return Err(crate::error!("the prelude gives a list"));

@@ -1,5 +1,5 @@
-//! `Mesh`: meshes of units. Making some of numbers is the prelude's (lua/mesh.lua), around the native
-//! parts at the end of this file.
+//! `Mesh`: meshes of units. Making some of numbers is the prelude's (lua/mesh.lua), around the
+//! native parts at the end of this file.
 
 use super::mesh_make::{find_mesh_material, new, rebuild};
 use crate::engine::Engine;

@@ -71,7 +71,8 @@ fn mesh_of(name: String, lists: &Bytes, numbers: &Value) -> Result<Mesh, Error> 
     }
     if count > VERTICES_MAX || corners.indices.len() > INDICES_MAX {
         return Err(crate::error!(
-            "argument #2 'source': a mesh has at most {VERTICES_MAX} vertices and {INDICES_MAX} indices"
+            "argument #2 'source': a mesh has at most {VERTICES_MAX} vertices and {INDICES_MAX} \
+             indices"
         ));
     }
     for (what, list) in [
@@ -81,7 +82,8 @@ fn mesh_of(name: String, lists: &Bytes, numbers: &Value) -> Result<Mesh, Error> 
     ] {
         if list != 0 && list != count {
             return Err(crate::error!(
-                "argument #2 'source': there are {count} positions and {list} {what}: give one for each"
+                "argument #2 'source': there are {count} positions and {list} {what}: give one for \
+                 each"
             ));
         }
     }
@@ -93,8 +95,8 @@ fn mesh_of(name: String, lists: &Bytes, numbers: &Value) -> Result<Mesh, Error> 
     }
     if let Some(wrong) = corners.indices.iter().find(|index| **index as usize >= count) {
         return Err(crate::error!(
-            "argument #2 'source': an index says {}, and there are {count} positions: indices count \
-             from 1",
+            "argument #2 'source': an index says {}, and there are {count} positions: indices \
+             count from 1",
             u64::from(*wrong) + 1
         ));
     }

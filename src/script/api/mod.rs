@@ -1,6 +1,7 @@
 //! The engine's functions for scripts, one file for each Lua module, and the one list of them.
 
 mod actor;
+mod actor_unit;
 mod application;
 mod broadphase;
 mod camera;
@@ -101,7 +102,7 @@ pub const MODULES: &[&Module] = &[
 
 /// What the prelude alone can call, in its table `core`.
 pub const CORE_MODULES: &[&Module] = &[
-    &actor::UNIT_CORE,
+    &actor_unit::CORE,
     &core::CORE,
     &broadphase::CORE,
     &gui::CORE,

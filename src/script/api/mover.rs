@@ -1,4 +1,4 @@
-//! `Mover`: shapes that walk. `Unit.mover` and `Unit.set_mover` are the prelude's (lua/physics.lua),
+//! `Mover`: shapes that walk. `Unit.mover` and its like are the prelude's (lua/physics_units.lua),
 //! around the native parts at the end of this file.
 
 use crate::engine::Engine;

@@ -1,6 +1,6 @@
-//! The ray that the prelude casts (lua/physics.lua): a C function that compiled Lua calls with plain
-//! numbers, so that no vectors are made for it. Types are checked in Lua, everything else here; what
-//! is wrong is told by -1, and the row `raycast` has the words.
+//! The ray that the prelude casts (lua/physics.lua): a C function that compiled Lua calls with
+//! plain numbers, so that no vectors are made for it. Types are checked in Lua, everything else
+//! here; what is wrong is told by -1, and the row `raycast` has the words.
 
 use super::gui_fast::Address;
 use super::physics_world::{cast, query_of};
@@ -20,6 +20,7 @@ pub const NATIVES: &[(&str, &str, Address)] = &[(
 
 /// Casts a ray: the number of the actor that it meets first, 0 for none, -1 where the call is
 /// wrong. `out` has room for seven floats: the position, the normal, the distance.
+#[allow(clippy::too_many_arguments, reason = "compiled Lua passes plain numbers")]
 unsafe extern "C-unwind" fn physics_ray(
     cx: *mut Cx,
     physics: f64,

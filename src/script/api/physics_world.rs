@@ -360,9 +360,13 @@ pub(super) fn query_of(tables: &PhysicsTables, filter: u32, kinds: u32) -> Optio
     Some(Query { types: filter.collides, kinds, ..Query::DEFAULT })
 }
 
-fn asked(engine: &Engine, filter: Integer, kinds: Integer) -> Query {
+/// # Errors
+/// The filters changed since the prelude asked for their places.
+fn asked(engine: &Engine, filter: Integer, kinds: Integer) -> Result<Query, Error> {
     let query = query_of(&engine.physics, filter.0 as u32, kinds.0 as u32);
-    query.expect("the prelude passes places that there are")
+    query.ok_or_else(|| {
+        crate::error!("its collision filter is no longer there: make the question anew")
+    })
 }
 
 /// The first that a ray meets.
@@ -423,7 +427,7 @@ fn raycast(
     kinds: Integer,
     all: bool,
 ) -> Result<Value, Error> {
-    let query = asked(engine, filter, kinds);
+    let query = asked(engine, filter, kinds)?;
     let mut list = Vec::new();
     if all {
         let (direction, length) = ray(from, direction, length)?;
@@ -470,7 +474,7 @@ fn overlap(
     filter: Integer,
     kinds: Integer,
 ) -> Result<Value, Error> {
-    let (query, shape) = (asked(engine, filter, kinds), shape_of(shape.as_str(), size)?);
+    let (query, shape) = (asked(engine, filter, kinds)?, shape_of(shape.as_str(), size)?);
     let rotation = check_rotation(rotation, "'rotation'")?;
     let simulation = &engine.physics.world(physics).simulation;
     let owners = simulation.overlap(&shape, position, rotation, &query)?;
@@ -491,7 +495,7 @@ fn sweep(
     filter_and_kinds: Integer,
 ) -> Result<Value, Error> {
     let (filter, kinds) = (filter_and_kinds.0 / 8, filter_and_kinds.0 % 8);
-    let query = asked(engine, Integer(filter), Integer(kinds));
+    let query = asked(engine, Integer(filter), Integer(kinds))?;
     if !(1..=HITS_MAX as i64).contains(&most.0) {
         return Err(crate::error!("'max_hits' must be 1 to {HITS_MAX}, got {}", most.0));
     }

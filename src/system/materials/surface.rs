@@ -1,5 +1,5 @@
-//! Materials of meshes: surfaces, by the names of what can be set of them. Textures are looked up by
-//! whoever calls.
+//! Materials of meshes: surfaces, by the names of what can be set of them. Textures are looked up
+//! by whoever calls.
 
 use super::{Material, MaterialId, Materials, Resolve};
 use crate::error;

@@ -4,6 +4,9 @@
 //! instructions. Knows no emitters; nothing in a block depends on another block, so any thread may
 //! move any of them.
 
+// Lanes are walked by number, for most loops take from several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
 use super::collide::{Collide, hit_all};
 use super::force::{Push, push_all};
 

@@ -200,7 +200,7 @@ fn whisker(
         let cross = move_x * along_y - move_y * along_x;
         let way = (from_x * along_y - from_y * along_x) / cross;
         let place = (from_x * move_y - from_y * move_x) / cross;
-        let meets = (way >= 0.0) & (way <= 1.0) & (place >= 0.0) & (place <= 1.0);
+        let meets = (0.0..=1.0).contains(&way) & (0.0..=1.0).contains(&place);
         // The side from which it came.
         let side = if from_x * normal_x + from_y * normal_y > 0.0 { -1.0 } else { 1.0 };
         let (vx, vy) = (speed[0][i], speed[1][i]);

@@ -1,6 +1,9 @@
 //! Forces on the particles of a block: attractors, vortices, turbulence, wind. Loops over arrays of
 //! known length without branches. A step's forces are resolved by emitters; here are only numbers.
 
+// Lanes are walked by number, for most loops take from several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
 use super::block::{LANES, Lane};
 use super::definition::Falloff;
 

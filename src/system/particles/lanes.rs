@@ -1,6 +1,9 @@
 //! How the particles of a block look: size, turn, colour and frame of each, as arrays. Runs for
 //! every particle that is drawn. Knows neither Guis nor scenes.
 
+// Lanes are walked by number, for most loops take from several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
 use super::block::{Block, LANES, Lane};
 use super::definition::*;
 use super::emitter::Emitter;
@@ -229,7 +232,7 @@ impl Look {
     fn frames(&self, block: &Block, bits: &[u32; LANES], out: &mut Lanes) {
         let count = self.flipbook[2];
         for i in 0..LANES {
-            let first = if self.flipbook_random { (bits[i] >> 16 & 255) * count >> 8 } else { 0 };
+            let first = if self.flipbook_random { ((bits[i] >> 16 & 255) * count) >> 8 } else { 0 };
             let gone = match self.flipbook_rate > 0.0 {
                 true => block.age[i] / block.pace[i].max(1e-6) * self.flipbook_rate,
                 // A random frame is kept.

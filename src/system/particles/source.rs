@@ -114,11 +114,8 @@ pub fn parse(path: &str, root: Value) -> Result<EffectData, Error> {
         let reading = Reading { path, names: &names, variables: &variables };
         emitters.push(reading.emitter(&what, entry.key, entry.value)?);
     }
-    check_circles(
-        path,
-        &emitters,
-        &entries.iter().map(|entry| entry.value.line()).collect::<Vec<_>>(),
-    )?;
+    let lines: Vec<usize> = entries.iter().map(|entry| entry.value.line()).collect();
+    check_circles(path, &emitters, &lines)?;
     Ok(EffectData { emitters, variables, warm_seconds, culling })
 }
 
@@ -148,11 +145,11 @@ fn variables(effect: &Fields) -> Result<Vec<Variable>, Error> {
 
 /// Refuses emitters that feed themselves.
 fn check_circles(path: &str, emitters: &[EmitterDef], lines: &[usize]) -> Result<(), Error> {
-    for start in 0..emitters.len() {
+    for (start, line) in lines.iter().enumerate() {
         let mut way = vec![start];
         if let Some(circle) = circle(emitters, start, &mut way) {
             let names: Vec<&str> = circle.iter().map(|at| &emitters[*at].name[..]).collect();
-            let (line, name, way) = (lines[start], names[0], names.join(" → "));
+            let (name, way) = (names[0], names.join(" → "));
             return Err(error!(
                 "{path}:{line}: emitter '{name}' feeds itself: {way}; let another emitter take \
                  the last step"

@@ -121,24 +121,36 @@ impl Physics {
             });
         }
         if gait.mass > 0.0 && seconds > 0.0 {
-            let rapier::PhysicsWorld { broad_phase, narrow_phase, bodies, colliders, .. } =
-                &mut self.world;
-            let mut queries = broad_phase.as_query_pipeline_mut(
-                narrow_phase.query_dispatcher(),
-                bodies,
-                colliders,
-                query.rapier(),
-            );
-            // What is stood on is not pushed.
-            let pushed = hits.iter().filter(|hit| hit.hit.normal1.z.abs() < FLOOR);
-            controller.solve_character_collision_impulses(
-                seconds,
-                &mut queries,
-                &*shape,
-                gait.mass,
-                pushed,
-            );
+            self.push_aside(&controller, &*shape, seconds, (gait, query), &hits);
         }
         Ok(Walk { position, grounded, sides, up, down, standing_on })
+    }
+
+    /// Pushes what a walking shape ran into.
+    fn push_aside(
+        &mut self,
+        controller: &KinematicCharacterController,
+        shape: &dyn rapier::Shape,
+        seconds: f32,
+        (gait, query): (&Gait, &Query),
+        hits: &[CharacterCollision],
+    ) {
+        let rapier::PhysicsWorld { broad_phase, narrow_phase, bodies, colliders, .. } =
+            &mut self.world;
+        let mut queries = broad_phase.as_query_pipeline_mut(
+            narrow_phase.query_dispatcher(),
+            bodies,
+            colliders,
+            query.rapier(),
+        );
+        // What is stood on is not pushed.
+        let pushed = hits.iter().filter(|hit| hit.hit.normal1.z.abs() < FLOOR);
+        controller.solve_character_collision_impulses(
+            seconds,
+            &mut queries,
+            shape,
+            gait.mass,
+            pushed,
+        );
     }
 }

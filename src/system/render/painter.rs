@@ -298,8 +298,11 @@ impl Painter {
         let (textures, buffers, scenes) = (&self.textures, &self.buffers, &self.scenes);
         let needs_encoding = !self.screen.format().is_srgb();
         let size = |texture: &wgpu::Texture| (texture.width(), texture.height());
+        // A picture without a window is only worth drawing where somebody asked for it.
+        let is_window = matches!(self.output, Output::Window { .. });
+        let is_seen = is_window || packet.captures.iter().any(|it| it.of == Target::Screen);
         let sizes = Sizes {
-            screen: self.screen.target().map(|(texture, _)| size(texture)),
+            screen: self.screen.target().filter(|_| is_seen).map(|(texture, _)| size(texture)),
             texture: &|slot| {
                 textures.target_of(TextureSlot(slot)).map(|(texture, _)| size(texture))
             },
@@ -366,8 +369,7 @@ impl Painter {
             }
         }
         let (textures, scenes) = (&self.textures, &mut self.scenes);
-        let surfaces_changed = !packet.surfaces.is_empty();
-        let copied = lit.prepare(&self.device, textures, scenes, places, surfaces_changed);
+        let copied = lit.prepare(&self.device, textures, scenes, packet, places);
         self.lit = Some(lit);
         copied
     }

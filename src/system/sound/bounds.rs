@@ -1,7 +1,7 @@
-//! How long a recording can be at most, whatever its head says, from the heads of its frames alone:
-//! a few bytes of a compressed file can stand for thousands of samples, and a decoder makes room for
-//! all of them. FLAC, MP3 (ISO 11172-3) and Vorbis in Ogg (the Vorbis I specification). Decodes
-//! nothing.
+//! How long a recording can be at most, whatever its head says, from the heads of its frames
+//! alone: a few bytes of a compressed file can stand for thousands of samples, and a decoder makes
+//! room for all of them. FLAC, MP3 (ISO 11172-3) and Vorbis in Ogg (the Vorbis I specification).
+//! Decodes nothing.
 
 use super::wave::WAVE_SECONDS_MAX;
 
@@ -212,10 +212,10 @@ impl Vorbis {
     }
 }
 
-/// Whether each mode has long blocks, of the setup head, which ends in the modes: their number less
-/// one in 6 bits, for each a bit, two numbers of 16 bits that are zero, and one of 8; then a bit that
-/// is one. What lies before cannot be skipped without reading all of it, so this reads backwards,
-/// and takes the greatest number of modes that is right.
+/// Whether each mode has long blocks, of the setup head, which ends in the modes: their number
+/// less one in 6 bits, for each a bit, two numbers of 16 bits that are zero, and one of 8; then a
+/// bit that is one. What lies before cannot be skipped without reading all of it, so this reads
+/// backwards, and takes the greatest number of modes that is right.
 fn modes(setup: &[u8]) -> Option<Vec<bool>> {
     let bit = |i: usize| setup.get(i / 8).is_some_and(|byte| byte >> (i % 8) & 1 == 1);
     let mut end = (0..setup.len() * 8).rev().find(|i| bit(*i))?;

@@ -170,7 +170,8 @@ const FIELDS: &str = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff
      X-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\n\
      Cross-Origin-Resource-Policy: same-origin\r\nContent-Security-Policy: default-src 'self'; \
      img-src 'self' blob: data:; style-src 'self' 'unsafe-inline'; connect-src 'self' \
-     ws://127.0.0.1:* ws://localhost:*; frame-ancestors 'none'; form-action 'none'; base-uri 'none'\r\nConnection: close\r\n";
+     ws://127.0.0.1:* ws://localhost:*; frame-ancestors 'none'; form-action 'none'; \
+     base-uri 'none'\r\nConnection: close\r\n";
 
 /// The lines of a plain answer, up to its content.
 pub fn lines(status: u16, kind: &str, bytes: usize) -> String {

@@ -68,8 +68,8 @@ impl PhysicsTables {
         if !(scale.is_finite() && scale.min_element() > 1e-6) {
             let name = &resource.node_names[node];
             return Err(crate::error!(
-                "{at}: its node '{name}' has the scale {scale}, and an actor needs more than 0 along \
-                 every axis: scale the node, or mirror the shape in the file"
+                "{at}: its node '{name}' has the scale {scale}, and an actor needs more than 0 \
+                 along every axis: scale the node, or mirror the shape in the file"
             ));
         }
         let (position, rotation) =

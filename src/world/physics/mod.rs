@@ -150,6 +150,11 @@ impl PhysicsTables {
         worlds.find(|(_, physics)| physics.world == world).map(|(id, _)| PhysicsWorldId(id))
     }
 
+    /// How many bodies of all worlds are awake.
+    pub fn awake(&self) -> usize {
+        self.worlds.iter().map(|(_, world)| world.simulation.awake()).sum()
+    }
+
     /// Gives a world its physics.
     pub fn make_world(&mut self, world: WorldId, setup: Setup) -> PhysicsWorldId {
         let simulation = Physics::new(setup);

@@ -409,7 +409,8 @@ fn upright(kind: &str, radius: f32, height: f32) -> Option<Form> {
 
 /// A hull or a mesh: of points, or of the unit's model.
 fn formed(fields: &Fields, hull: bool, what: &str) -> Result<Form, Fault> {
-    if let Some(mesh) = fields.text("mesh", "the name of a model or of one of its meshes, as models/chest/lid")? {
+    let must = "the name of a model or of one of its meshes, as models/chest/lid";
+    if let Some(mesh) = fields.text("mesh", must)? {
         if fields.has("points") {
             let words = format!("{what} has both 'mesh' and 'points': say one of them");
             return Err(Fault::new(words).under("mesh"));
@@ -429,6 +430,11 @@ fn formed(fields: &Fields, hull: bool, what: &str) -> Result<Form, Fault> {
             for row in rows {
                 if row.iter().any(|at| *at < 1.0 || at.fract() != 0.0) {
                     return Err(fields.must("triangles", must));
+                }
+                if let Some(at) = row.iter().find(|at| **at > points.len() as f32) {
+                    let count = points.len();
+                    let words = format!("'triangles' of {what} names point {at} of {count}");
+                    return Err(Fault::new(words).under("triangles"));
                 }
                 triangles.push(row.map(|at| at as u32 - 1));
             }
@@ -552,3 +558,6 @@ pub fn of_extras(extra: &Tree, node: &str, mesh: Option<String>) -> Tree {
 
 /// The steepest slope that a mover may be set to climb.
 pub const SLOPE_MAX: f32 = FRAC_PI_2 - 0.01;
+
+#[cfg(test)]
+mod tests;

@@ -5,13 +5,17 @@ use super::{PhysicsTables, PhysicsWorldId, actor_of, actors::check_place};
 use crate::foundation::{Error, Quat, Vec3, log};
 use crate::system::physics::{Motion, PLACE_MAX};
 use crate::world::scene::SceneGraph;
-use crate::world::unit::Units;
+use crate::world::unit::{UnitId, Units};
 
-/// Metres, and the part of a turn: what differs by less is in the same place.
+/// Metres, for each metre from the origin, and of the cosine of half a turn: what differs by less,
+/// which may be rounding, is in the same place.
 const SAME: f32 = 1e-4;
+const SAME_FAR: f32 = 1e-6;
+const SAME_TURN: f32 = 1e-6;
 
 fn is_same(one: (Vec3, Quat), two: (Vec3, Quat)) -> bool {
-    one.0.distance_squared(two.0) <= SAME * SAME && one.1.dot(two.1).abs() >= 1.0 - SAME * SAME
+    let far = SAME + SAME_FAR * one.0.length();
+    one.0.distance_squared(two.0) <= far * far && one.1.dot(two.1).abs() >= 1.0 - SAME_TURN
 }
 
 impl PhysicsTables {
@@ -77,6 +81,24 @@ impl PhysicsTables {
                     }
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Puts a unit's actors at once where its nodes are, through whatever is between.
+    ///
+    /// # Errors
+    /// A node is out of all bounds.
+    pub fn teleport_unit(&mut self, unit: UnitId, units: &mut Units) -> Result<(), Error> {
+        for place in 0..self.num_actors(unit) {
+            let Some(id) = self.unit_actor(unit, place) else { continue };
+            let node = self.actor(id).node as usize;
+            let position = units.scene.world_position(unit.row(), node);
+            let rotation = units.scene.world_rotation(unit.row(), node);
+            check_place(position)?;
+            self.actor_mut(id).moved_to(position, rotation);
+            let (simulation, body) = self.body_mut(id);
+            simulation.teleport(body, position, rotation);
         }
         Ok(())
     }

@@ -83,7 +83,8 @@ impl<'a> Source<'a> {
         let range = range.map(|end| start as usize..end as usize);
         range.map(|range| &bytes[range]).ok_or_else(|| {
             error!(
-                "buffer view {number} takes {} bytes from {start} on, and buffer {buffer} has {}",
+                "buffer view {number} takes {} bytes from {start} on, and buffer {buffer} has {} \
+                 bytes",
                 view.byte_length.0,
                 bytes.len()
             )

@@ -225,7 +225,10 @@ fn what_is_outside_of_the_game_is_not_read() {
     assert_eq!(with("a%2"), "'a%2' has a '%' without two digits after it");
     assert_eq!(with("data:text/plain,abc"), "its data uri is not in base64");
     assert!(with("data:;base64,@@@@").starts_with("its data uri is not good base64"));
-    assert_eq!(with("data:;base64,AAAA"), "buffer 0 should have 1046 bytes, and 3 are there");
+    assert_eq!(
+        with("data:;base64,AAAA"),
+        "models/chest.gltf: buffer 0 should have 1046 bytes, and 3 are there"
+    );
     let none = imported(text("").into_bytes()).unwrap_err();
     assert!(none.contains("buffer 0 is nowhere: it has no uri"), "{none}");
     assert_eq!(buffers::resolve("%41/../b c.png", "m/x.glb").unwrap(), "m/b c.png");

@@ -7,8 +7,10 @@ use super::super::scene::{
 };
 use super::super::table::{Map, RangeList};
 use super::super::textures::{Textures, entry};
+use super::PARTICLE_BYTES;
 use super::layouts::Layouts;
 use super::targets::Targets;
+use crate::packet::Packet;
 use crate::packet::texture::{Sampling, TextureSlot, Wrap};
 use bytemuck::{Pod, Zeroable};
 use std::num::NonZeroU64;
@@ -157,7 +159,13 @@ impl Buffers {
     }
 
     /// Copies what has changed of everything that is drawn. `uniforms`: of the plan's views.
-    pub fn copy(&mut self, device: &Device, scenes: &mut Scenes, uniforms: &[SceneUniform]) -> u64 {
+    pub fn copy(
+        &mut self,
+        device: &Device,
+        scenes: &mut Scenes,
+        packet: &Packet,
+        uniforms: &[SceneUniform],
+    ) -> u64 {
         let mut copied = 0;
         let library = &mut scenes.library;
         let data: &[SurfaceData] = &library.data;
@@ -172,7 +180,7 @@ impl Buffers {
         let instances: &[u8] = bytemuck::cast_slice(&scenes.plans.instances);
         self.instances.write(device, instances);
         copied += instances.len() as u64;
-        copied += self.copy_particles(device, scenes);
+        copied += self.copy_particles(device, scenes, packet);
         copied += self.copy_uniforms(device, scenes, uniforms);
         copied
     }
@@ -195,13 +203,14 @@ impl Buffers {
         copied
     }
 
-    fn copy_particles(&mut self, device: &Device, scenes: &Scenes) -> u64 {
-        self.scratch.clear();
-        for scene in scenes.scenes.values() {
-            self.scratch.extend_from_slice(bytemuck::cast_slice(&scene.particles));
+    fn copy_particles(&mut self, device: &Device, scenes: &Scenes, packet: &Packet) -> u64 {
+        let copied = u64::from(scenes.first_particle(u64::MAX)) * PARTICLE_BYTES;
+        self.particles.need(device, copied);
+        for frame in packet.scenes.iter().filter(|frame| !frame.particles.is_empty()) {
+            let at = u64::from(scenes.first_particle(frame.scene)) * PARTICLE_BYTES;
+            let bytes: &[u8] = bytemuck::cast_slice(&frame.particles);
+            device.queue.write_buffer(&self.particles.buffer, at, bytes);
         }
-        self.particles.write(device, &self.scratch);
-        let copied = self.scratch.len() as u64;
         self.scratch.clear();
         for view in scenes.plans.views.iter().filter(|view| view.particles) {
             for seen in &scenes.plans.seen[view.blended.clone()] {

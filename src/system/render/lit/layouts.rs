@@ -102,10 +102,10 @@ impl Layouts {
             map: make("map", &[uniform(0), storage(1, VERTEX), storage(2, FRAGMENT)]),
             set: make("set", &set),
             view: make("view", &[uniform(0)]),
-            light: make("light", &[picture(0, plain, D2, many), picture(1, depth_type, D2, many)]),
+            light: make("light", &[picture(0, plain, D2, many), picture(1, plain, D2, many)]),
             particles: make("particles", &[uniform(0), uniform(1)]),
             light_alone: make("light alone", &[picture(0, plain, D2, many)]),
-            depth: make("depth", &[picture(0, depth_type, D2, many)]),
+            depth: make("depth", &[picture(0, plain, D2, many)]),
             picture: textures.layout().clone(),
         }
     }

@@ -114,8 +114,8 @@ impl Lit {
         device: &Device,
         textures: &Textures,
         scenes: &mut Scenes,
+        packet: &Packet,
         places: Vec<Option<Place>>,
-        surfaces_changed: bool,
     ) -> u64 {
         self.places = places;
         self.uniforms.clear();
@@ -139,9 +139,9 @@ impl Lit {
         if self.targets.spots.need(device, layers(ShadowMap::Spot)) || sun_grown {
             self.buffers.renew();
         }
-        let copied = self.buffers.copy(device, scenes, &self.uniforms);
+        let copied = self.buffers.copy(device, scenes, packet, &self.uniforms);
         self.buffers.make_groups(device, &self.layouts, &self.targets, scenes);
-        self.buffers.follow_textures(textures, surfaces_changed);
+        self.buffers.follow_textures(textures, !packet.surfaces.is_empty());
         for (index, view) in scenes.plans.views.iter().enumerate() {
             if let Some(place) = self.places[index] {
                 self.need(device, textures, scenes, view, place);

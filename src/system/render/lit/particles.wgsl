@@ -10,7 +10,7 @@ struct Batch {
 @group(0) @binding(1) var<uniform> batch: Batch;
 @group(1) @binding(0) var picture: texture_2d<f32>;
 @group(1) @binding(1) var picture_sampler: sampler;
-@group(2) @binding(0) var depth: texture_depth_multisampled_2d;
+@group(2) @binding(0) var depth: texture_multisampled_2d<f32>;
 
 struct Particle {
     @location(0) position: vec3f,
@@ -69,7 +69,7 @@ fn particle_fragment(in: Point) -> @location(0) vec4f {
     }
     color *= in.color;
     if batch.softness > 0.0 {
-        let behind = textureLoad(depth, vec2i(in.clip.xy), 0);
+        let behind = textureLoad(depth, vec2i(in.clip.xy), 0).r;
         let clip = view.to_clip * vec4f(in.world, 1.0);
         let wall = ahead_of(vec4f(clip.xy / clip.w, behind, 1.0));
         let here = dot(in.world - view.eye.xyz, view.ahead.xyz);

@@ -5,7 +5,8 @@
 override SAMPLES: i32 = 4;
 
 @group(1) @binding(0) var light: texture_multisampled_2d<f32>;
-@group(1) @binding(1) var depth: texture_depth_multisampled_2d;
+// Read as plain numbers: GLSL loads nothing from textures of depth.
+@group(1) @binding(1) var depth: texture_multisampled_2d<f32>;
 
 struct Corner {
     @builtin(position) clip: vec4f,
@@ -66,5 +67,5 @@ struct Deep {
 @fragment
 fn show_deep_fragment(@builtin(position) clip: vec4f) -> Deep {
     let at = texel(clip);
-    return Deep(shown(at), textureLoad(depth, at, 0));
+    return Deep(shown(at), textureLoad(depth, at, 0).r);
 }

@@ -105,11 +105,16 @@ impl Scenes {
         }
         for scene in self.scenes.values_mut() {
             scene.particle_batches.clear();
-            scene.particles.clear();
+            scene.particles = 0;
         }
         for frame in &packet.scenes {
             self.scenes.entry(frame.scene).or_insert_with(Scene::new).apply(library, frame);
         }
+    }
+
+    /// Where a scene's particles begin among those of all scenes.
+    pub fn first_particle(&self, number: u64) -> u32 {
+        first_particle(&self.scenes, number)
     }
 
     /// Plans what a packet's views draw of their scenes.
@@ -168,4 +173,8 @@ impl Scenes {
         }
         all
     }
+}
+
+fn first_particle(scenes: &BTreeMap<u64, Scene>, number: u64) -> u32 {
+    scenes.range(..number).map(|(_, scene)| scene.particles).sum()
 }

@@ -1,12 +1,12 @@
 //! What a packet's views draw of their scenes: lists of instances, grouped into draw calls, and the
 //! shadow maps that come before. Makes nothing on an adapter.
 
-use super::SceneStatistics;
 use super::cull::{cull, planes, reaches};
 use super::library::{Class, Item, Library, NONE};
 use super::lights::{self, Chosen, SceneUniform, is_perspective};
 use super::shadows::{Cascades, Wanted};
 use super::store::Scene;
+use super::{SceneStatistics, first_particle};
 use crate::foundation::{Mat4, Vec3, Vec4};
 use crate::packet::{Packet, View};
 use crate::system::render::Quality;
@@ -120,7 +120,7 @@ impl Plans {
         for (index, view) in packet.views.iter().enumerate() {
             let Some(number) = view.scene else { continue };
             let Some(scene) = scenes.get(&number) else { continue };
-            let begin = scenes.range(..number).map(|(_, scene)| scene.particles.len() as u32).sum();
+            let begin = first_particle(scenes, number);
             let mut plan = self.view(library, scene, view, packet.seconds as f32, quality, begin);
             (plan.view, plan.scene) = (index, number);
             self.views.push(plan);
@@ -304,7 +304,7 @@ impl Plans {
         let mut particles = false;
         for (i, batch) in scene.particle_batches.iter().enumerate() {
             let end = u64::from(batch.first) + u64::from(batch.count);
-            assert!(end <= scene.particles.len() as u64, "a batch of particles that are there");
+            assert!(end <= u64::from(scene.particles), "a batch of particles that are there");
             let seen = batch.layers & view.layers != 0 && batch.count > 0;
             if seen && reaches(batch.center, batch.radius, sides) {
                 let what = FarWhat::Particles { batch: i as u32 };

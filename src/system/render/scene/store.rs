@@ -7,8 +7,8 @@ use super::library::{Changed, Item, Library};
 use crate::foundation::Vec3;
 use crate::packet::mesh::SLOTS_MAX;
 use crate::packet::scene::{
-    DrawChange, DrawSlot, LIGHTS_MAX, Light, PARTICLES_MAX, Particle, ParticleBatch, Pose, Put,
-    SceneFrame, Sky, flag,
+    DrawChange, DrawSlot, LIGHTS_MAX, Light, PARTICLES_MAX, ParticleBatch, Pose, Put, SceneFrame,
+    Sky, flag,
 };
 use bytemuck::{Pod, Zeroable};
 
@@ -53,7 +53,8 @@ pub struct Scene {
     pub lights: Vec<Light>,
     pub sky: Sky,
     pub particle_batches: Vec<ParticleBatch>,
-    pub particles: Vec<Particle>,
+    /// How many particles the newest packet has for them.
+    pub particles: u32,
     scratch: Vec<Item>,
 }
 
@@ -90,7 +91,7 @@ impl Scene {
             lights: Vec::new(),
             sky: Sky::DEFAULT,
             particle_batches: Vec::new(),
-            particles: Vec::new(),
+            particles: 0,
             scratch: Vec::new(),
         }
     }
@@ -125,7 +126,7 @@ impl Scene {
         let count = frame.particles.len();
         assert!(count <= PARTICLES_MAX, "{count} particles (PARTICLES_MAX)");
         self.particle_batches.clone_from(&frame.particle_batches);
-        self.particles.clone_from(&frame.particles);
+        self.particles = count as u32;
     }
 
     fn make_room(&mut self, slot: u32) {
