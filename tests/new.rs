@@ -375,3 +375,19 @@ mod json {
         }
     }
 }
+
+#[test]
+fn every_template_runs_and_passes_its_tests() {
+    let scratch = Scratch::new("templates");
+    for template in ["2d", "3d", "empty"] {
+        let (code, _, err) = engine(&scratch, &["new", template, "--template", template]);
+        assert_eq!((code, err.as_str()), (0, ""), "{template}");
+        let (code, out, err) = engine(&scratch, &["run", template, "--headless", "--frames", "30"]);
+        assert_eq!((code, err.as_str()), (0, ""), "{template}: {out}");
+        let (code, out, err) = engine(&scratch, &["test", template]);
+        assert_eq!(code, 0, "{template}: {out}{err}");
+    }
+    let (code, _, err) = engine(&scratch, &["new", "other", "--template", "4d"]);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("[possible values: 2d, 3d, empty]"), "{err}");
+}

@@ -3,6 +3,7 @@
 
 use super::Engine;
 use crate::error;
+use crate::foundation::tasks::Pool;
 use crate::foundation::{Error, Handle, Mat4, Vec2, Vec3, Vec4, log};
 use crate::packet::Packet;
 use crate::packet::gui::BatchKey;
@@ -239,56 +240,37 @@ impl Engine {
     fn draw_scenes(&mut self, packet: &mut Packet) {
         let Engine { particles, tasks, .. } = self;
         let Packet { views, scenes, spare_scenes, .. } = packet;
+        let mut refused = None;
         particles.each(|effect, emitters, drawn| {
             if effect.stage != Stage::World {
                 return;
             }
             let number = effect.world.to_number() as u64;
             let (low, high) = bounds(effect, emitters);
-            let (center, radius) =
-                ((low + high) * 0.5, (high - low).length() * 0.5 + reach(effect, emitters));
-            let mut eye = None;
-            for view in views.iter().filter(|view| view.scene == Some(number)) {
+            let center = (low + high) * 0.5;
+            let radius = (high - low).length() * 0.5 + reach(effect, emitters);
+            let mut seeing = views.iter().filter(|view| {
                 let matrix = view.camera.projection * view.camera.view;
-                if is_seen(&matrix, center, radius) {
-                    eye = eye.or(Some(view.camera.position));
-                }
-            }
+                view.scene == Some(number) && is_seen(&matrix, center, radius)
+            });
+            let eye = seeing.next().map(|view| view.camera.position);
             effect.seen = eye.is_some();
             let Some(eye) = eye.filter(|_| drawn.skins.len() > effect.resource) else { return };
             let scene = scene_of(scenes, spare_scenes, number);
             for place in effect.emitters.iter() {
                 let emitter = &emitters[*place as usize];
-                let fits = scene.particles.len() + emitter.count * quads_each(emitter);
-                if emitter.count == 0 || fits > scene::PARTICLES_MAX {
-                    continue;
+                if emitter.count > 0 {
+                    let skin = drawn.skins[effect.resource][emitter.index];
+                    let look = Look::new(emitter, &effect.variables);
+                    let drawing = Drawing { emitter, look: &look, skin: &skin, eye };
+                    let done = draw_in_scene(&drawing, scene, drawn, (center, radius), tasks);
+                    refused = done.err().or(refused.take());
                 }
-                let skin = drawn.skins[effect.resource][emitter.index];
-                let look = Look::new(emitter, &effect.variables);
-                let drawing = Drawing { emitter, look: &look, skin: &skin, eye };
-                let first = scene.particles.len();
-                if has_bands(emitter) {
-                    let out = &mut scene.particles;
-                    let each = |path: &[_]| draw::path_quads(path, look.glow, &skin, out);
-                    draw::paths(&drawing, &mut drawn.points, each);
-                }
-                if has_heads(emitter)
-                    && drawing.add(&mut scene.particles, &mut drawn.particles, tasks).is_err()
-                {
-                    continue;
-                }
-                scene.particle_batches.push(ParticleBatch {
-                    first: first as u32,
-                    count: (scene.particles.len() - first) as u32,
-                    texture: skin.scene,
-                    blend: draw::blending(emitter.def()).1,
-                    softness: emitter.numbers().softness,
-                    center,
-                    radius,
-                    layers: u32::MAX,
-                });
             }
         });
+        if let Some(fault) = refused {
+            log::warn("particles in a world", &fault.message);
+        }
     }
 
     /// What an effect is called in a comparison of two runs.
@@ -302,6 +284,41 @@ impl Engine {
             None => format!("particle effect {object}"),
         }
     }
+}
+
+/// Draws an emitter's particles into a scene, as one batch.
+fn draw_in_scene(
+    drawing: &Drawing,
+    scene: &mut SceneFrame,
+    drawn: &mut Drawn,
+    (center, radius): (Vec3, f32),
+    tasks: &Pool,
+) -> Result<(), Error> {
+    let emitter = drawing.emitter;
+    let first = scene.particles.len();
+    if first + emitter.count * quads_each(emitter) > scene::PARTICLES_MAX {
+        let most = scene::PARTICLES_MAX;
+        return Err(error!("a world shows {most} particles (PARTICLES_MAX): more are left out"));
+    }
+    if has_bands(emitter) {
+        let (out, glow) = (&mut scene.particles, drawing.look.glow);
+        let each = |path: &[_]| draw::path_quads(path, glow, drawing.skin, out);
+        draw::paths(drawing, &mut drawn.points, each);
+    }
+    if has_heads(emitter) {
+        drawing.add(&mut scene.particles, &mut drawn.particles, tasks)?;
+    }
+    scene.particle_batches.push(ParticleBatch {
+        first: first as u32,
+        count: (scene.particles.len() - first) as u32,
+        texture: drawing.skin.scene,
+        blend: draw::blending(emitter.def()).1,
+        softness: emitter.numbers().softness,
+        center,
+        radius,
+        layers: u32::MAX,
+    });
+    Ok(())
 }
 
 fn has_bands(emitter: &Emitter) -> bool {

@@ -164,6 +164,9 @@ impl Vm {
             return Err(Box::new(Report::of_words(words)));
         }
         vm.boot()?;
+        // What the prelude made lives as long as the VM.
+        let used = vm.cx().memory.used();
+        vm.collector.note_alive(used);
         if config.worker {
             // It has no frames that the collector could wait for the end of.
             // SAFETY: nothing runs in the state.

@@ -1,5 +1,5 @@
 //! `engine new`: a folder with a small game that runs, tests itself and completes in an editor. The
-//! files are those of game_template/.
+//! files are those of game_template/, or in place of its game those of templates/.
 
 use super::definitions;
 use crate::app::exit;
@@ -15,21 +15,19 @@ const TEMPLATE_NAME: &str = "game_template";
 /// The longest name of a game, in bytes; with it, every path of the new game fits any file system.
 const NAME_BYTES_MAX: usize = 100;
 
+/// Path and content.
+type Files = &'static [(&'static str, &'static [u8])];
+
 macro_rules! files {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_bytes!(concat!("../../game_template/", $name)) as &[u8])),*]
+    ($folder:literal: $($name:literal),* $(,)?) => {
+        &[$(($name, include_bytes!(concat!("../../", $folder, "/", $name)) as &[u8])),*]
     };
 }
 
-/// Path and content of every file of a new game.
-const FILES: &[(&str, &[u8])] = files![
-    "main.lua",
-    "ball.lua",
-    "sounds/bounce.wav",
-    "tests/ball_test.lua",
-    "tests/game_test.lua",
+/// What every new game has: settings, for the engine and for editors.
+const SHARED: Files = files![
+    "game_template":
     "settings.sjson",
-    "README.md",
     ".gitignore",
     ".luarc.json",
     ".vscode/extensions.json",
@@ -37,16 +35,67 @@ const FILES: &[(&str, &[u8])] = files![
     ".vscode/tasks.json",
 ];
 
+const TWO_D: Files = files![
+    "game_template":
+    "main.lua",
+    "ball.lua",
+    "sounds/bounce.wav",
+    "tests/ball_test.lua",
+    "tests/game_test.lua",
+    "README.md",
+];
+
+const THREE_D: Files = files![
+    "templates/3d":
+    "main.lua",
+    "materials/ground.material",
+    "materials/iron.material",
+    "materials/wood.material",
+    "tests/tower_test.lua",
+    "units/ball.unit",
+    "units/box.unit",
+    "units/floor.unit",
+    "README.md",
+];
+
+const EMPTY: Files = files!["templates/empty": "main.lua", "tests/main_test.lua", "README.md"];
+
+/// What a new game begins with.
+#[derive(Clone, Copy, PartialEq, Debug, clap::ValueEnum)]
+enum Template {
+    /// Keep the balls in the air: drawing, actions, sound, saves
+    #[value(name = "2d")]
+    TwoD,
+    /// Knock a tower over: units, lights, physics
+    #[value(name = "3d")]
+    ThreeD,
+    /// The callbacks, and nothing in them
+    Empty,
+}
+
+impl Template {
+    fn files(self) -> Files {
+        match self {
+            Template::TwoD => TWO_D,
+            Template::ThreeD => THREE_D,
+            Template::Empty => EMPTY,
+        }
+    }
+}
+
 /// Make a game that runs: a folder with a first script, a test suite and editor settings
 #[derive(clap::Args)]
 pub struct Args {
     /// The folder to make; its name becomes the game's
     #[arg(value_name = "DIR")]
     folder: PathBuf,
+    /// What it begins with
+    #[arg(long, value_name = "KIND", value_enum, default_value_t = Template::TwoD)]
+    template: Template,
 }
 
 pub fn main(args: Args) -> i32 {
-    match make(&args.folder) {
+    match make(&args.folder, args.template) {
         Ok(name) => {
             definitions::refresh(&args.folder);
             log::info(&next_steps(&name, &args.folder));
@@ -60,10 +109,11 @@ pub fn main(args: Args) -> i32 {
 }
 
 /// Makes the game: its name.
-fn make(folder: &Path) -> Result<String, Error> {
+fn make(folder: &Path, template: Template) -> Result<String, Error> {
     let name = name_of(folder)?;
     check_empty(folder)?;
-    let named = FILES.iter().map(|(path, content)| match std::str::from_utf8(content) {
+    let files = SHARED.iter().chain(template.files());
+    let named = files.map(|(path, content)| match std::str::from_utf8(content) {
         Ok(text) => (*path, text.replace(TEMPLATE_NAME, &name).into_bytes()),
         Err(_) => (*path, content.to_vec()),
     });
@@ -192,15 +242,14 @@ fn quoted(path: &str) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn every_file_of_the_template_is_written_and_no_other() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("game_template");
+    /// The files in a folder of the project, without what playing it left there.
+    fn files_in(root: &str) -> Vec<String> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(root);
         let (mut found, mut folders) = (Vec::new(), vec![root.clone()]);
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
                 match path.is_dir() {
-                    // Written there by playing the template itself.
                     true if path.ends_with(".engine") => {}
                     true => folders.push(path),
                     false => {
@@ -210,10 +259,22 @@ mod tests {
                 }
             }
         }
-        let mut listed: Vec<&str> = FILES.iter().map(|(path, _)| *path).collect();
-        listed.sort();
         found.sort();
-        assert_eq!(found, listed);
+        found
+    }
+
+    #[test]
+    fn every_file_of_a_template_is_written_and_no_other() {
+        for (folder, lists) in [
+            ("game_template", &[SHARED, TWO_D][..]),
+            ("templates/3d", &[THREE_D]),
+            ("templates/empty", &[EMPTY]),
+        ] {
+            let files = lists.iter().copied().flatten();
+            let mut listed: Vec<&str> = files.map(|(path, _)| *path).collect();
+            listed.sort();
+            assert_eq!(files_in(folder), listed);
+        }
     }
 
     #[test]

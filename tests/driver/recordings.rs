@@ -61,9 +61,9 @@ fn a_run_that_differs_fails_with_its_frame_and_what_differs() {
     .unwrap();
     let (code, out, _) = scratch.test(&["."]);
     assert_eq!(code, 1);
-    let words = "FAILED a.recording replays as it was recorded\n  a.recording\n  the replay differs \
-                 from the recording in frame 8: random numbers\n    random numbers: the random \
-                 numbers of the game";
+    let words = "FAILED a.recording replays as it was recorded\n  a.recording\n  the replay \
+                 differs from the recording in frame 8: random numbers (the game's files changed \
+                 since the recording)\n    random numbers: the random numbers of the game";
     assert!(out.contains(words), "{out}");
     assert!(out.contains("(the game's files changed since the recording)"), "{out}");
     fs::write(scratch.0.join("main.lua"), "function update() error('ouch') end").unwrap();
@@ -110,7 +110,8 @@ fn the_objects_that_differ_are_named() {
     let (code, out, err) = scratch.test(&["."]);
     assert_eq!(code, 1, "{out}{err}");
     for words in [
-        "the replay differs from the recording in frame 6: worlds, what the game hashed\n",
+        "the replay differs from the recording in frame 6: worlds, what the game hashed (the \
+         game's files changed since the recording)\n",
         "    worlds: unit ",
         " 'lid' at (12.000, 0.000, 0.000)\n",
         "    what the game hashed: call 2 of Application.hash in that frame (main.lua:16)\n",

@@ -121,7 +121,7 @@ impl Look {
             },
             billboard: Billboard::of(it.billboard),
             stretch: it.stretch,
-            axis: if emitter.flat { outward.rotation * axis } else { axis },
+            axis: outward.rotation * axis,
             flipbook: it.flipbook,
             flipbook_rate: it.flipbook_rate,
             flipbook_random: it.flipbook_random > 0,

@@ -297,6 +297,13 @@ impl Particles {
                  planes or boxes in a world"
             ));
         }
+        if let Some(def) = data.emitters.iter().find(|def| !flat && !def.material.is_empty()) {
+            return Err(error!(
+                "the effect \"{name}\", emitter '{}' has a 'material', which only Guis draw with: \
+                 name a texture and a blend for a world",
+                def.name
+            ));
+        }
         let data = data.clone();
         if !flat && !self.resources[making.resource].in_world {
             self.resources[making.resource].in_world = true;

@@ -246,6 +246,15 @@ fn whiskers_are_refused_in_a_world_and_too_many_effects_anywhere() {
     assert_eq!(words, "16384 effects play already (EFFECTS_MAX): destroy some first");
 }
 
+#[test]
+fn a_material_is_refused_in_a_world() {
+    let (mut particles, world, pool) = (Particles::new(7), world(), Pool::new(Some(1)));
+    let resource = particles.add_resource("x", read(&emitter("material = \"m\"")));
+    let making = Making { world, stage: Stage::World, resource, pose: Pose::IDENTITY };
+    let words = particles.create(making, &pool).unwrap_err().message;
+    assert!(words.starts_with("the effect \"x\", emitter 'a' has a 'material', which"), "{words}");
+}
+
 const BUSY: &str = "emitters = {
   big = { max = 9000 rate = 9000 lifetime = [0.3, 1.5] speed = [1, 9] gravity = [0, 0, -9.8]
     drag = 0.4 position = [0, 0, 2] spin = [-90, 90] flipbook = { columns = 2 rows = 2 }

@@ -13,9 +13,10 @@ const SAME: f32 = 1e-4;
 const SAME_FAR: f32 = 1e-6;
 const SAME_TURN: f32 = 1e-6;
 
-fn is_same(one: (Vec3, Quat), two: (Vec3, Quat)) -> bool {
-    let far = SAME + SAME_FAR * one.0.length();
-    one.0.distance_squared(two.0) <= far * far && one.1.dot(two.1).abs() >= 1.0 - SAME_TURN
+/// Whether a pose is the known one, which is within all bounds.
+fn is_same(one: (Vec3, Quat), known: (Vec3, Quat)) -> bool {
+    let far = SAME + SAME_FAR * known.0.length();
+    one.0.distance_squared(known.0) <= far * far && one.1.dot(known.1).abs() >= 1.0 - SAME_TURN
 }
 
 impl PhysicsTables {

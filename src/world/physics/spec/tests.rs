@@ -53,7 +53,8 @@ fn what_an_actor_cannot_be_says_why() {
     check("type = \"static\" shape = \"box\"", "actor 'body' has no 'size', which a box needs");
     check(
         "type = \"static\" shape = \"box\" size = [1, 0, 1]",
-        "'size' of actor 'body' must be the lengths of its edges in metres, [x, y, z], each above 0",
+        "'size' of actor 'body' must be the lengths of its edges in metres, [x, y, z], each above \
+         0",
     );
     check(
         "type = \"static\" shape = \"capsule\" radius = 1 height = 2",

@@ -1,0 +1,106 @@
+//! The manual's code runs: every block of Lua in README.md and docs/ is a game that plays a few frames
+//! headless without an error, or a suite that passes; the files that they name are in tests/manual/.
+//! Blocks of other languages, without one, or marked `lua fragment` are not looked at; pages that are generated have examples, which tests/reference.rs runs.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The Lua blocks of a page, each with the line that it begins at.
+fn blocks(page: &str) -> Vec<(usize, String)> {
+    let (mut blocks, mut inside) = (Vec::new(), None);
+    for (i, line) in page.lines().enumerate() {
+        match &mut inside {
+            None if line.trim() == "```lua" => inside = Some((i + 2, String::new())),
+            Some((start, text)) if line.trim() == "```" => {
+                blocks.push((*start, std::mem::take(text)));
+                inside = None;
+            }
+            Some((_, text)) => *text += &format!("{line}\n"),
+            None => {}
+        }
+    }
+    blocks
+}
+
+/// What a block says of itself when it is a suite.
+fn is_suite(text: &str) -> bool {
+    ["describe(", "it("].iter().any(|word| text.lines().any(|line| line.starts_with(word)))
+}
+
+/// Copies the files that the manual's examples name.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a scratch folder can be made");
+    for entry in std::fs::read_dir(from).expect("it is there") {
+        let path = entry.expect("it can be read").path();
+        let target = to.join(path.file_name().expect("it has a name"));
+        match path.is_dir() {
+            true => copy(&path, &target),
+            false => {
+                std::fs::copy(&path, &target).expect("a file can be copied");
+            }
+        }
+    }
+}
+
+/// Plays a block in a folder of its own: the words of what went wrong.
+fn play(folder: &Path, text: &str) -> Result<(), String> {
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/manual"), folder);
+    std::fs::create_dir_all(folder.join("tests")).expect("a scratch folder can be made");
+    let (file, arguments): (_, &[&str]) = match is_suite(text) {
+        true => ("tests/page_test.lua", &["test", "."]),
+        false => ("main.lua", &["run", ".", "--headless", "--frames", "3"]),
+    };
+    std::fs::write(folder.join(file), text).expect("a scratch file can be written");
+    let run = Command::new(env!("CARGO_BIN_EXE_engine"))
+        .args(arguments)
+        .env("ENGINE_SAVE_DIR", folder.join("saves"))
+        .current_dir(folder)
+        .output()
+        .expect("the engine starts");
+    let words = [&run.stdout[..], &run.stderr[..]].map(String::from_utf8_lossy).concat();
+    match run.status.code() {
+        Some(0) => Ok(()),
+        _ => Err(words),
+    }
+}
+
+/// Pages whose blocks belong together, and are run so by a test of their own.
+const ELSEWHERE: [(&str, &str); 1] = [("tasks.md", "tests/workers.rs")];
+
+#[test]
+fn every_block_of_lua_in_the_manual_runs() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut pages: Vec<PathBuf> = std::fs::read_dir(root.join("docs"))
+        .expect("there is a manual")
+        .map(|entry| entry.expect("it can be read").path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
+        .collect();
+    pages.push(root.join("README.md"));
+    pages.sort();
+    let scratch = std::env::temp_dir().join(format!("engine-manual-{}", std::process::id()));
+    let (mut count, mut wrong) = (0, Vec::new());
+    for page in pages {
+        let name = page.file_name().expect("it is a file").to_string_lossy().into_owned();
+        if ELSEWHERE.iter().any(|(known, _)| *known == name) {
+            continue;
+        }
+        let text = std::fs::read_to_string(&page).expect("it can be read");
+        for (line, block) in blocks(&text) {
+            count += 1;
+            let folder = scratch.join(format!("{name}-{line}"));
+            if let Err(words) = play(&folder, &block) {
+                wrong.push(format!("{name}:{line}:\n{words}"));
+            }
+        }
+    }
+    std::fs::remove_dir_all(&scratch).expect("the scratch folder can be removed");
+    assert!(wrong.is_empty(), "{} of {count} blocks fail:\n\n{}", wrong.len(), wrong.join("\n"));
+    assert!(count > 40, "only {count} blocks were found");
+}
+
+#[test]
+fn blocks_are_found_with_their_lines() {
+    let page = "words\n```lua\na = 1\n```\n```\nnot this\n```\n  ```lua\n  b = 2\n  ```\n";
+    assert_eq!(blocks(page), [(3, "a = 1\n".to_string()), (9, "  b = 2\n".to_string())]);
+    assert!(is_suite("describe(\"x\", function() end)\n") && !is_suite("wait(1)\n"));
+}

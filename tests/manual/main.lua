@@ -1,0 +1,6 @@
+-- The game that the manual's suites boot: an enemy each second.
+enemies = {}
+
+function init()
+  Timer.every(1, function() enemies[#enemies + 1] = {} end)
+end
