@@ -31,6 +31,8 @@ const WARM: usize = 30;
 const FRAMES: usize = 120;
 const MESHES: u32 = 50;
 const MATERIALS: u32 = 20;
+/// A screen without a window is only drawn where somebody captures it.
+const TARGET: TextureSlot = TextureSlot(100);
 
 /// What a row measures.
 struct Case {
@@ -144,6 +146,8 @@ fn world(case: &Case) -> Packet {
     let direction = Vec3::new(0.3, 0.4, -0.9).normalize();
     let kind = LightKind::Sun { direction, casts_shadows: case.shadows };
     frame.lights.push(Light { kind, color: [2.0; 3] });
+    let target = TextureChange::Target { slot: TARGET, width: 64, height: 36 };
+    packet.textures.push(target);
     packet.scenes.push(frame);
     packet.views.push(above(side));
     packet
@@ -161,7 +165,7 @@ fn above(side: u32) -> View {
         far: side as f32 * 3.0,
     };
     View {
-        target: Target::Screen,
+        target: Target::Texture(TARGET),
         rectangle: [0.0, 0.0, 1.0, 1.0],
         clear: None,
         camera,

@@ -74,8 +74,3 @@ function Broadphase.query_ray(broadphase, from, direction, length, results, ...)
   for i = 1, #list, 2 do owners[#owners + 1] = list[i] end
   return fill("Broadphase.query_ray", 5, results, owners), list[2]
 end
-
-setmetatable(Broadphase, {
-  __call = function(_, cell_size) return Broadphase.new(cell_size) end,
-  __metatable = "module",
-})

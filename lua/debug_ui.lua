@@ -299,10 +299,10 @@ local function frame_of(window)
 end
 
 ---Begins a window. Where it returns true, what follows stands in it; end it with
----`DebugUi.end_window` in either case. The mouse moves, sizes, scrolls and collapses windows.
+---`DebugUi.end_window` in either case. The mouse moves, sizes, scrolls and collapses windows. The
+---options say where it is at first; `closable` gives it a cross.
 ---@param title string its name; what stands after "##" is not shown and tells windows apart
----@param options? table where it is at first: `x`, `y` (its left bottom), `width`, `height`,
----`collapsed`; `closable` gives it a cross
+---@param options? table `x`, `y` (its left bottom), `width`, `height`, `collapsed`, `closable`
 ---@return boolean visible false where it is collapsed or closed, and in a release
 ---@return boolean open false from when its cross was clicked
 function DebugUi.begin_window(title, options)

@@ -110,12 +110,12 @@ local function lists_of(name, source)
 end
 
 ---Adds a mesh to a unit: one of a model, by its name, or a new one of numbers. Lists are of
----numbers, of vectors and colours, or Float32Arrays: `positions` (three numbers each, in metres), `normals`,
----`uvs` (two each; 0, 0 is the left top), `colors` (red, green, blue and alpha from 0 to 255),
----`indices` (three for each triangle, against the clock as seen from the front, counted from 1).
----Without indices every three positions are a triangle; without normals, triangles that share a
----position's index are round there. `material` is the name of a material with a surface, `node` the
----node that it hangs on, and `casts_shadows = false` leaves its shadow out.
+---numbers, of vectors and colours, or Float32Arrays: `positions` (three numbers each, in metres),
+---`normals`, `uvs` (two each; 0, 0 is the left top), `colors` (red, green, blue and alpha from 0 to
+---255), `indices` (three for each triangle, against the clock as seen from the front, counted from
+---1). Without indices every three positions are a triangle; without normals, triangles that share
+---a position's index are round there. `material` is the name of a material with a surface, `node`
+---the node that it hangs on, and `casts_shadows = false` leaves its shadow out.
 ---@param unit Unit the unit that gets it
 ---@param source string|table "models/barrel/Lid", or the lists
 ---@param node? integer which of the unit's nodes it hangs on; the root if none

@@ -12,6 +12,14 @@ local CREATE = { "gui", "Gui", "name", "string", "position", "Vector3 or Vector2
 local MOVE = { "gui", "Gui", "id", "number", "position", "Vector2 or Vector3", "angle",
   "number or nil", "scale", "number or nil" }
 
+---@module ParticleEffect
+---An effect that plays, in a world (`World.create_particles`) or in a Gui (`Gui.create_particles`):
+---a number, as every handle. It ends by itself when its last particle is gone.
+---@example
+---   local world = Application.new_world()
+---   assert(World.num_particles(world) == 0) -- particles of every ParticleEffect in it
+---   Application.release_world(world)
+
 ---Plays an effect in a Gui. The Gui's world moves it on, and it is drawn in each frame until it
 ---ends. `World.destroy_particles`, `World.stop_spawning_particles` and the other functions for
 ---particles take its handle, too.

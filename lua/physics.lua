@@ -225,6 +225,16 @@ function PhysicsWorld.make_raycast(physics_world, callback, mode, ...)
     filter = filter, kinds = kinds }, casting)
 end
 
+---@module PhysicsSnapshot
+---The state of a world's bodies at one moment, from `PhysicsWorld.snapshot`, for
+---`PhysicsWorld.restore`: a number, as every handle.
+---@example
+---   local world = Application.new_world()
+---   local physics = World.physics_world(world)
+---   local snapshot = PhysicsWorld.snapshot(physics) ---@type PhysicsSnapshot
+---   PhysicsWorld.restore(physics, snapshot)
+---   Application.release_world(world)
+
 ---@module Raycast
 ---A ray that is cast again and again: `PhysicsWorld.make_raycast` makes one. `raycast:cast(…)` is
 ---the same as `Raycast.cast(raycast, …)`.

@@ -9,6 +9,13 @@ local stat_number, stat_name = core.stat_number, core.stat_name
 
 local Stats = core.module("Stats")
 
+---@module Counter
+---A number that is counted in a frame, by `Stats.counter`: `counter.value = counter.value + 1`.
+---@example
+---   local enemies = Stats.counter("enemies/alive") ---@type Counter
+---   enemies.value = enemies.value + 1
+---   assert(enemies.name == "enemies/alive")
+
 ---A counter. What is in `value` at a frame's end is the frame's, and it is zero when the next one
 ---begins.
 ---@class Counter

@@ -10,12 +10,13 @@ local Tilemap = core.module("Tilemap")
 local WHITE, ORIGIN = C(255, 255, 255, 255), V3(0, 0, 0)
 local OPTIONS = { scale = true, color = true, layers = true }
 
----Draws what a Gui can see of a map: its visible layers, each on the next layer of the Gui.
+---Draws what a Gui can see of a map: its visible layers, each on the next layer of the Gui. The
+---options: `scale`, units of the Gui for each texel (1); `color`, which multiplies every tile;
+---`layers`, the names of the layers that are drawn in place of those that are visible.
 ---@param tilemap Tilemap a tile map
 ---@param gui Gui an immediate Gui
 ---@param position? Vector3|Vector2 where the map's left bottom is; z is the layer of its lowest one
----@param options? table `scale`: units of the Gui for each texel (1); `color` multiplies every
----tile; `layers`: the names of the layers that are drawn, in place of those that are visible
+---@param options? table `scale`, `color`, `layers`
 ---@return integer count how many tiles were seen
 function Tilemap.draw(tilemap, gui, position, options)
   no_reload("Tilemap.draw")

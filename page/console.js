@@ -7,16 +7,33 @@ const LINES_MAX = 2000;
 const HISTORY_MAX = 200;
 
 export function openConsole(panel, connection) {
-  const filter = make("input", { type: "search", placeholder: "filter", "aria-label": "Filter of the log" });
-  const level = make("select", { "aria-label": "Level" },
-    ...["everything", "warnings", "errors"].map((word) => make("option", {}, word)));
+  const filter = make("input", {
+    type: "search",
+    placeholder: "filter",
+    "aria-label": "Filter of the log",
+  });
+  const level = make(
+    "select",
+    { "aria-label": "Level" },
+    ...["everything", "warnings", "errors"].map((word) => make("option", {}, word)),
+  );
   const clear = make("button", {}, "Clear");
   const lines = make("ol", { id: "lines", tabindex: "0", "aria-label": "Log", role: "log" });
-  const entry = make("textarea", { id: "lua", rows: "1", spellcheck: "false", autocomplete: "off",
-    "aria-label": "Lua that runs in the game", "aria-controls": "words", placeholder: "Lua" });
+  const entry = make("textarea", {
+    id: "lua",
+    rows: "1",
+    spellcheck: "false",
+    autocomplete: "off",
+    "aria-label": "Lua that runs in the game",
+    "aria-controls": "words",
+    placeholder: "Lua",
+  });
   const words = make("ul", { id: "words", class: "words", role: "listbox", hidden: true });
-  panel.append(make("div", { class: "bar" }, filter, level, clear), lines,
-    make("div", { class: "entry" }, make("span", { "aria-hidden": "true" }, "›"), entry, words));
+  panel.append(
+    make("div", { class: "bar" }, filter, level, clear),
+    lines,
+    make("div", { class: "entry" }, make("span", { "aria-hidden": "true" }, "›"), entry, words),
+  );
 
   const kept = [];
   const fits = (line) => {
@@ -54,7 +71,9 @@ export function openConsole(panel, connection) {
   });
 
   connection.on("message", (message) => add(message.level, message.message));
-  connection.on("dropped", (message) => add("warning", `${message.count} messages came faster than they were read`));
+  connection.on("dropped", (message) =>
+    add("warning", `${message.count} messages came faster than they were read`),
+  );
   connection.on("open", () => {
     kept.length = 0;
     again();
@@ -119,7 +138,9 @@ export function openConsole(panel, connection) {
   const complete = async () => {
     let answer;
     try {
-      answer = await connection.ask("complete", { text: entry.value.slice(0, entry.selectionStart) });
+      answer = await connection.ask("complete", {
+        text: entry.value.slice(0, entry.selectionStart),
+      });
     } catch {
       return;
     }
@@ -128,18 +149,22 @@ export function openConsole(panel, connection) {
       accept(answer.words[0]);
       return;
     }
-    const signatures = new Map(answer.signatures.map((one) => [
-      one.signature.split("(")[0].split(/[.:]/).at(-1), one]));
-    words.replaceChildren(...answer.words.map((word) => {
-      const known = signatures.get(word);
-      const row = make("li", { role: "option", title: known?.words ?? "" }, word);
-      if (known) row.append(make("small", {}, known.signature.slice(known.signature.indexOf("("))));
-      row.addEventListener("mousedown", (event) => {
-        event.preventDefault();
-        accept(word);
-      });
-      return row;
-    }));
+    const signatures = new Map(
+      answer.signatures.map((one) => [one.signature.split("(")[0].split(/[.:]/).at(-1), one]),
+    );
+    words.replaceChildren(
+      ...answer.words.map((word) => {
+        const known = signatures.get(word);
+        const row = make("li", { role: "option", title: known?.words ?? "" }, word);
+        if (known)
+          row.append(make("small", {}, known.signature.slice(known.signature.indexOf("("))));
+        row.addEventListener("mousedown", (event) => {
+          event.preventDefault();
+          accept(word);
+        });
+        return row;
+      }),
+    );
     words.hidden = answer.words.length === 0;
     if (!words.hidden) choose(0);
   };
@@ -148,7 +173,8 @@ export function openConsole(panel, connection) {
       const rows = words.children.length;
       const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
       if (event.key in moves) choose(Math.max(-1, Math.min(rows, chosen + moves[event.key])));
-      else if (event.key === "Enter" || event.key === "Tab") accept(words.children[chosen].firstChild.data);
+      else if (event.key === "Enter" || event.key === "Tab")
+        accept(words.children[chosen].firstChild.data);
       else if (event.key === "Escape") hide();
       else {
         hide();
@@ -160,7 +186,12 @@ export function openConsole(panel, connection) {
     }
     const one = !entry.value.includes("\n");
     if (event.key === "Enter" && !event.shiftKey) run();
-    else if (event.key === "Tab" && !event.shiftKey && entry.value.slice(0, entry.selectionStart).trim() !== "") complete();
+    else if (
+      event.key === "Tab" &&
+      !event.shiftKey &&
+      entry.value.slice(0, entry.selectionStart).trim() !== ""
+    )
+      complete();
     else if (event.key === "ArrowUp" && one) recall(1);
     else if (event.key === "ArrowDown" && one) recall(-1);
     else return;

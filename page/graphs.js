@@ -4,7 +4,16 @@
 import { drawn, make, say, short, walkable } from "./dom.js";
 
 const FRAMES = 480;
-const COLORS = ["#6fb3ff", "#6fd08c", "#e5b454", "#ff7d73", "#c792ea", "#7fdbca", "#f78fb3", "#9aa7ff"];
+const COLORS = [
+  "#6fb3ff",
+  "#6fd08c",
+  "#e5b454",
+  "#ff7d73",
+  "#c792ea",
+  "#7fdbca",
+  "#f78fb3",
+  "#9aa7ff",
+];
 
 // Values by frame: the last FRAMES of them.
 class Series {
@@ -34,17 +43,42 @@ class Series {
   }
 }
 
+// Numbers beside a curve, which has little room for them: 2.98M.
+const COMPACT = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 3 });
 const FONT = "11px ui-monospace, monospace";
 
 function plot(target, names, height) {
-  const axis = { stroke: "#8c96a6", font: FONT, grid: { stroke: "#262d37", width: 1 }, ticks: { show: false } };
-  return new uPlot({
-    width: Math.max(120, target.clientWidth), height,
-    pxAlign: 0, cursor: { y: false, points: { size: 5 } }, legend: { show: false },
-    scales: { x: { time: false } },
-    axes: [{ ...axis, size: 22 }, { ...axis, size: 46, values: (_, values) => values.map(short) }],
-    series: [{}, ...names.map((name, at) => ({ label: name, stroke: COLORS[at % COLORS.length], width: 1.25, points: { show: false } }))],
-  }, [[], ...names.map(() => [])], target);
+  const axis = {
+    stroke: "#8c96a6",
+    font: FONT,
+    grid: { stroke: "#262d37", width: 1 },
+    ticks: { show: false },
+  };
+  return new uPlot(
+    {
+      width: Math.max(120, target.clientWidth),
+      height,
+      pxAlign: 0,
+      cursor: { y: false, points: { size: 5 } },
+      legend: { show: false },
+      scales: { x: { time: false } },
+      axes: [
+        { ...axis, size: 22 },
+        { ...axis, size: 46, values: (_, values) => values.map((value) => COMPACT.format(value)) },
+      ],
+      series: [
+        {},
+        ...names.map((name, at) => ({
+          label: name,
+          stroke: COLORS[at % COLORS.length],
+          width: 1.25,
+          points: { show: false },
+        })),
+      ],
+    },
+    [[], ...names.map(() => [])],
+    target,
+  );
 }
 
 // A graph with its name and newest value.
@@ -55,9 +89,20 @@ export class Graph {
     this.height = options.height ?? 120;
     this.value = make("b", {}, "");
     this.body = make("div", {});
-    this.element = make("div", { class: "graph" }, make("h2", { title }, make("span", {}, title), this.value), this.body);
+    this.element = make(
+      "div",
+      { class: "graph" },
+      make("h2", { title }, make("span", {}, title), this.value),
+      this.body,
+    );
     if (options.close) {
-      this.element.append(make("button", { class: "close", "aria-label": `Close the graph of ${title}`, onclick: options.close }, "×"));
+      this.element.append(
+        make(
+          "button",
+          { class: "close", "aria-label": `Close the graph of ${title}`, onclick: options.close },
+          "×",
+        ),
+      );
     }
   }
 
@@ -68,10 +113,13 @@ export class Graph {
   // What is scrolled out of sight is not drawn.
   watch(root) {
     this.seen = false;
-    this.watcher = new IntersectionObserver((entries) => {
-      this.seen = entries.at(-1).isIntersecting;
-      if (this.seen) this.draw();
-    }, { root });
+    this.watcher = new IntersectionObserver(
+      (entries) => {
+        this.seen = entries.at(-1).isIntersecting;
+        if (this.seen) this.draw();
+      },
+      { root },
+    );
     this.watcher.observe(this.element);
   }
 
@@ -116,8 +164,15 @@ export function openSteps(panel, connection) {
   const rate = new Graph("frames a second", ["frames a second"], { height: 160 });
   const debt = new Graph("debt, milliseconds", ["debt"], { height: 120 });
   const all = [steps, rate, debt];
-  const grid = make("div", { class: "scroll" }, make("div", { class: "graphs", style: "grid-template-columns: 1fr" },
-    ...all.map((graph) => graph.element)));
+  const grid = make(
+    "div",
+    { class: "scroll" },
+    make(
+      "div",
+      { class: "graphs", style: "grid-template-columns: 1fr" },
+      ...all.map((graph) => graph.element),
+    ),
+  );
   panel.append(grid);
   let entered = false;
   const ask = drawn(() => {
@@ -130,7 +185,9 @@ export function openSteps(panel, connection) {
     debt.add(message.frame, [thousands(message.debt)]);
     ask();
   });
-  const follow = following(connection, () => connection.ask("subscribe", { stream: "time_step", every: 1 / 30 }));
+  const follow = following(connection, () =>
+    connection.ask("subscribe", { stream: "time_step", every: 1 / 30 }),
+  );
   return {
     enter() {
       entered = true;
@@ -148,15 +205,30 @@ export function openSteps(panel, connection) {
 const GRAPHS_MAX = 64;
 
 export function openCounters(panel, connection) {
-  const filter = make("input", { type: "search", placeholder: "filter", "aria-label": "Filter of counters" });
+  const filter = make("input", {
+    type: "search",
+    placeholder: "filter",
+    "aria-label": "Filter of counters",
+  });
   const none = make("button", {}, "Close all graphs");
   const rate = make("span", { class: "note", style: "padding: 0" });
   const graphs = make("div", { class: "graphs" });
   const body = make("tbody", {});
-  const table = make("table", {}, make("thead", {}, make("tr", {}, make("th", {}, "counter"),
-    make("th", { class: "number" }, "last frame"))), body);
-  panel.append(make("div", { class: "bar" }, filter, rate, none),
-    make("div", { class: "half" }, graphs), make("div", { class: "scroll" }, table));
+  const table = make(
+    "table",
+    {},
+    make(
+      "thead",
+      {},
+      make("tr", {}, make("th", {}, "counter"), make("th", { class: "number" }, "last frame")),
+    ),
+    body,
+  );
+  panel.append(
+    make("div", { class: "bar" }, filter, rate, none),
+    make("div", { class: "half" }, graphs),
+    make("div", { class: "scroll" }, table),
+  );
 
   const open = new Map();
   const rows = new Map();
@@ -168,11 +240,17 @@ export function openCounters(panel, connection) {
     times = times.filter((time) => now - time < 2000);
     times.push(now);
     panel.dataset.updates = (times.length / 2).toFixed(1);
-    say(rate, open.size ? `${open.size} graphs, ${panel.dataset.updates} updates a second` : "Enter, or a click, on a counter draws it");
+    say(
+      rate,
+      open.size
+        ? `${open.size} graphs, ${panel.dataset.updates} updates a second`
+        : "Enter, or a click, on a counter draws it",
+    );
   });
-  const subscribe = () => (open.size
-    ? connection.ask("subscribe", { stream: "counters", names: [...open.keys()], every: 1 / 40 })
-    : connection.ask("unsubscribe", { stream: "counters" }));
+  const subscribe = () =>
+    open.size
+      ? connection.ask("subscribe", { stream: "counters", names: [...open.keys()], every: 1 / 40 })
+      : connection.ask("unsubscribe", { stream: "counters" });
   const follow = following(connection, subscribe);
   const keep = () => {
     sessionStorage.setItem("counters", JSON.stringify([...open.keys()]));
@@ -196,7 +274,8 @@ export function openCounters(panel, connection) {
   };
   none.addEventListener("click", () => [...open.keys()].forEach(close));
   walkable(body, "tr", () => {});
-  const toggle = (row) => (open.has(row.dataset.name) ? close(row.dataset.name) : begin(row.dataset.name));
+  const toggle = (row) =>
+    open.has(row.dataset.name) ? close(row.dataset.name) : begin(row.dataset.name);
   body.addEventListener("click", (event) => {
     const row = event.target.closest("tr");
     if (row) toggle(row);
@@ -223,7 +302,12 @@ export function openCounters(panel, connection) {
         let known = rows.get(name);
         if (!known) {
           const cell = make("td", { class: "number" });
-          const row = make("tr", { "data-name": name, tabindex: "-1", "aria-selected": String(open.has(name)) }, make("td", {}, name), cell);
+          const row = make(
+            "tr",
+            { "data-name": name, tabindex: "-1", "aria-selected": String(open.has(name)) },
+            make("td", {}, name),
+            cell,
+          );
           known = { row, cell };
           rows.set(name, known);
         }
@@ -238,7 +322,8 @@ export function openCounters(panel, connection) {
           rows.delete(name);
         }
       }
-      if (body.firstElementChild && !body.querySelector('[tabindex="0"]')) body.firstElementChild.tabIndex = 0;
+      if (body.firstElementChild && !body.querySelector('[tabindex="0"]'))
+        body.firstElementChild.tabIndex = 0;
     } catch {
       // The connection tells when it ends.
     } finally {

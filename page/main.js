@@ -49,9 +49,25 @@ function makeViews(messages) {
     const known = before.find((one) => one.name === view.name);
     if (known) return known;
     const id = view.name.toLowerCase();
-    const panel = make("div", { id: `view-${id}`, class: "panel", role: "tabpanel", "aria-labelledby": `tab-${id}`, hidden: true });
-    const tab = make("button", { id: `tab-${id}`, role: "tab", "aria-controls": `view-${id}`,
-      "aria-selected": "false", tabindex: "-1", title: `Alt+${at + 1}` }, view.name);
+    const panel = make("div", {
+      id: `view-${id}`,
+      class: "panel",
+      role: "tabpanel",
+      "aria-labelledby": `tab-${id}`,
+      hidden: true,
+    });
+    const tab = make(
+      "button",
+      {
+        id: `tab-${id}`,
+        role: "tab",
+        "aria-controls": `view-${id}`,
+        "aria-selected": "false",
+        tabindex: "-1",
+        title: `Alt+${at + 1}`,
+      },
+      view.name,
+    );
     const made = { name: view.name, panel, tab, view: view.open(panel, connection) };
     tab.addEventListener("click", () => show(made, true));
     return made;
@@ -73,7 +89,9 @@ element("tabs").addEventListener("keydown", (event) => {
 // The header.
 const FIGURES = ["frame", "frames a second", "units", "worlds"];
 const figures = new Map(FIGURES.map((name) => [name, make("dd", {}, "–")]));
-element("figures").append(...FIGURES.map((name) => make("div", {}, make("dt", {}, name), figures.get(name))));
+element("figures").append(
+  ...FIGURES.map((name) => make("div", {}, make("dt", {}, name), figures.get(name))),
+);
 let paused = false;
 let last = null;
 
@@ -97,7 +115,7 @@ function take(status) {
   element("step").disabled = !paused;
   const now = performance.now();
   if (last && now - last.at > 200) {
-    const rate = (status.frame - last.frame) / (now - last.at) * 1000;
+    const rate = ((status.frame - last.frame) / (now - last.at)) * 1000;
     say(figures.get("frames a second"), rate >= 0 ? rate.toFixed(1) : "–");
   }
   last = { frame: status.frame, at: now };
@@ -123,7 +141,9 @@ element("step").addEventListener("click", step);
 element("reload").addEventListener("click", async () => {
   try {
     const answer = await connection.ask("reload");
-    const names = answer.reloaded.length ? answer.reloaded.join(", ") : "nothing had changed that was not taken already";
+    const names = answer.reloaded.length
+      ? answer.reloaded.join(", ")
+      : "nothing had changed that was not taken already";
     connection.tell("message", { level: "info", message: `reload: ${names}` });
     for (const problem of answer.problems) failed(new Error(problem));
   } catch (error) {
@@ -135,8 +155,13 @@ element("keys").addEventListener("click", () => element("help").showModal());
 document.addEventListener("keydown", (event) => {
   if (!event.altKey || event.ctrlKey || event.metaKey) return;
   const digit = /^Digit([1-9])$/.exec(event.code);
-  const actions = { KeyP: pause, KeyS: step, KeyE: () => lua.focus(), KeyK: () => element("help").showModal(),
-    KeyF: () => shown?.view.filter?.focus() };
+  const actions = {
+    KeyP: pause,
+    KeyS: step,
+    KeyE: () => lua.focus(),
+    KeyK: () => element("help").showModal(),
+    KeyF: () => shown?.view.filter?.focus(),
+  };
   if (digit && views[digit[1] - 1]) show(views[digit[1] - 1], true);
   else if (event.code in actions) actions[event.code]();
   else return;

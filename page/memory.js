@@ -6,14 +6,35 @@ import { Graph } from "./graphs.js";
 export function openMemory(panel, connection) {
   const mark = make("button", { title: "Shows what grew since now" }, "Mark");
   const grown = make("input", { type: "checkbox" });
-  const figures = make("span", { class: "grow", style: "font: 12px var(--mono); color: var(--dim)" });
+  const figures = make("span", {
+    class: "grow",
+    style: "font: 12px var(--mono); color: var(--dim)",
+  });
   const graph = new Graph("MiB in all / of scripts", ["in all", "scripts"], { height: 120 });
   const body = make("tbody", {});
   const heads = ["owner", "", "bytes", "blocks", "since the mark", "blocks since"];
-  panel.append(make("div", { class: "bar" }, mark, make("label", {}, grown, "only what grew"), figures),
+  panel.append(
+    make("div", { class: "bar" }, mark, make("label", {}, grown, "only what grew"), figures),
     make("div", { class: "graphs", style: "grid-template-columns: 1fr" }, graph.element),
-    make("div", { class: "scroll" }, make("table", {}, make("thead", {}, make("tr", {},
-      ...heads.map((word, at) => make("th", { class: at > 1 ? "number" : "" }, word)))), body)));
+    make(
+      "div",
+      { class: "scroll" },
+      make(
+        "table",
+        {},
+        make(
+          "thead",
+          {},
+          make(
+            "tr",
+            {},
+            ...heads.map((word, at) => make("th", { class: at > 1 ? "number" : "" }, word)),
+          ),
+        ),
+        body,
+      ),
+    ),
+  );
 
   let entered = false;
   let marked = new Map();
@@ -23,10 +44,19 @@ export function openMemory(panel, connection) {
 
   const draw = (answer) => {
     newest = [...answer.rows];
-    newest.push({ name: "scripts (Lua)", path: "\uffff", parents: 0, bytes: answer.scripts, blocks: null });
+    newest.push({
+      name: "scripts (Lua)",
+      path: "\uffff",
+      parents: 0,
+      bytes: answer.scripts,
+      blocks: null,
+    });
     const whole = Math.max(1, ...newest.map((row) => row.bytes));
-    const sum = newest.filter((row) => row.parents === 0).reduce((total, row) => total + row.bytes, 0);
-    say(figures, `${bytes(sum)} in all, scripts at most ${bytes(answer.scripts_most)}${answer.counts ? "" : "; this run does not count what Rust holds"}`);
+    const sum = newest
+      .filter((row) => row.parents === 0)
+      .reduce((total, row) => total + row.bytes, 0);
+    const most = `${bytes(sum)} in all, scripts at most ${bytes(answer.scripts_most)}`;
+    say(figures, answer.counts ? most : `${most}; this run does not count what Rust holds`);
     told += 1;
     graph.add(told, [[sum / (1 << 20)], [answer.scripts / (1 << 20)]]);
     graph.draw();
@@ -38,19 +68,35 @@ export function openMemory(panel, connection) {
       seen.add(row.path);
       let known = rows.get(row.path);
       if (!known) {
-        const bar = make("div", { style: "height: 8px; background: #3f6d9c; border-radius: 2px; min-width: 1px" });
+        const bar = make("div", {
+          style: "height: 8px; background: #3f6d9c; border-radius: 2px; min-width: 1px",
+        });
         const cells = Array.from({ length: 4 }, () => make("td", { class: "number" }));
-        const line = make("tr", {}, make("td", { title: row.path, style: `padding-left: ${10 + row.parents * 16}px` }, row.name),
-          make("td", { style: "width: 28%" }, bar), ...cells);
+        const line = make(
+          "tr",
+          {},
+          make(
+            "td",
+            { title: row.path, style: `padding-left: ${10 + row.parents * 16}px` },
+            row.name,
+          ),
+          make("td", { style: "width: 28%" }, bar),
+          ...cells,
+        );
         known = { line, bar, cells };
         rows.set(row.path, known);
       }
       body.append(known.line);
-      known.bar.style.width = `${Math.max(0, row.bytes) / whole * 100}%`;
-      const sign = (value, words) => (!marked.size || value === 0 ? "" : `${value > 0 ? "+" : "−"}${words(Math.abs(value))}`);
+      known.bar.style.width = `${(Math.max(0, row.bytes) / whole) * 100}%`;
+      const sign = (value, words) =>
+        !marked.size || value === 0 ? "" : `${value > 0 ? "+" : "−"}${words(Math.abs(value))}`;
       const blocks = row.blocks == null ? 0 : row.blocks - (before?.blocks ?? 0);
-      [bytes(row.bytes), row.blocks == null ? "" : String(row.blocks), sign(more, bytes), sign(blocks, String)]
-        .forEach((word, at) => say(known.cells[at], word));
+      [
+        bytes(row.bytes),
+        row.blocks == null ? "" : String(row.blocks),
+        sign(more, bytes),
+        sign(blocks, String),
+      ].forEach((word, at) => say(known.cells[at], word));
       known.cells[2].style.color = marked.size && more > 0 ? "var(--warn)" : "";
     }
     for (const [path, { line }] of rows) if (!seen.has(path)) line.remove();

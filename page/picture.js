@@ -3,9 +3,21 @@
 import { make } from "./dom.js";
 
 // Keys whose names differ from the standard's.
-const KEYS = { " ": "space", ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right",
-  Enter: "enter", Backspace: "backspace", Delete: "delete", Home: "home", End: "end",
-  Shift: "left shift", Control: "left ctrl", Tab: "tab" };
+const KEYS = {
+  " ": "space",
+  ArrowUp: "up",
+  ArrowDown: "down",
+  ArrowLeft: "left",
+  ArrowRight: "right",
+  Enter: "enter",
+  Backspace: "backspace",
+  Delete: "delete",
+  Home: "home",
+  End: "end",
+  Shift: "left shift",
+  Control: "left ctrl",
+  Tab: "tab",
+};
 
 export function openPicture(panel, connection) {
   const live = make("input", { type: "checkbox", checked: true });
@@ -14,15 +26,30 @@ export function openPicture(panel, connection) {
   const figures = make("span", { class: "grow" });
   const canvas = make("canvas", { tabindex: "0", "aria-label": "What is seen in the game" });
   const note = make("div", { class: "note", hidden: true });
-  panel.append(make("div", { class: "bar" }, make("label", {}, live, "live"),
-    make("label", { title: "Keys go to the game while the picture has the focus; Escape leaves it" },
-      control, "keys to the game"), figures, save), canvas, note);
+  panel.append(
+    make(
+      "div",
+      { class: "bar" },
+      make("label", {}, live, "live"),
+      make(
+        "label",
+        { title: "Keys go to the game while the picture has the focus; Escape leaves it" },
+        control,
+        "keys to the game",
+      ),
+      figures,
+      save,
+    ),
+    canvas,
+    note,
+  );
 
   let draws = false;
   const follow = () => {
     if (!draws) return;
     const width = Math.max(160, Math.min(1280, Math.round(canvas.clientWidth * devicePixelRatio)));
-    const message = live.checked ? ["subscribe", { stream: "picture", every: 0.05, width }]
+    const message = live.checked
+      ? ["subscribe", { stream: "picture", every: 0.05, width }]
       : ["unsubscribe", { stream: "picture" }];
     connection.ask(...message).catch(() => {});
   };
@@ -54,7 +81,10 @@ export function openPicture(panel, connection) {
   save.addEventListener("click", async () => {
     try {
       const picture = await connection.ask("screenshot");
-      const link = make("a", { href: `data:image/png;base64,${picture.png}`, download: `frame_${picture.frame}.png` });
+      const link = make("a", {
+        href: `data:image/png;base64,${picture.png}`,
+        download: `frame_${picture.frame}.png`,
+      });
       link.click();
     } catch (error) {
       connection.tell("message", { level: "error", message: error.message });
@@ -84,7 +114,8 @@ export function openPicture(panel, connection) {
       draws = status.draws;
       canvas.hidden = save.disabled = !draws;
       note.hidden = draws;
-      note.textContent = "Nothing is drawn in this run. Start it with a window, or with --renderer auto.";
+      note.textContent =
+        "Nothing is drawn in this run. Start it with a window, or with --renderer auto.";
       if (change) follow();
     },
   };

@@ -11,7 +11,7 @@ const NAME = 14;
 function color(name) {
   let hash = 0;
   for (const letter of name) hash = (hash * 31 + letter.codePointAt(0)) >>> 0;
-  return `hsl(${hash % 360} 42% ${34 + (hash >> 9) % 14}%)`;
+  return `hsl(${hash % 360} 42% ${34 + ((hash >> 9) % 14)}%)`;
 }
 
 function sized(canvas, height) {
@@ -32,15 +32,37 @@ export function openProfile(panel, connection) {
   const hold = make("input", { type: "checkbox" });
   const slowest = make("button", { title: "The slowest of the frames that are shown" }, "Slowest");
   const reset = make("button", { title: "Forgets averages and extremes" }, "Reset");
-  const figures = make("span", { class: "grow", style: "font: 12px var(--mono); color: var(--dim)" });
-  const bars = make("canvas", { tabindex: "0", role: "slider", "aria-label": "Frame", "aria-valuemin": "0" });
+  const figures = make("span", {
+    class: "grow",
+    style: "font: 12px var(--mono); color: var(--dim)",
+  });
+  const bars = make("canvas", {
+    tabindex: "0",
+    role: "slider",
+    "aria-label": "Frame",
+    "aria-valuemin": "0",
+  });
   const flame = make("canvas", { "aria-label": "Scopes of the frame" });
   const body = make("tbody", {});
   const head = ["scope", "calls", "last ms", "own ms", "min %", "avg %", "max %"];
-  const table = make("table", {}, make("thead", {}, make("tr", {}, ...head.map((word, at) => make("th", { class: at ? "number" : "" }, word)))), body);
+  const table = make(
+    "table",
+    {},
+    make(
+      "thead",
+      {},
+      make("tr", {}, ...head.map((word, at) => make("th", { class: at ? "number" : "" }, word))),
+    ),
+    body,
+  );
   const tip = make("div", { class: "tip", hidden: true });
-  panel.append(make("div", { class: "bar" }, make("label", {}, hold, "hold"), slowest, reset, figures),
-    make("div", { class: "frames" }, bars), make("div", { class: "flame" }, flame), make("div", { class: "half", style: "max-height: 40%" }, table), tip);
+  panel.append(
+    make("div", { class: "bar" }, make("label", {}, hold, "hold"), slowest, reset, figures),
+    make("div", { class: "frames" }, bars),
+    make("div", { class: "flame" }, flame),
+    make("div", { class: "half", style: "max-height: 40%" }, table),
+    tip,
+  );
 
   let entered = false;
   let frames = [];
@@ -59,7 +81,7 @@ export function openProfile(panel, connection) {
     const step = width / FRAMES;
     for (const seconds of [1 / 1000, 1 / 250, 1 / 60, 1 / 30]) {
       if (seconds > most || seconds < most / 6) continue;
-      const y = BAR_HEIGHT - seconds / most * BAR_HEIGHT;
+      const y = BAR_HEIGHT - (seconds / most) * BAR_HEIGHT;
       context.fillStyle = "#2c3440";
       context.fillRect(0, y, width, 1);
       context.fillStyle = "#8c96a6";
@@ -68,14 +90,27 @@ export function openProfile(panel, connection) {
     }
     const current = frameOf();
     frames.forEach((frame, at) => {
-      const height = frame.seconds / most * BAR_HEIGHT;
-      context.fillStyle = frame === current ? "#6fb3ff" : frame.seconds > 1 / 30 ? "#c9605a" : frame.seconds > 1 / 59 ? "#b8913f" : "#4d7a5c";
-      context.fillRect(width - (frames.length - at) * step, BAR_HEIGHT - height, Math.max(1, step - 1), height);
+      const height = (frame.seconds / most) * BAR_HEIGHT;
+      context.fillStyle =
+        frame === current
+          ? "#6fb3ff"
+          : frame.seconds > 1 / 30
+            ? "#c9605a"
+            : frame.seconds > 1 / 59
+              ? "#b8913f"
+              : "#4d7a5c";
+      context.fillRect(
+        width - (frames.length - at) * step,
+        BAR_HEIGHT - height,
+        Math.max(1, step - 1),
+        height,
+      );
     });
     if (current) {
       bars.setAttribute("aria-valuemax", frames.at(-1).index);
       bars.setAttribute("aria-valuenow", current.index);
-      say(figures, `frame ${current.index}: ${(current.seconds * 1000).toFixed(2)} ms, ${current.scopes.length} scopes`);
+      const milliseconds = (current.seconds * 1000).toFixed(2);
+      say(figures, `frame ${current.index}: ${milliseconds} ms, ${current.scopes.length} scopes`);
     }
   };
 
@@ -107,8 +142,8 @@ export function openProfile(panel, connection) {
       context.font = "11px ui-monospace, monospace";
       for (const [, number, depth, began, seconds] of lane.scopes) {
         const name = frame.names[number];
-        const x = (began - first) / whole * width;
-        const wide = Math.max(1, seconds / whole * width - 0.5);
+        const x = ((began - first) / whole) * width;
+        const wide = Math.max(1, (seconds / whole) * width - 0.5);
         const top = y + depth * ROW;
         context.fillStyle = color(name ?? "");
         context.fillRect(x, top, wide, ROW - 1);
@@ -128,13 +163,31 @@ export function openProfile(panel, connection) {
   };
 
   const drawTable = () => {
-    const all = threads.flatMap((thread, lane) => thread.rows.map((row) => ({ lane, thread, row })));
+    const all = threads.flatMap((thread, lane) =>
+      thread.rows.map((row) => ({ lane, thread, row })),
+    );
     while (body.children.length > all.length) body.lastChild.remove();
     all.forEach(({ lane, thread, row }, at) => {
       const [name, parents, calls, seconds, own, min, avg, max] = row;
-      const line = body.children[at] ?? body.appendChild(make("tr", {}, make("td", {}), ...head.slice(1).map(() => make("td", { class: "number" }))));
-      const words = [`${lane && parents === 0 ? `${thread.name}: ` : ""}${names[name]}`, String(calls), (seconds * 1000).toFixed(3),
-        (own * 1000).toFixed(3), min.toFixed(1), avg.toFixed(1), max.toFixed(1)];
+      const line =
+        body.children[at] ??
+        body.appendChild(
+          make(
+            "tr",
+            {},
+            make("td", {}),
+            ...head.slice(1).map(() => make("td", { class: "number" })),
+          ),
+        );
+      const words = [
+        `${lane && parents === 0 ? `${thread.name}: ` : ""}${names[name]}`,
+        String(calls),
+        (seconds * 1000).toFixed(3),
+        (own * 1000).toFixed(3),
+        min.toFixed(1),
+        avg.toFixed(1),
+        max.toFixed(1),
+      ];
       words.forEach((word, column) => say(line.children[column], word));
       line.firstChild.style.paddingLeft = `${10 + parents * 14}px`;
     });
@@ -171,7 +224,9 @@ export function openProfile(panel, connection) {
   });
   bars.addEventListener("keydown", (event) => {
     const at = frames.indexOf(frameOf());
-    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: frames.length - 1 }[event.key];
+    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: frames.length - 1 }[
+      event.key
+    ];
     if (to === undefined || !frames[to]) return;
     event.preventDefault();
     choose(frames[to].index);
@@ -186,8 +241,13 @@ export function openProfile(panel, connection) {
   });
   reset.addEventListener("click", () => connection.ask("profile", { reset: true }).catch(() => {}));
   flame.addEventListener("mousemove", (event) => {
-    const box = boxes.find((one) => event.offsetX >= one.x && event.offsetX <= one.x + one.wide
-      && event.offsetY >= one.y && event.offsetY < one.y + ROW);
+    const box = boxes.find(
+      (one) =>
+        event.offsetX >= one.x &&
+        event.offsetX <= one.x + one.wide &&
+        event.offsetY >= one.y &&
+        event.offsetY < one.y + ROW,
+    );
     tip.hidden = !box;
     if (!box) return;
     say(tip, `${box.name}\n${short(box.seconds * 1000)} ms on ${box.thread}`);
@@ -198,7 +258,8 @@ export function openProfile(panel, connection) {
     tip.hidden = true;
   });
 
-  const subscribe = () => connection.ask("subscribe", { stream: "profile", every: 0.05 }).catch(() => {});
+  const subscribe = () =>
+    connection.ask("subscribe", { stream: "profile", every: 0.05 }).catch(() => {});
   connection.on("open", () => entered && subscribe());
   return {
     enter() {

@@ -5,11 +5,18 @@ import { make, say, short, walkable } from "./dom.js";
 const vector = (numbers) => numbers.map(short).join(", ");
 
 export function openUnits(panel, connection) {
-  const filter = make("input", { type: "search", placeholder: "filter by name", "aria-label": "Filter of units" });
+  const filter = make("input", {
+    type: "search",
+    placeholder: "filter by name",
+    "aria-label": "Filter of units",
+  });
   const count = make("span", { class: "note", style: "padding: 0" });
   const tree = make("ul", { class: "tree", role: "listbox", "aria-label": "Units" });
   const detail = make("div", { class: "detail", "aria-live": "off" });
-  panel.append(make("div", { class: "bar" }, filter, count), make("div", { class: "columns" }, tree, detail));
+  panel.append(
+    make("div", { class: "bar" }, filter, count),
+    make("div", { class: "columns" }, tree, detail),
+  );
 
   let chosen = null;
   let entered = false;
@@ -55,13 +62,29 @@ export function openUnits(panel, connection) {
       for (const world of answer.worlds) {
         all += world.count;
         const key = `w${world.world}`;
-        wanted.push({ key, text: `${world.main ? "main world" : `world ${world.world}`}`,
-          small: `${world.count} units, ${world.seconds.toFixed(1)} s`, depth: 0 });
+        wanted.push({
+          key,
+          text: `${world.main ? "main world" : `world ${world.world}`}`,
+          small: `${world.count} units, ${world.seconds.toFixed(1)} s`,
+          depth: 0,
+        });
         for (const { unit, depth } of ordered(world.units)) {
-          wanted.push({ key: unit.unit, unit: unit.unit, text: unit.name || "(no name)", small: vector(unit.position), depth });
+          wanted.push({
+            key: unit.unit,
+            unit: unit.unit,
+            text: unit.name || "(no name)",
+            small: vector(unit.position),
+            depth,
+          });
         }
         const more = world.count - world.units.length;
-        if (more > 0) wanted.push({ key: `${key}more`, text: `… ${more} more: use the filter`, small: "", depth: 1 });
+        if (more > 0)
+          wanted.push({
+            key: `${key}more`,
+            text: `… ${more} more: use the filter`,
+            small: "",
+            depth: 1,
+          });
       }
       say(count, `${all} units`);
       const seen = new Set();
@@ -70,8 +93,17 @@ export function openUnits(panel, connection) {
         seen.add(key);
         let known = rows.get(key);
         if (!known) {
-          const row = make("li", unit === undefined ? { class: "world" }
-            : { "data-unit": unit, role: "option", tabindex: "-1", "aria-selected": String(unit === chosen) });
+          const row = make(
+            "li",
+            unit === undefined
+              ? { class: "world" }
+              : {
+                  "data-unit": unit,
+                  role: "option",
+                  tabindex: "-1",
+                  "aria-selected": String(unit === chosen),
+                },
+          );
           known = { row, name: make("span"), small: make("small") };
           row.append(known.name, known.small);
           rows.set(key, known);
@@ -106,7 +138,10 @@ export function openUnits(panel, connection) {
   const look = async () => {
     if (!entered || looking) return;
     if (chosen === null) {
-      if (!shape) detail.replaceChildren(make("p", { class: "note" }, "Choose a unit to see its nodes, components and data."));
+      if (!shape)
+        detail.replaceChildren(
+          make("p", { class: "note" }, "Choose a unit to see its nodes, components and data."),
+        );
       shape = "none";
       return;
     }
@@ -125,10 +160,14 @@ export function openUnits(panel, connection) {
   // What Unit.inspect says beside the nodes, which stand above it.
   const beside = (text) => {
     let inNodes = false;
-    return text.split("\n").slice(1).filter((line) => {
-      if (!line.startsWith(" ")) inNodes = line === "nodes";
-      return !inNodes;
-    }).join("\n");
+    return text
+      .split("\n")
+      .slice(1)
+      .filter((line) => {
+        if (!line.startsWith(" ")) inNodes = line === "nodes";
+        return !inNodes;
+      })
+      .join("\n");
   };
 
   // The table is made once for a unit; then only what changed is written.
@@ -136,23 +175,65 @@ export function openUnits(panel, connection) {
     const now = `${unit.unit}:${unit.nodes.length}:${unit.components.length}`;
     if (now !== shape) {
       shape = now;
-      cells = unit.nodes.map(() => Array.from({ length: 4 }, () => make("td", { class: "number" })));
-      const nodes = unit.nodes.map((node, at) => make("tr", {},
-        make("td", {}, `${at + 1} ${node.name}${node.parent ? ` on ${node.parent}` : ""}`), ...cells[at]));
-      const components = unit.components.map((part) => make("tr", {}, make("td", {}, part.name),
-        make("td", {}, part.component), make("td", { class: "wide" }, JSON.stringify(part.fields))));
+      cells = unit.nodes.map(() =>
+        Array.from({ length: 4 }, () => make("td", { class: "number" })),
+      );
+      const nodes = unit.nodes.map((node, at) =>
+        make(
+          "tr",
+          {},
+          make("td", {}, `${at + 1} ${node.name}${node.parent ? ` on ${node.parent}` : ""}`),
+          ...cells[at],
+        ),
+      );
+      const components = unit.components.map((part) =>
+        make(
+          "tr",
+          {},
+          make("td", {}, part.name),
+          make("td", {}, part.component),
+          make("td", { class: "wide" }, JSON.stringify(part.fields)),
+        ),
+      );
       detail.replaceChildren(
         make("h2", {}, unit.name || "(no name)"),
-        make("div", { class: "note", style: "padding: 0" }, `handle ${unit.unit}${unit.bases.length ? `, inherits ${unit.bases.join(", ")}` : ""}`),
+        make(
+          "div",
+          { class: "note", style: "padding: 0" },
+          `handle ${unit.unit}${unit.bases.length ? `, inherits ${unit.bases.join(", ")}` : ""}`,
+        ),
         make("h3", {}, "Nodes"),
-        make("table", {}, make("thead", {}, make("tr", {}, ...["node", "world position", "local position", "rotation", "scale"]
-          .map((word, at) => make("th", { class: at ? "number" : "" }, word)))), make("tbody", {}, ...nodes)),
-        ...(components.length ? [make("h3", {}, "Components, as the resource has them"), make("table", {}, make("tbody", {}, ...components))] : []),
-        make("h3", {}, "Values"), make("pre", { id: "inspected" }),
+        make(
+          "table",
+          {},
+          make(
+            "thead",
+            {},
+            make(
+              "tr",
+              {},
+              ...["node", "world position", "local position", "rotation", "scale"].map((word, at) =>
+                make("th", { class: at ? "number" : "" }, word),
+              ),
+            ),
+          ),
+          make("tbody", {}, ...nodes),
+        ),
+        ...(components.length
+          ? [
+              make("h3", {}, "Components, as the resource has them"),
+              make("table", {}, make("tbody", {}, ...components)),
+            ]
+          : []),
+        make("h3", {}, "Values"),
+        make("pre", { id: "inspected" }),
       );
     }
-    unit.nodes.forEach((node, at) => [node.position, node.local, node.rotation, node.scale]
-      .forEach((numbers, column) => say(cells[at][column], vector(numbers))));
+    unit.nodes.forEach((node, at) =>
+      [node.position, node.local, node.rotation, node.scale].forEach((numbers, column) =>
+        say(cells[at][column], vector(numbers)),
+      ),
+    );
     say(detail.querySelector("#inspected"), beside(unit.text));
   };
 

@@ -24,7 +24,7 @@ enum Command {
     Font(tool::font::Args),
     New(tool::new::Args),
     Report(tool::report::Args),
-    Run(tool::run::Args),
+    Run(Box<tool::run::Args>),
     Test(Box<tool::test::Args>),
 }
 
@@ -58,7 +58,7 @@ fn command() -> i32 {
         Command::Font(args) => tool::font::main(args),
         Command::New(args) => tool::new::main(args),
         Command::Report(args) => tool::report::main(args),
-        Command::Run(args) => tool::run::main(args),
+        Command::Run(args) => tool::run::main(*args),
         Command::Test(args) => tool::test::main(*args),
     }
 }

@@ -44,7 +44,6 @@ use crate::world::physics::PhysicsTables;
 use crate::world::unit::{UnitId, Units};
 use crate::world::{WORLDS_MAX, World, WorldFlags, WorldId};
 pub use captures::CAPTURES_MAX;
-pub use tilemaps::TilemapLook;
 use captures::Captures;
 pub use picture::{Picture, VIEWS_MAX};
 pub use scene::Scenes;
@@ -52,6 +51,7 @@ pub use seen::Kept;
 pub use state::{Hashed, ObjectState, SYSTEMS, State};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
+pub use tilemaps::TilemapLook;
 
 /// How the engine runs a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

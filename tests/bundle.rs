@@ -316,7 +316,7 @@ fn a_bundle_gets_the_games_name_in_a_folder_and_the_data_that_its_platform_has()
     assert_eq!(
         made.out,
         format!(
-            "2 variants of 2 resources for {here}: 2 new, 0 removed\nout{}game.bundle: 1 KiB for \
+            "2 variants of 2 resources for {here}: 2 new, 0 removed\nout{}game.bundle: 2 KiB for \
              {here}\n",
             std::path::MAIN_SEPARATOR
         )

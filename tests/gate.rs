@@ -30,7 +30,7 @@ const LAYERS: &[&str] = &[
 /// The one home of every crate in Cargo.toml: where its name may stand.
 const HOMES: &[(&str, &[&str])] = &[
     ("arboard", &["src/system/window/"]),
-    ("bytemuck", &["src/packet/", "src/system/render/"]),
+    ("bytemuck", &["src/packet/", "src/system/particles/", "src/system/render/"]),
     ("cc", &["build.rs"]),
     ("clap", &["src/cli.rs", "src/tool/"]),
     ("data_encoding", &["src/system/models/"]),

@@ -1,6 +1,7 @@
-//! The manual's code runs: every block of Lua in README.md and docs/ is a game that plays a few frames
-//! headless without an error, or a suite that passes; the files that they name are in tests/manual/.
-//! Blocks of other languages, without one, or marked `lua fragment` are not looked at; pages that are generated have examples, which tests/reference.rs runs.
+//! The manual's code runs: every block of Lua in README.md and docs/ is a game that plays a few
+//! frames headless without an error, or a suite that passes; the files that they name are in
+//! tests/manual/. Blocks of other languages, without one, or marked `lua fragment` are not looked
+//! at; pages that are generated have examples, which tests/reference.rs runs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

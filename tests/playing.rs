@@ -180,7 +180,6 @@ fn the_session_of_the_manual() {
     hear(&mut game, 2);
     scratch.save("settings.sjson", "limits = { update_second = 1 }\n");
     hear(&mut game, 1);
-    drop(hear);
     assert_eq!(lines.next(), None, "all of the session was heard");
     game.goes_on();
 }

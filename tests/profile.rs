@@ -145,10 +145,10 @@ fn a_file_that_cannot_be_written_or_has_no_form_is_told() {
     let (code, _, err) = scratch.engine("run game --headless --frames 2 --stats-export s.txt");
     assert_eq!(code, 2);
     assert!(err.contains("the file's name must end in .csv or .json"), "{err}");
-    let run = "run game --headless --frames 2 --profile-trace missing/t.json";
+    let run = "run game --headless --frames 2 --profile-trace game/main.lua/t.json";
     let (code, _, err) = scratch.engine(run);
     assert_eq!(code, 1);
-    assert!(err.contains("missing/t.json cannot be written"), "{err}");
+    assert!(err.contains("main.lua/t.json cannot be written"), "{err}");
     let (code, _, err) = scratch.engine("run game --headless --frames 2 --profile-skip 3");
     assert_eq!(code, 2);
     assert!(err.contains("--profile-report"), "{err}");

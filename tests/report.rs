@@ -31,7 +31,10 @@ fn what_a_game_said_is_kept_for_a_number_of_runs() {
         scratch("log", "function init() print('hello ' .. (Application.argv() or '')) end");
     std::fs::write(folder.join("game/settings.sjson"), "log = { files = 2 }\n").unwrap();
     for run in ["one", "two", "three"] {
-        let played = engine(&folder, &["run", "game", "--headless", "--frames", "1", "--", run]);
+        let played = engine(
+            &folder,
+            &["run", "game", "--headless", "--realtime", "--frames", "1", "--", run],
+        );
         assert!(played.status.success(), "{}", words(&played));
     }
     let shown = engine(&folder, &["report", "game", "--log"]);

@@ -87,7 +87,7 @@ fn play(game: &mut Game, sounds: &mut Sounds, world: engine::foundation::Handle,
             }
             _ => {
                 let state = sounds.voices.voice_mut(handle).unwrap();
-                (state.pan, state.paused) = ((frame % 9) as f32 / 9.0, frame % 2 == 0);
+                (state.pan, state.paused) = ((frame % 9) as f32 / 9.0, frame.is_multiple_of(2));
             }
         }
     }

@@ -182,8 +182,8 @@ function assert.not_same(unexpected, actual, message) end
 function assert.near(expected, actual, tolerance, message) end
 
 ---A function, or the worst of some frames, costs no more than a budget: `engine_calls`,
----`allocations`, `allocated_bytes`, `cpu_milliseconds`; of frames also `scopes` (by name, `calls` and
----`milliseconds`) and `counters` (by name), and `frames`, how many are played.
+---`allocations`, `allocated_bytes`, `cpu_milliseconds`; of frames also `scopes` (by name, `calls`
+---and `milliseconds`) and `counters` (by name), and `frames`, how many are played.
 ---@param budget table the limits; `warm`: calls or frames before that do not count
 ---@param work? function what is measured; frames are played if left out
 function assert.within_budget(budget, work) end

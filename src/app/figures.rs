@@ -2,13 +2,13 @@
 //! frame for whoever measures. Knows no flags of the command line; those are in measures.rs.
 
 use super::App;
-use crate::{counter, scope};
 use crate::engine::{Build, Engine};
 use crate::foundation::memory::{self, OWNERS_MAX};
 use crate::foundation::{counters, profile};
 use crate::script::Work;
 use crate::system::platform::ThreadClock;
 use crate::system::render::Statistics;
+use crate::{counter, scope};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A game begins: nothing was counted yet. A release is measured only where it was asked for.

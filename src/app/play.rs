@@ -111,12 +111,15 @@ pub fn play(options: Options) -> i32 {
     })
 }
 
-/// Has the log kept in files beside the game's saves. A replay compares a run that was kept before.
+/// Has the log kept in files beside the game's saves, where somebody plays: frames that follow each
+/// other as fast as they go are a test's or a tool's.
 fn keep_log(run: &mut Run) {
     let engine = run.app.vm().engine();
     let files = engine.settings.number("log.files") as usize;
     let folder = engine.save_folder.as_ref().map(|folder| folder.join("logs"));
-    let Some(folder) = folder.filter(|_| files > 0 && run.options.replay.is_none()) else { return };
+    let Some(folder) = folder.filter(|_| files > 0 && run.options.pace == Pace::RealTime) else {
+        return;
+    };
     match LogFile::open(&folder, files) {
         Ok(file) => log::keep_in(Some(file)),
         Err(reason) => {

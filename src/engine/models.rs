@@ -13,7 +13,7 @@ use crate::system::materials::{MaterialId, Materials};
 use crate::system::models::data::{ModelData, SurfaceData};
 use crate::system::models::{MeshNumber, Model, Models, shapes};
 use crate::system::textures::Textures;
-use crate::world::mesh_part::{self, Lookup, Seen};
+use crate::world::mesh_part::{self, Lookup};
 use crate::world::unit_resource::UnitResource;
 use std::sync::Arc;
 
@@ -202,10 +202,5 @@ impl Engine {
         if reloaded {
             self.units.resources.clear();
         }
-    }
-
-    /// What units with that resource show, for tools.
-    pub fn seen<'a>(&self, resource: &'a UnitResource) -> &'a Seen {
-        &resource.seen
     }
 }

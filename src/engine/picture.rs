@@ -323,6 +323,9 @@ impl Engine {
         camera: CameraId,
         viewport: Option<ViewportId>,
     ) -> Result<(), Error> {
+        if self.world(world).flags.no_rendering {
+            return Ok(());
+        }
         if self.picture.views.len() >= VIEWS_MAX {
             return Err(error!("{VIEWS_MAX} views are shown in this frame already (VIEWS_MAX)"));
         }

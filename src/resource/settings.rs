@@ -76,7 +76,8 @@ pub const SETTINGS: &[Setting] = &[
         "log.files",
         Type::Number(0.0, 100.0),
         "5",
-        "How many log files are kept in `logs` of the save folder, of 4 MiB at most; 0: none.",
+        "How many log files are kept in `logs` of the save folder, of 4 MiB at most, of runs that \
+         are paced by the clock; 0: none.",
     ),
     setting("lua.jit", Type::Boolean, "true", "Compile scripts to machine code while they run."),
     setting(

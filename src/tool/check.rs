@@ -4,6 +4,7 @@
 use super::definitions;
 use crate::app::{self, Game, HEADLESS_STEP, LetIn, Measures, Options, Pace, Show, exit};
 use crate::foundation::log;
+use crate::resource::project::Project;
 use crate::system::sound::Destination;
 use std::path::PathBuf;
 
@@ -19,6 +20,18 @@ pub struct Args {
 }
 
 pub fn main(args: Args) -> i32 {
+    let lacks = Project::open(&args.folder).map(|project| project.lacks_boot("main"));
+    match lacks {
+        Ok(None) => {}
+        Ok(Some(words)) => {
+            log::error(&words);
+            return exit::FAILED;
+        }
+        Err(error) => {
+            log::error(&error.to_string());
+            return exit::FAILED;
+        }
+    }
     definitions::refresh(&args.folder);
     let code = app::play(Options {
         game: Game::Folder(args.folder),

@@ -1,6 +1,6 @@
 //! The component `mesh`: what of a unit is seen. Meshes of all units are rows of one table; a
-//! unit's own are found by a chain that begins at its row. Here is which mesh stands at which node and how
-//! it is to be shown; how it gets to the renderer is in src/engine/scene.rs.
+//! unit's own are found by a chain that begins at its row. Here is which mesh stands at which node
+//! and how it is to be shown; how it gets to the renderer is in src/engine/scene.rs.
 
 use super::unit::UnitId;
 use crate::error;

@@ -48,6 +48,10 @@ pub struct WorldFlags {
     pub no_physics: bool,
     /// Bodies stay in the plane of x and y.
     pub flat: bool,
+    /// It is never shown.
+    pub no_rendering: bool,
+    /// Nothing is heard of it.
+    pub no_sound: bool,
 }
 
 impl World {

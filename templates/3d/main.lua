@@ -1,5 +1,5 @@
--- Knock the tower over: click to throw a ball, steer the camera with the arrow keys. The engine calls
--- init() once, then update(dt) and render() in every frame. Metres, z up, y forward.
+-- Knock the tower over: click to throw a ball, steer the camera with the arrow keys. The engine
+-- calls init() once, then update(dt) and render() in every frame. Metres, z up, y forward.
 
 local CENTER, FAR, BALLS_MAX = Vector3(0, 0, 2), 14, 20
 

@@ -16,6 +16,7 @@ pub const FOLDERS: &[&str] = &[
     "packaging",
     "page",
     "src",
+    "templates",
     "tests",
 ];
 
@@ -67,6 +68,17 @@ fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
+/// Resources that code makes: no file has their names.
+const MADE: [&str; 2] = ["core/models/", "core/particles/"];
+
+/// Whether a file has that name and some ending: a resource as games name it.
+fn is_resource(path: &str) -> bool {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let entries = std::fs::read_dir(root().join(folder)).into_iter().flatten().flatten();
+    let stem = |entry: std::fs::DirEntry| entry.path().file_stem().map(|stem| stem == name);
+    MADE.iter().any(|made| path.starts_with(made)) || entries.filter_map(stem).any(|same| same)
+}
+
 /// Whether a path is there, from the project's folder or the document's. Of one with a name in
 /// capitals or a `*`, the folder must be. A mere file name must be one somewhere.
 fn exists(word: &str, folder: &str, files: &[File]) -> bool {
@@ -80,6 +92,7 @@ fn exists(word: &str, folder: &str, files: &[File]) -> bool {
     let path = fixed.join("/");
     root().join(&path).exists()
         || root().join(folder).join(&path).exists()
+        || (path.starts_with("core/") && is_resource(&path))
         || (!word.contains('/')
             && files.iter().any(|file| file.path.ends_with(&format!("/{word}"))))
 }

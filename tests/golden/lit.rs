@@ -12,6 +12,7 @@ use engine::packet::scene::{
 };
 use engine::packet::texture::{Format, Sampling, Texels, TextureChange, TextureSlot, Wrap};
 use engine::packet::{CameraFrame, Packet, Target, View};
+use std::f32::consts::FRAC_PI_2;
 use std::sync::Arc;
 
 /// A scene under construction.
@@ -365,7 +366,7 @@ pub fn mixture() -> Packet {
     sign.corners = [-0.9, -0.4, 0.9, -0.4, 0.9, 0.4, -0.9, 0.4];
     sign.extra = [0.1, 0.0];
     sign.paint = Instance::paint(paint::BOX, 0, 0);
-    let pose = Mat4::from_translation(Vec3::new(-1.6, 2.0, 0.9)) * Mat4::from_rotation_x(1.5708);
+    let pose = Mat4::from_translation(Vec3::new(-1.6, 2.0, 0.9)) * Mat4::from_rotation_x(FRAC_PI_2);
     let batches = vec![Batch { key: BatchKey { ..KEY }, instances: vec![sign] }];
     let gui = GuiFrame { gui: 3, space: Space::World, pose, batches, ..GuiFrame::default() };
     stage.packet.guis.push(gui);

@@ -10,7 +10,7 @@ describe("a broadphase", function()
   local near, ids
 
   before_each(function()
-    near = Broadphase(4)
+    near = Broadphase.new(4)
     ids = {}
     for i = 1, 10 do
       local category = i % 2 == 0 and "even" or "odd"
@@ -88,7 +88,7 @@ describe("a broadphase", function()
     assert.matches("must be", words_of(Broadphase.num, "x"))
     assert.matches("must be", words_of(Broadphase.destroy, "x"))
     assert.matches("must be", words_of(Camera.screen_to_ray, "x", Vector3(0, 0, 0)))
-    local ended = Broadphase(1)
+    local ended = Broadphase.new(1)
     Broadphase.destroy(ended)
     assert.matches("was destroyed", words_of(Broadphase.num, ended))
   end)

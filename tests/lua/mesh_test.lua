@@ -58,7 +58,8 @@ describe("a mesh", function()
     assert.is_false(Unit.has_visibility_group(chest, "bottom"))
     Unit.set_visibility(chest, "top", false)
     assert.equals("Unit.set_visibility: argument #2 'group': unit \"units/chest\" has no "
-      .. "visibility group 'tip', did you mean 'top'?", words_of(Unit.set_visibility, chest, "tip", true))
+      .. "visibility group 'tip', did you mean 'top'?",
+      words_of(Unit.set_visibility, chest, "tip", true))
   end)
 
   it("has shadows, a tint and a range", function()

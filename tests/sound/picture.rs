@@ -13,8 +13,11 @@ const RULES: &[u8] = b"play = { switch = \"material\"
       { parameter = \"force\", target = \"cutoff_hz\", points = [[0, 600], [50, 20000]]
         easing = \"in\" } ]";
 
-/// Material, colour, and its blow: tones that die away, in Hz and in how many times a second.
-const MATERIALS: [(&str, &str, &[(f32, f32)]); 3] = [
+/// Tones that die away, in Hz and in how many times a second.
+type Blow = &'static [(f32, f32)];
+
+/// Material, colour, and its blow.
+const MATERIALS: [(&str, &str, Blow); 3] = [
     ("wood", "#a0692f", &[(180.0, 18.0), (410.0, 30.0)]),
     ("stone", "#6b7280", &[(900.0, 45.0), (2300.0, 60.0)]),
     ("metal", "#2563a8", &[(1200.0, 5.0), (3170.0, 7.0), (5440.0, 9.0)]),

@@ -14,8 +14,8 @@ fn a_run_that_tools_look_into_is_recorded_and_played_again_the_same() {
     let main = format!(
         "{UNITS}\nlocal update_world = update\nfunction update(dt)\n  update_world(dt)\n  \
          if Unit.alive(tower) then\n    Unit.set_local_position(tower, 1, \
-         Vector3(math.random(), Keyboard.button('a'), 0))\n  end\n  Application.hash(math.random())\n\
-         end\n"
+         Vector3(math.random(), Keyboard.button('a'), 0))\n  end\n  \
+         Application.hash(math.random())\nend\n"
     );
     let folder = game("record", &[("main.lua", &main), ("tower.unit", TOWER)]);
     let arguments = ["run", "game", "--headless", "--realtime", "--tools", "--record", "run.rec"];

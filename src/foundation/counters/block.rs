@@ -110,7 +110,7 @@ impl Block {
         let value = &self.values[number as usize & (COUNTERS_MAX - 1)];
         let sum = f64::from_bits(value.load(Ordering::Relaxed)) + amount;
         value.store(sum.to_bits(), Ordering::Relaxed);
-        let bit = 1u64 << (number as usize / CHUNK & 63);
+        let bit = 1u64 << ((number as usize / CHUNK) & 63);
         if self.touched.load(Ordering::Relaxed) & bit == 0 {
             self.touched.fetch_or(bit, Ordering::Release);
         }

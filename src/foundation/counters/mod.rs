@@ -3,7 +3,9 @@
 //!
 //! A place in the code counts with [`counter!`](crate::counter), from any thread:
 //!
-//!     counter!("renderer/draw_calls") += 1;
+//! ```text
+//! counter!("renderer/draw_calls") += 1;
+//! ```
 //!
 //! Every thread adds to an array of its own, without locks; a counter's place in it never moves.
 //! At the frame's end [`push`] sums them up. Only counters that are watched keep a history.

@@ -80,24 +80,24 @@ fn wrong(name: &str) -> Option<&'static str> {
 /// Where the name is no path (`enemies/alive`), or [`COUNTERS_MAX`] are there.
 pub fn counter(name: &str) -> Result<u32, Error> {
     crate::owner!("statistics");
-    let mut registry = REGISTRY.lock().expect("only added to");
-    if let Some(number) = registry.numbers.get(name) {
+    let mut table = REGISTRY.lock().expect("only added to");
+    if let Some(number) = table.numbers.get(name) {
         return Ok(*number);
     }
     if let Some(words) = wrong(name) {
         return Err(error!("'{name}' cannot name a counter: {words} (right: \"enemies/alive\")"));
     }
-    if registry.names.len() >= COUNTERS_MAX {
+    if table.names.len() >= COUNTERS_MAX {
         return Err(error!(
             "there are {COUNTERS_MAX} counters already (COUNTERS_MAX), and '{name}' is one too \
              many: is something counted under a name that changes?"
         ));
     }
     let name: &'static str = Box::leak(name.to_string().into_boxed_str());
-    let number = registry.names.len() as u32;
-    registry.names.push(name);
-    registry.numbers.insert(name, number);
-    COUNT.store(registry.names.len(), Ordering::Release);
+    let number = table.names.len() as u32;
+    table.names.push(name);
+    table.numbers.insert(name, number);
+    COUNT.store(table.names.len(), Ordering::Release);
     Ok(number)
 }
 
@@ -108,8 +108,8 @@ pub fn find(name: &str) -> Option<u32> {
 
 /// The name of a number that [`counter`] gave.
 pub fn name_of(number: u32) -> &'static str {
-    let registry = REGISTRY.lock().expect("only added to");
-    registry.names.get(number as usize).copied().unwrap_or("")
+    let table = REGISTRY.lock().expect("only added to");
+    table.names.get(number as usize).copied().unwrap_or("")
 }
 
 /// The names of all counters, in the order of their making.

@@ -62,18 +62,22 @@ unsafe impl GlobalAlloc for Straight {
     #[inline(always)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the layout has a size; so below.
-        match is_plain(layout.size(), layout.align()) {
-            true => unsafe { mi_malloc(layout.size()) as *mut u8 },
-            false => unsafe { MiMalloc.alloc(layout) },
+        unsafe {
+            match is_plain(layout.size(), layout.align()) {
+                true => mi_malloc(layout.size()) as *mut u8,
+                false => MiMalloc.alloc(layout),
+            }
         }
     }
 
     #[inline(always)]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: see above.
-        match is_plain(layout.size(), layout.align()) {
-            true => unsafe { mi_zalloc(layout.size()) as *mut u8 },
-            false => unsafe { MiMalloc.alloc_zeroed(layout) },
+        unsafe {
+            match is_plain(layout.size(), layout.align()) {
+                true => mi_zalloc(layout.size()) as *mut u8,
+                false => MiMalloc.alloc_zeroed(layout),
+            }
         }
     }
 
@@ -86,9 +90,11 @@ unsafe impl GlobalAlloc for Straight {
     #[inline(always)]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: the block was given with this layout, by a plain function if that is plain.
-        match is_plain(layout.size(), layout.align()) && is_plain(size, layout.align()) {
-            true => unsafe { mi_realloc(block as *mut c_void, size) as *mut u8 },
-            false => unsafe { MiMalloc.realloc(block, layout, size) },
+        unsafe {
+            match is_plain(layout.size(), layout.align()) && is_plain(size, layout.align()) {
+                true => mi_realloc(block as *mut c_void, size) as *mut u8,
+                false => MiMalloc.realloc(block, layout, size),
+            }
         }
     }
 }

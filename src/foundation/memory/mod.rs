@@ -4,7 +4,9 @@
 //!
 //! A place in the code names the owner of what is allocated until the end of its block:
 //!
-//!     owner!("textures");
+//! ```text
+//! owner!("textures");
+//! ```
 //!
 //! Names are paths: `resources/texture` is a part of `resources`. Only programs whose global
 //! allocator is [`Counting`] count; what C libraries and drivers allocate is not seen. A release
@@ -102,7 +104,7 @@ pub fn changes(before: &Snapshot, after: &Snapshot) -> Vec<Change> {
 }
 
 /// Owners whose memory may outlive a game: what the process keeps for the next one.
-const LASTING: [&str; 8] = [
+const LASTING: [&str; 9] = [
     "engine",
     "log",
     "profiler",
@@ -111,6 +113,7 @@ const LASTING: [&str; 8] = [
     "resources/watch",
     "tasks",
     "tools",
+    "workers",
 ];
 
 /// How often, and after how long, [`leaks`] looks again where something is held.
@@ -131,10 +134,16 @@ pub fn leaks(before: &Snapshot) -> Option<String> {
     leak_words(before, &snapshot())
 }
 
+/// Whether an owner may hold so much: a call of a game's may be the first to fill a table that the
+/// process keeps, and a worker's thread may end later than its game.
+fn lasts(name: &str, bytes: i64) -> bool {
+    const SMALL: i64 = 4096;
+    LASTING.contains(&name) || (name.starts_with("calls/") && bytes < SMALL)
+}
+
 fn leak_words(before: &Snapshot, after: &Snapshot) -> Option<String> {
-    let lasts = |name: &str| LASTING.iter().any(|lasting| name == *lasting);
     let held = changes(before, after);
-    let held = held.iter().filter(|change| change.blocks > 0 && !lasts(&change.name));
+    let held = held.iter().filter(|change| change.blocks > 0 && !lasts(&change.name, change.bytes));
     let lines: Vec<_> =
         held.map(|it| format!("  {}: {} blocks, {} bytes", it.name, it.blocks, it.bytes)).collect();
     let words = "memory was not given back when the game was closed, by its owner:";

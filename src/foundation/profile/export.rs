@@ -181,12 +181,12 @@ fn draw(svg: &mut String, flame: &Flame, name: &str, level: usize, place: &Place
     };
     // A name has its colour in every graph.
     let hue = name.bytes().fold(17u32, |hue, byte| hue.wrapping_mul(31) + u32::from(byte)) % 60;
-    write!(
+    writeln!(
         svg,
         "<g><title>{title}: {milliseconds:.3} ms, {share:.1} %</title>\
          <rect x=\"{x:.2}\" y=\"{y:.1}\" width=\"{width:.2}\" height=\"{tall}\" \
          fill=\"hsl({hue},72%,66%)\" stroke=\"#fbfaf7\" stroke-width=\"0.5\"/>\
-         <text x=\"{text_x:.2}\" y=\"{text_y:.1}\">{shown}</text></g>\n",
+         <text x=\"{text_x:.2}\" y=\"{text_y:.1}\">{shown}</text></g>",
         title = escaped(name),
         tall = ROW - 1.0,
         text_x = x + 3.0,

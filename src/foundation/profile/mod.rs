@@ -3,7 +3,9 @@
 //!
 //! A place in the code opens a scope with [`scope!`](crate::scope) until the end of its block:
 //!
-//!     scope!("physics");
+//! ```text
+//! scope!("physics");
+//! ```
 //!
 //! It costs the reading of two clocks and two stores; while nothing is profiled (a release), one
 //! load and a branch. What was written down is made into rows at the frame's end.

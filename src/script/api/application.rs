@@ -146,16 +146,18 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
                 "the file's name without `.png`; `frame_` and the frame's number if left out",
             )],
             "Has a picture of what this frame shows written as a PNG file into `screenshots` of \
-             the game's save folder, beside the game: returns the file's path; the file is there some \
-             frames later. Where nothing is drawn, returns nil and words.",
+             the game's save folder, beside the game: returns the file's path; the file is there \
+             some frames later. Where nothing is drawn, returns nil and words.",
         ),
         func("settings", settings, &[], "What settings.sjson says, with the defaults, as a table.")
             .pure(),
         func(
             "new_world",
             new_world,
-            &[("flags", "\"2d\" (bodies stay in the plane of x and y), \"no_physics\"")],
-            "Makes an empty world.",
+            &[("flags", "\"2d\", \"no_physics\", \"no_rendering\", \"no_sound\"")],
+            "Makes an empty world. With \"2d\" bodies stay in the plane of x and y; without \
+             physics, units have no bodies; without rendering, it is never shown; without sound, \
+             what is triggered in it is not played. What a world goes without costs nothing.",
         ),
         func(
             "release_world",
@@ -368,7 +370,7 @@ fn settings(engine: &mut Engine) -> Value {
 }
 
 /// The words of `new_world`.
-const WORLD_FLAGS: [&str; 2] = ["2d", "no_physics"];
+const WORLD_FLAGS: [&str; 4] = ["2d", "no_physics", "no_rendering", "no_sound"];
 
 fn new_world(engine: &mut Engine, words: Rest) -> Result<WorldId, Error> {
     let mut flags = WorldFlags::default();
@@ -377,7 +379,9 @@ fn new_world(engine: &mut Engine, words: Rest) -> Result<WorldId, Error> {
         match word {
             Value::Text(word) => match known(word) {
                 Some(0) => flags.flat = true,
-                Some(_) => flags.no_physics = true,
+                Some(1) => flags.no_physics = true,
+                Some(2) => flags.no_rendering = true,
+                Some(_) => flags.no_sound = true,
                 None => {
                     let hint = crate::foundation::suggest::hint(word, WORLD_FLAGS);
                     let all = WORLD_FLAGS.join(", ");

@@ -17,8 +17,8 @@ const ID_ARG: (&str, &str) = ("id", "what `Broadphase.add` returned");
 pub static BROADPHASE: Module = module(
     "Broadphase",
     "Balls in a grid, to find fast what is near: units, or whatever numbers stand for. What moves \
-     is told so. `Broadphase(cell_size)` makes one.",
-    r#"local near = Broadphase(5)
+     is told so. `Broadphase.new(cell_size)` makes one.",
+    r#"local near = Broadphase.new(5)
 local id = Broadphase.add(near, 7, Vector3(1, 2, 0), 0.5, "enemy")
 local found = {}
 assert(Broadphase.query(near, Vector3(0, 0, 0), 3, found, "enemy") == 1 and found[1] == 7)
@@ -30,7 +30,7 @@ Broadphase.destroy(near)"#,
             "new",
             new,
             &[("cell_size", "metres, above 0: about as far as is looked around")],
-            "Makes an empty one; the same as `Broadphase(cell_size)`.",
+            "Makes an empty one.",
         ),
         func("destroy", destroy, &[BROADPHASE_ARG], "Ends one. Its handle is stale from then on."),
         func("num", num, &[BROADPHASE_ARG], "How many balls are in it.").pure(),

@@ -219,6 +219,10 @@ fn trigger(
     options: Option<Options>,
 ) -> Result<Started, Error> {
     let world = world.sound(engine);
+    let silent = engine.sounds.voices.worlds.get(world.0).map(|of| of.world);
+    if silent.and_then(|of| engine.worlds.get(of)).is_some_and(|of| of.flags.no_sound) {
+        return Ok(Started(None));
+    }
     let options = options.unwrap_or_default();
     let owner = match options.unit {
         Some(unit) => {

@@ -134,7 +134,8 @@ impl ModuleDoc {
     pub fn is_type(&self) -> bool {
         let makes_itself =
             |call: &String| call.rsplit(": ").next().is_some_and(|result| result == self.name);
-        self.handle || self.class.calls.iter().any(makes_itself)
+        let has_fields = !self.class.fields.is_empty();
+        self.handle || has_fields || self.class.calls.iter().any(makes_itself)
     }
 }
 

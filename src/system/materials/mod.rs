@@ -163,7 +163,8 @@ impl Materials {
         let material = self.slots.get_mut(id.0).expect("the handle was checked where it came in");
         if let Some(surface) = &mut material.surface {
             surface.set(&material.name, name, numbers, kind_words)?;
-            return Ok(self.note_set(id, name, numbers));
+            self.note_set(id, name, numbers);
+            return Ok(());
         }
         let Variable { kind, offset, .. } = *material.variable(name)?;
         if kind.numbers() != numbers.len() {

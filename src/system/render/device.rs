@@ -21,6 +21,8 @@ pub struct Device {
     pub about: Adapter,
     pub limits: wgpu::Limits,
     pub timestamps: bool,
+    /// Whether a depth buffer can be read while it is tested against.
+    pub depth_reads: bool,
     /// Whether a draw call can say where its vertices begin.
     pub base_vertex: bool,
     /// Graphics interfaces whose arrays of pictures need two layers at least.
@@ -260,6 +262,7 @@ fn start(candidate: Candidate, choice: Choice) -> Result<Opened, Error> {
     });
     let timestamps = features.contains(wgpu::Features::TIMESTAMP_QUERY);
     let flags = adapter.get_downlevel_capabilities().flags;
+    let depth_reads = flags.contains(wgpu::DownlevelFlags::READ_ONLY_DEPTH_STENCIL);
     let base_vertex = flags.contains(wgpu::DownlevelFlags::BASE_VERTEX);
     let two_layers = info.backend == wgpu::Backend::Gl;
     let device = Device {
@@ -268,6 +271,7 @@ fn start(candidate: Candidate, choice: Choice) -> Result<Opened, Error> {
         about,
         limits,
         timestamps,
+        depth_reads,
         base_vertex,
         two_layers,
         instance,

@@ -73,11 +73,9 @@ impl Stage<'_> {
         let ready = self.prepare(onto, pass, self.plan);
         let depth = pass.world.then(|| self.depth(&onto.texture));
         let fill = pass.fill.map(|fill| (fill, self.fill(onto, pass, fill)));
-        let clear = pass.clear.map(|[r, g, b, a]| wgpu::Color {
-            r: f64::from(r),
-            g: f64::from(g),
-            b: f64::from(b),
-            a: f64::from(a),
+        let clear = pass.clear.map(|color| {
+            let [r, g, b, a] = color.map(f64::from);
+            wgpu::Color { r, g, b, a }
         });
         let kind = if pass.world { "world" } else { "gui" };
         let name = match onto.slot {

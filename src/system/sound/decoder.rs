@@ -64,14 +64,16 @@ impl Drop for Place {
     }
 }
 
-impl Decoder {
-    pub fn new() -> Decoder {
+impl Default for Decoder {
+    fn default() -> Decoder {
         let (answer, answers) = channel();
         let wholes = thread("sound decoder", answer.clone());
         let streams = thread("sound streams", answer);
         Decoder { wholes, streams, answers, tickets: 0, places: Arc::default() }
     }
+}
 
+impl Decoder {
     /// Has a recording decoded as a whole.
     pub fn decode(&self, key: WaveKey, file: &WaveFile) {
         // A decoder that is gone has panicked; its words were told.

@@ -99,7 +99,7 @@ impl Output {
             slots: Vec::new(),
             waves: Waves::new(DECODED_BYTES_MAX),
             waiting: Vec::new(),
-            decoder: live.then(Decoder::new),
+            decoder: live.then(Decoder::default),
             anchor: (0.0, 0),
             voices_max,
             told: Health::Opening,

@@ -138,7 +138,7 @@ impl Parameters {
     /// Exchanges what two nodes of a list hold, so that a parameter that is set often is found at
     /// once: where it stands then.
     #[inline]
-    fn to_front(&mut self, list: List, at: usize) -> usize {
+    fn move_to_front(&mut self, list: List, at: usize) -> usize {
         let first = list.0 as usize;
         if first != at {
             let (one, other) = (self.nodes[first], self.nodes[at]);
@@ -175,7 +175,7 @@ impl Parameters {
             return Err(Refused::ZeroKey);
         }
         let at = match self.find(*list, key) {
-            Some(at) => self.to_front(*list, at),
+            Some(at) => self.move_to_front(*list, at),
             None => {
                 let at = self.allocate()?;
                 self.nodes[at] = Node { key: key.0, value: 0, next: list.0 };

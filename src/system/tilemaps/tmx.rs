@@ -88,7 +88,10 @@ impl<'a> Reader<'a> {
             element.attributes.push((name.to_string(), unescaped(value)));
             rest = after;
         }
-        while !is_empty {
+        if is_empty {
+            return Ok(element);
+        }
+        loop {
             element.text += &unescaped(self.until("<")?);
             let rest = self.rest();
             if rest.starts_with("!--") {
@@ -98,12 +101,11 @@ impl<'a> Reader<'a> {
                 element.text += self.until("]]>")?;
             } else if rest.starts_with('/') {
                 self.until(">")?;
-                break;
+                return Ok(element);
             } else {
                 element.children.push(self.element(depth + 1)?);
             }
         }
-        Ok(element)
     }
 }
 

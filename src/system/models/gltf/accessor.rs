@@ -134,7 +134,7 @@ impl<'a> Source<'a> {
 
     /// Takes a file's right to read so many numbers more.
     fn take(&self, index: usize, count: u64, width: usize) -> Result<usize, Error> {
-        let wanted = count.checked_mul(width as u64).unwrap_or(u64::MAX);
+        let wanted = count.saturating_mul(width as u64);
         match self.left.get().checked_sub(usize::try_from(wanted).unwrap_or(usize::MAX)) {
             Some(left) => {
                 self.left.set(left);

@@ -4,8 +4,11 @@
 use crate::resource::image::encode_png;
 use data_encoding::BASE64;
 
-/// Positions, normals, uvs and indices of a box from -1 to 1 in glTF's axes, sides first.
-fn cube() -> (Vec<[f32; 3]>, Vec<[f32; 3]>, Vec<[f32; 2]>, Vec<u16>) {
+/// Positions, normals, uvs and indices.
+type Box = (Vec<[f32; 3]>, Vec<[f32; 3]>, Vec<[f32; 2]>, Vec<u16>);
+
+/// A box from -1 to 1 in glTF's axes, sides first.
+fn cube() -> Box {
     let (mut positions, mut normals, mut uvs, mut indices) = (vec![], vec![], vec![], vec![]);
     let sides: [([f32; 3], [f32; 3], [f32; 3]); 6] = [
         ([1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]),

@@ -217,7 +217,8 @@ impl Buffers {
                 let super::super::scene::Seen::Particles { batch, .. } = seen else { continue };
                 let batch = &scenes.scenes[&view.scene].particle_batches[*batch as usize];
                 let spot = f32::from(u8::from(batch.texture == TextureSlot::SHARED));
-                let uniform = BatchUniform { softness: batch.softness, spot, spare: [0.0; 2] };
+                let softness = if device.depth_reads { batch.softness } else { 0.0 };
+                let uniform = BatchUniform { softness, spot, spare: [0.0; 2] };
                 push(&mut self.scratch, bytemuck::bytes_of(&uniform), self.small_stride);
             }
         }

@@ -96,7 +96,7 @@ fn make(device: &Device, parts: &Parts) -> wgpu::RenderPipeline {
         true => wgpu::PrimitiveTopology::TriangleStrip,
         false => wgpu::PrimitiveTopology::TriangleList,
     };
-    let target = parts.target.clone().map(|(format, blend)| wgpu::ColorTargetState {
+    let target = parts.target.map(|(format, blend)| wgpu::ColorTargetState {
         format,
         blend,
         write_mask: wgpu::ColorWrites::ALL,

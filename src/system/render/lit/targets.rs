@@ -102,10 +102,10 @@ impl Targets {
         if self.sizes.contains_key(&size) {
             return;
         }
-        let make = |label, format| {
+        let make = |label, format, (width, height)| {
             let texture = device.device.create_texture(&wgpu::TextureDescriptor {
                 label: Some(label),
-                size: wgpu::Extent3d { width: size.0, height: size.1, depth_or_array_layers: 1 },
+                size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
                 mip_level_count: 1,
                 sample_count: self.samples,
                 dimension: wgpu::TextureDimension::D2,
@@ -116,7 +116,10 @@ impl Targets {
             });
             texture.create_view(&Default::default())
         };
-        let (light, depth) = (make("light", LIGHT_FORMAT), make("depth", DEPTH_FORMAT));
+        let (light, depth) = (make("light", LIGHT_FORMAT, size), make("depth", DEPTH_FORMAT, size));
+        // Where depth cannot be read while it is tested against, nothing looks into this.
+        let stand_in = (!device.depth_reads).then(|| make("depth", DEPTH_FORMAT, (1, 1)));
+        let read = stand_in.as_ref().unwrap_or(&depth);
         let view = |view| wgpu::BindingResource::TextureView(view);
         let group = device.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("light"),
@@ -131,7 +134,7 @@ impl Targets {
         let depth_group = device.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("depth"),
             layout: &layouts.depth,
-            entries: &[entry(0, view(&depth))],
+            entries: &[entry(0, view(read))],
         });
         self.sizes.insert(size, Target { light, depth, group, light_group, depth_group });
     }

@@ -73,8 +73,8 @@ pub fn cull(spheres: &Spheres, planes: &[Vec4], to: &mut Vec<u32>) {
         }
         first += WIDTH;
     }
-    for i in first..radius.len() {
-        if reaches(spheres.center(i), radius[i], planes) {
+    for (i, radius) in radius.iter().enumerate().skip(first) {
+        if reaches(spheres.center(i), *radius, planes) {
             to.push(i as u32);
         }
     }

@@ -51,7 +51,8 @@ fn compile(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
     }
     let root = document.root();
     if data.surface.is_some() {
-        for entry in root.entries().into_iter().flatten().filter(|entry| entry.key != "surface") {
+        let other = root.entries().into_iter().flatten().find(|entry| entry.key != "surface");
+        if let Some(entry) = other {
             let words = format!(
                 "'{}' is for materials that pictures are drawn with, and 'surface' for those of \
                  meshes: make two materials",
