@@ -58,9 +58,9 @@ local function spawn(level, most)
 end
 
 ---Makes a level of a `.level` file: its units, and the levels inside of it. With `units_per_frame`
----they come over several updates of the world, and `Level.progress` says how far it is; `scale` says
----how large all of it is (1), and `object_sets` which sets of units are spawned beside those units
----that are in none (all).
+---they come over several updates of the world, and `Level.progress` says how far it is; `scale`
+---says how large all of it is (1), and `object_sets` which sets of units are spawned beside those
+---units that are in none (all).
 ---@param world World where it comes to be
 ---@param resource string the name of a level, as "levels/yard" for levels/yard.level
 ---@param position? Vector3|Matrix4x4 where its origin is, or its pose; the world's origin if none

@@ -251,7 +251,7 @@ end
 ---   assert(height == 5)
 ---   Application.release_world(world)
 
----@class Raycast
+---@class (exact) Raycast
 ---@field cast fun(raycast: Raycast, from: Vector3, direction: Vector3, length?: number)
 
 ---Casts a ray after the next step of physics; its function is called with the results.

@@ -18,7 +18,7 @@ local Stats = core.module("Stats")
 
 ---A counter. What is in `value` at a frame's end is the frame's, and it is zero when the next one
 ---begins.
----@class Counter
+---@class (exact) Counter
 ---@field value number what was counted in this frame so far
 ---@field name string as it was given to `Stats.counter`
 

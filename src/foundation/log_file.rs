@@ -1,5 +1,5 @@
 //! The log's file: every line with the seconds since it was opened, beside the files of the runs
-//! before. The newest is `log.txt`; older ones are counted up, and the oldest is removed. A file
+//! before. The newest is `game.log`; older ones are counted up, and the oldest is removed. A file
 //! that grows too large is put aside in the same way while the game goes on.
 
 use super::log::Level;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// The newest file's name.
-pub const NEWEST: &str = "log.txt";
+pub const NEWEST: &str = "game.log";
 /// Above so many bytes a new file is begun.
 pub const FILE_BYTES_MAX: u64 = 4 << 20;
 
@@ -24,7 +24,7 @@ pub struct LogFile {
 
 /// The name of an older file: 1 is the one before the newest.
 fn older(number: usize) -> String {
-    format!("log.{number}.txt")
+    format!("game.{number}.log")
 }
 
 /// Counts the files up, so that the newest name is free.
@@ -110,12 +110,12 @@ mod tests {
             let mut log = LogFile::open(&folder, 3).unwrap();
             log.line(Level::Warning, &format!("run {run}"));
         }
-        assert_eq!(names(&folder), ["log.1.txt", "log.2.txt", "log.txt"]);
+        assert_eq!(names(&folder), ["game.1.log", "game.2.log", "game.log"]);
         let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
-        assert!(text("log.txt").ends_with("warning run 4\n"), "{}", text("log.txt"));
-        assert!(text("log.2.txt").ends_with("warning run 2\n"));
+        assert!(text("game.log").ends_with("warning run 4\n"), "{}", text("game.log"));
+        assert!(text("game.2.log").ends_with("warning run 2\n"));
         LogFile::open(&folder, 1).unwrap();
-        assert_eq!(names(&folder), ["log.txt"]);
+        assert_eq!(names(&folder), ["game.log"]);
         fs::remove_dir_all(&folder).unwrap();
     }
 
@@ -128,7 +128,7 @@ mod tests {
             log.line(Level::Info, &long);
         }
         log.line(Level::Info, "after");
-        assert_eq!(names(&folder), ["log.1.txt", "log.txt"]);
+        assert_eq!(names(&folder), ["game.1.log", "game.log"]);
         let newest = fs::read_to_string(folder.join(NEWEST)).unwrap();
         assert!(newest.ends_with("after\n") && newest.len() < FILE_BYTES_MAX as usize);
         fs::remove_dir_all(&folder).unwrap();

@@ -24,7 +24,7 @@ pub static LEVEL: Module = module(
      `World.spawn_level` makes one of a `.level` file. Units count from 1, in the order of the \
      file.",
     r#"local world = Application.new_world()
-assert(#World.levels(world) == 0)
+assert(#World.levels(world) == 0 and not Level.alive(world))
 Application.release_world(world)"#,
     &[
         hot(

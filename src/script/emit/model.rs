@@ -134,8 +134,7 @@ impl ModuleDoc {
     pub fn is_type(&self) -> bool {
         let makes_itself =
             |call: &String| call.rsplit(": ").next().is_some_and(|result| result == self.name);
-        let has_fields = !self.class.fields.is_empty();
-        self.handle || has_fields || self.class.calls.iter().any(makes_itself)
+        self.handle || self.class.exact || self.class.calls.iter().any(makes_itself)
     }
 }
 
