@@ -157,10 +157,7 @@ fn a_name_is_needed() {
     for arguments in [&["new"][..], &["new", ""], &["new", "a", "b"]] {
         let (code, _, err) = engine(&scratch, arguments);
         assert_eq!(code, 2, "{arguments:?}");
-        assert!(
-            err.contains("<DIR>"),
-            "{err}"
-        );
+        assert!(err.contains("<DIR>"), "{err}");
     }
     assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 0);
 }
