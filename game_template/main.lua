@@ -52,6 +52,7 @@ end
 function update(dt)
   width, height = Gui.resolution()
   steer(dt)
+  Application.hash(game, paddle) -- what a recording of the game compares
   if game.over then
     if Input.pressed("start") then begin() end
     return

@@ -37,11 +37,12 @@ end
 ---The line of sight below a place of the screen: for picking with the mouse.
 ---@param camera Camera the camera
 ---@param position Vector3 x and y in logical pixels of the screen, as Mouse.axis("cursor") has it
+---@param viewport? Viewport where the camera's picture is; the whole screen if left out
 ---@return Vector3 from the point at the camera's near range
 ---@return Vector3 direction of length 1
-function Camera.screen_to_ray(camera, position)
-  local from = Camera.screen_to_world(camera, position, Camera.near_range(camera))
-  local to = Camera.screen_to_world(camera, position, Camera.far_range(camera))
+function Camera.screen_to_ray(camera, position, viewport)
+  local from = Camera.screen_to_world(camera, position, Camera.near_range(camera), viewport)
+  local to = Camera.screen_to_world(camera, position, Camera.far_range(camera), viewport)
   return from, core.module("Vector3").normalize(to - from)
 end
 

@@ -3,13 +3,15 @@
 local core = ...
 
 local type, tostring, select, unpack = type, tostring, select, unpack
+local ipairs, pcall = ipairs, pcall
 local match, gmatch, sub, format = string.match, string.gmatch, string.sub, string.format
 local raise, bad_argument = core.raise, core.bad_argument
 local log, globals = core.log, core.globals
 
-local Application = core.module("Application")
+local Application, Json = core.module("Application"), core.module("Json")
 
 local ARGUMENTS_MAX = 32
+local SENT_BYTES_MAX = 1048576 -- of one message to tools
 
 local commands = {} -- by name: { usage, words, run }
 
@@ -49,8 +51,9 @@ local function split(line)
   return words
 end
 
--- Whether a line is a command, which then has run. A line that Lua could mean is Lua's: one that
--- goes on as an expression or a statement does, and one whose first word the game itself uses.
+-- Whether a line is a command, which then has run, and what was wrong with it. A line that Lua
+-- could mean is Lua's: one that goes on as an expression or a statement does, and one whose first
+-- word the game itself uses.
 function core.try_command(line)
   local name, rest = match(line, "^%s*([%a_][%w_]*)(.*)$")
   if not name or not commands[name] or globals[name] ~= nil
@@ -58,15 +61,12 @@ function core.try_command(line)
     return false
   end
   local words = split(rest)
-  local ok, problem = run(name, unpack(words, 1, #words))
-  if not ok then
-    log("error", problem)
-  end
-  return true
+  local _, problem = run(name, unpack(words, 1, #words))
+  return true, problem
 end
 
 ---Runs a command of the console, as if it were typed there: `graph`, `perfhud`, `profiler`,
----`memory_tree`, `help`. In a release there is no console, and nothing happens.
+---`memory_tree`, `pause`, `help`. In a release there is no console, and nothing happens.
 ---@param command string its name
 ---@param ... any its arguments, of which the words count
 function Application.console_command(command, ...)
@@ -86,6 +86,32 @@ function Application.console_command(command, ...)
   end
 end
 
+---Sends a message to the tools that look into the game and follow its stream `game`: what a tool
+---asked the game to find out, progress, a choice that the player made. It says what it is in
+---`type`; one of the type `message` is a line for people, with `level` ("info", "warning" or
+---"error"), `system` and `message`. Where nobody follows, and in a release, nothing happens.
+---@param message table plain data as for `Json.encode`, with a text `type`; at most 1 MiB as JSON
+function Application.console_send(message)
+  core.no_reload("Application.console_send")
+  if type(message) ~= "table" then
+    bad_argument("Application.console_send", 1, "message", "table", message)
+  elseif Application.build() == "release" then
+    return
+  elseif type(message.type) ~= "string" or message.type == "" then
+    raise("Application.console_send: argument #1 'message' needs a text 'type', which says what it "
+      .. "is")
+  elseif message.id ~= nil then
+    raise("Application.console_send: argument #1 'message' has a field 'id', by which tools know "
+      .. "the answers to what they ask: call it otherwise")
+  end
+  local text = Json.encode(message)
+  if #text > SENT_BYTES_MAX then
+    raise(format("Application.console_send: argument #1 'message' has %d bytes as JSON, and %d are "
+      .. "the most: send it in parts", #text, SENT_BYTES_MAX))
+  end
+  core.console_send(text)
+end
+
 core.command("help", "help [command]", "What there is, or how a command is used.", function(name)
   if name and not commands[name] then
     return "there is no command '" .. name .. "'"
@@ -98,16 +124,62 @@ core.command("help", "help [command]", "What there is, or how a command is used.
   end
 end)
 
-core.command("profiler", "profiler [reset]", "The table of scopes; or begins it anew.",
+local function log_lines(text)
+  for line in gmatch(text, "[^\n]+") do
+    log("info", line)
+  end
+end
+
+core.command("profiler", "profiler [reset|scripts]",
+  "The table of scopes; begins it anew; samples scripts, and once more says where they were.",
   function(word)
     local Profiler = core.module("Profiler")
     if word == nil then
-      for line in gmatch(Profiler.report(), "[^\n]+") do
-        log("info", line)
-      end
+      log_lines(Profiler.report())
     elseif word == "reset" then
       Profiler.reset()
-    else
+    elseif word ~= "scripts" then
       return "'" .. sub(word, 1, 40) .. "' is not known"
+    elseif Profiler.samples() then
+      log_lines(Profiler.stop_sampling().text)
+    else
+      Profiler.start_sampling()
+      log("info", "scripts are sampled: profiler scripts, once more, tells where they were")
+    end
+  end)
+
+core.command("pause", "pause", "Has the game stand, or go on where it stands.", function()
+  core.wish_pause()
+end)
+
+core.command("refresh", "refresh", "Takes what changed in the game's folder.", function()
+  core.wish_refresh()
+end)
+
+core.command("reload", "reload <kind>", "Takes all resources of a kind again: lua, texture, …",
+  function(kind)
+    if kind == nil then return "a kind is missing" end
+    local _, problem = core.wish_reload(kind)
+    return problem
+  end)
+
+core.command("renderer", "renderer settings",
+  "Which adapter draws, and the renderer's settings, as settings.sjson has them.", function(word)
+    if word ~= "settings" then return "'settings' is all that there is" end
+    for _, row in ipairs(core.render_settings()) do
+      log("info", format("%-28s %s", row.name, row.value))
+    end
+  end)
+
+local shows_actors = false
+
+core.command("physics", "physics", "Shows the shapes of all actors as lines, or hides them again.",
+  function()
+    local World, PhysicsWorld = core.module("World"), core.module("PhysicsWorld")
+    shows_actors = not shows_actors
+    for _, world in ipairs(Application.worlds()) do
+      -- Not every world has physics.
+      local has, physics = pcall(World.physics_world, world)
+      if has then PhysicsWorld.set_debug_draw(physics, shows_actors) end
     end
   end)

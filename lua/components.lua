@@ -2,32 +2,64 @@
 -- components are updated. The engine's own components are native, and take part by name.
 local core = ...
 
-local type, next, tostring = type, next, tostring
-local format, concat, remove = string.format, table.concat, table.remove
-local raise = core.raise
+local type, next, tostring, unpack = type, next, tostring, unpack
+local format, concat = string.format, table.concat
+local running, status = coroutine.running, coroutine.status
+local raise, getinfo = core.raise, core.debug.getinfo
 
-local World = core.module("World")
+local World, Unit = core.module("World"), core.module("Unit")
+local Application = core.module("Application")
 
--- The native steps of a world's update, in their own order. Scripts stand before the first of them
--- unless they say `after`.
+-- A native row; frame.lua uses its name for its own.
+local update_systems = core.update
+
+-- The native steps of a world's update that scripts can stand between, in their own order. Scripts
+-- stand before the first of them unless they say `after`.
 local NATIVE = { "physics", "scene_graph" }
 
--- Of each type of component, by name: { name =, module =, units = { by world: list } }
+-- Of each type of component, by name: { name =, module =, units = { by world: list }, gone = { by
+-- world: set of units that ended and are still in the list, with their `count` } }
 local types = {}
 local order -- the names of native steps and of types, sorted; nil when a type came
-local parts_of = {} -- by unit: the parts of its resource that are scripts
-local updating -- the name of the component whose update runs
+local parts_of = {} -- by unit: the parts that are scripts, as far as they have heard of it
+local updating, updating_in, updating_of -- the component whose update runs, its coroutine, world
 local ending = {} -- units that end after it: unit -> place
+local dying = {} -- units whose components hear of their end: unit -> its world
+local half = {} -- units whose components hear of them: { world =, unit =, telling = } or false
 
-local function type_of(name)
+-- Whether no module of the game is the component of that name.
+local function is_nowhere(name)
+  local module = "components." .. name
+  local known = core.modules[module] or core.preload[module] or core.stand_ins[module]
+    or (not core.reloader.recording and core.load_script(module))
+  return not known and core.read_script(module).missing ~= nil
+end
+
+-- What may have been meant by a component that is nowhere, as words to add.
+local function hint(name, ...)
+  local names = { ... }
+  for _, native in ipairs(core.component_names()) do names[#names + 1] = native end
+  for _, script in ipairs(Application.resource_names("lua") or {}) do
+    names[#names + 1] = script:match("^components/(.+)$")
+  end
+  local near = core.suggest(name, names)
+  return near and ", did you mean '" .. near .. "'?" or ""
+end
+
+local function type_of(name, unit)
   local known = types[name]
   if known then return known end
+  if is_nowhere(name) then
+    raise(format("World.spawn_unit: unit %q has the component '%s', which is not there%s: the "
+      .. "engine has %s, and one of the game's own is a module components/%s.lua",
+      Unit.debug_name(unit), name, hint(name), concat(core.component_names(), ", "), name))
+  end
   local module = core.require("components." .. name)
   if type(module) ~= "table" then
     raise(format("components/%s.lua must return a table, with functions such as `update = "
       .. "function(units, dt) … end`, and returned %s", name, core.describe(module)))
   end
-  known = { name = name, module = module, units = {} }
+  known = { name = name, module = module, units = {}, gone = {} }
   types[name] = known
   order = nil
   return known
@@ -45,6 +77,17 @@ local function named(kind, key)
   return list
 end
 
+-- Refuses what `after` or `before` names and is nowhere: what is there need not be used yet.
+local function check_named(kind, key, other)
+  for _, native in ipairs(core.component_names()) do
+    if native == other then return end
+  end
+  if type(other) ~= "string" or is_nowhere(other) then
+    raise(format("components/%s.lua: '%s' names %s, which is no component%s", kind.name, key,
+      core.describe(other), type(other) == "string" and hint(other, unpack(NATIVE)) or ""))
+  end
+end
+
 -- Sorts what has to run by `after` and `before`; alphabetical where nothing is said.
 local function sorted()
   local before = {} -- name -> set of names that run earlier
@@ -60,10 +103,16 @@ local function sorted()
       if before[other] then
         before[name][other] = true
         first = false
+      else
+        check_named(kind, "after", other)
       end
     end
     for _, other in ipairs(named(kind, "before")) do
-      if before[other] then before[other][name] = true end
+      if before[other] then
+        before[other][name] = true
+      else
+        check_named(kind, "before", other)
+      end
     end
     if first then before[NATIVE[1]][name] = true end
   end
@@ -102,6 +151,36 @@ local function list_of(kind, world)
   return list
 end
 
+-- Takes those units out of a component's list that have ended; the others keep their order.
+local function tidy(kind, world)
+  local gone = kind.gone[world]
+  if not gone then return end
+  kind.gone[world] = nil
+  local list, kept = kind.units[world], 0
+  for i = 1, #list do
+    local unit = list[i]
+    if not gone[unit] then
+      kept = kept + 1
+      list[kept] = unit
+    end
+  end
+  for i = #list, kept + 1, -1 do list[i] = nil end
+end
+
+-- Notes that a unit in a component's list has ended: all of these are taken out at once.
+local function note_gone(kind, world, unit)
+  local gone = kind.gone[world]
+  if not gone then
+    gone = { count = 0 }
+    kind.gone[world] = gone
+  end
+  if not gone[unit] then
+    gone[unit] = true
+    gone.count = gone.count + 1
+  end
+  if not updating and gone.count * 2 > #list_of(kind, world) then tidy(kind, world) end
+end
+
 -- Calls a component's function, if it has one, with the error's context.
 local function tell(kind, name, units, dt)
   local fn = kind.module[name]
@@ -113,16 +192,15 @@ local function tell(kind, name, units, dt)
   fn(units, dt)
 end
 
-function core.components_spawned(world, unit, parts)
-  if #parts == 0 then return end
+-- Gives a unit what its parts say, where nothing is said yet.
+local function give_data(unit, parts)
   local data = core.unit_data[unit]
   if not data then
     data = {}
     core.unit_data[unit] = data
   end
-  parts_of[unit] = parts
   for _, part in ipairs(parts) do
-    type_of(part.component)
+    type_of(part.component, unit)
     local fields = {}
     for key, value in next, part.fields do
       if key ~= "component" then fields[key] = value end
@@ -136,33 +214,150 @@ function core.components_spawned(world, unit, parts)
       end
     end
   end
-  for _, part in ipairs(parts) do
-    local kind = types[part.component]
-    local list = list_of(kind, world)
-    list[#list + 1] = unit
-    tell(kind, "spawned", { unit })
+end
+
+-- Sorts the parts of units by their components: by name, { kind =, units =, parts = }. A unit that
+-- has a component twice is in two of them.
+local function grouped(units, parts)
+  local groups = {}
+  for i, unit in ipairs(units) do
+    local before, times = nil, 0
+    for _, part in ipairs(parts[i]) do
+      times = part.component == before and times + 1 or 1
+      before = part.component
+      local name = before .. "\0" .. times
+      local group = groups[name]
+      if not group then
+        group = { kind = types[before], units = {}, parts = {} }
+        groups[name] = group
+      end
+      group.units[#group.units + 1], group.parts[#group.parts + 1] = unit, part
+    end
   end
+  return groups
+end
+
+-- Tells a component of all units of a group that are still there.
+local function tell_spawned(world, group, entries)
+  local list, told = list_of(group.kind, world), {}
+  for i, unit in ipairs(group.units) do
+    -- A component may have ended it.
+    if Unit.alive(unit) then
+      list[#list + 1], told[#told + 1] = unit, unit
+      local parts = parts_of[unit]
+      parts[#parts + 1] = group.parts[i]
+      entries[unit].telling = true
+    end
+  end
+  if #told > 0 then tell(group.kind, "spawned", told) end
+  for _, unit in ipairs(group.units) do entries[unit].telling = nil end
+end
+
+-- Tells components of units that came, each component once; `parts[i]` are those of `units[i]`.
+function core.components_spawned(world, units, parts)
+  local first, entries = #half + 1, {}
+  for i, unit in ipairs(units) do
+    if #parts[i] > 0 then
+      entries[unit] = { world = world, unit = unit }
+      half[#half + 1] = entries[unit]
+    end
+  end
+  local last = #half
+  if last < first then return end
+  for i, unit in ipairs(units) do
+    if #parts[i] > 0 then
+      give_data(unit, parts[i])
+      parts_of[unit] = {}
+    end
+  end
+  local groups = grouped(units, parts)
+  for _, name in ipairs(core.names(groups)) do tell_spawned(world, groups[name], entries) end
+  for i = first, last do half[i] = false end
+  for i = #half, 1, -1 do
+    if half[i] then break end
+    half[i] = nil
+  end
+end
+
+-- What an error has left half made or half ended ends now, with the frame: nobody has its handle,
+-- or it was to end.
+local function end_halves()
+  local made, dead = half, dying
+  half, dying = {}, {}
+  for i = 1, #made do
+    local unit = made[i] and made[i].unit
+    if unit and Unit.alive(unit) then
+      -- The last did not get to the end of its `spawned`.
+      local told = parts_of[unit]
+      local last = made[i].telling and told and told[#told]
+      if last then
+        told[#told] = nil
+        note_gone(types[last.component], made[i].world, unit)
+      end
+      core.destroy_now(made[i].world, unit)
+    end
+  end
+  for i = 1, #dead do
+    local unit = dead[i]
+    if dead[unit] and Unit.alive(unit) then core.end_dead(dead[unit], unit) end
+  end
+end
+
+-- Forgets a unit's components; those that have not heard of its end will not.
+function core.forget_parts(world, unit)
+  for _, part in ipairs(parts_of[unit] or {}) do note_gone(types[part.component], world, unit) end
+  parts_of[unit] = nil
 end
 
 function core.components_unspawned(world, unit)
   local parts = parts_of[unit]
   if not parts then return end
-  for i = #parts, 1, -1 do
-    local kind = types[parts[i].component]
-    tell(kind, "unspawned", { unit })
-    local list = list_of(kind, world)
-    for at = #list, 1, -1 do
-      if list[at] == unit then
-        remove(list, at)
-        break
-      end
-    end
+  if dying[unit] then
+    raise(format("World.destroy_unit: the unit %q ends already: its components are being told "
+      .. "(unspawned), and need not end it", Unit.debug_name(unit)))
   end
-  parts_of[unit] = nil
+  dying[unit] = world
+  dying[#dying + 1] = unit
+  for i = #parts, 1, -1 do
+    tell(types[parts[i].component], "unspawned", { unit })
+  end
+  core.forget_parts(world, unit)
+  dying[unit] = nil
+  if dying[#dying] == unit then dying[#dying] = nil end
 end
 
-function core.updating()
-  return updating ~= nil
+-- Whether a unit ends anyway, so that whoever ends all of a level need not end it.
+function core.is_ending(unit)
+  return ending[unit] ~= nil or dying[unit] ~= nil
+end
+
+-- The function that updates components, for the search below.
+local update_components
+
+-- Whether a component is being updated now. An error that was caught leaves it noted that one is:
+-- then no such call is on the stack any more. `within`: that of the caller does not count.
+function core.updating(within)
+  if not updating then return false end
+  local thread = updating_in
+  -- The stack of the main one cannot be seen from others; it waits for them.
+  if thread == nil and running() ~= nil then return true end
+  if thread == running() then thread = nil end
+  local level = thread and 0 or within and 3 or 2
+  while not thread or status(thread) ~= "dead" do
+    local info
+    if thread then info = getinfo(thread, level, "f") else info = getinfo(level, "f") end
+    if not info then break end
+    if info.func == update_components then return true end
+    level = level + 1
+  end
+  updating = nil
+  core.end_units()
+  return false
+end
+
+-- The component that is being updated in a world, if one is.
+function core.updating_in_world(world)
+  return core.updating() and updating_of == world and updating or nil
 end
 
 -- Notes that a unit ends when the update of the running component has ended; false if it need not
@@ -182,44 +377,63 @@ local function end_units()
   if #ending == 0 then return end
   local list = ending
   ending = {}
-  for i = 1, #list do core.destroy_now(list[i][1], list[i][2]) end
+  for i = 1, #list do
+    -- Its world may have ended since.
+    if Unit.alive(list[i][2]) then core.destroy_now(list[i][1], list[i][2]) end
+  end
 end
+
+core.end_units = end_units
 
 -- An error may have left the last update in its middle.
 function core.begin_components()
   updating = nil
   end_units()
+  if #half > 0 or #dying > 0 then end_halves() end
 end
 
 local update_native = World.update
 
 -- The native row with what scripts add to it: components, in the order of what they say under
 -- `after` and `before`, between the engine's own systems.
-World.update = function(...)
+function update_components(...)
   update_native(...)
   local world, delta = ...
-  if updating then
+  if core.updating(true) then
     raise("World.update: the component '" .. updating
       .. "' is being updated: call it in update(dt)")
   end
   if not order then order = sorted() end
-  for i = 1, #order do
-    local kind = types[order[i]]
+  -- A component may spawn units with components that are new.
+  local steps = order
+  -- Native steps wait until a script comes or all is done: those that nothing parts run together.
+  local physics, scene_graph = false, false
+  for i = 1, #steps do
+    local kind = types[steps[i]]
     if kind then
+      tidy(kind, world)
       local units = kind.units[world]
       if units and #units > 0 then
-        updating = kind.name
+        if physics or scene_graph then update_systems(world, delta, physics, scene_graph) end
+        physics, scene_graph = false, false
+        updating, updating_in, updating_of = kind.name, running(), world
         tell(kind, "update", units, delta)
         updating = nil
         end_units()
       end
-    elseif order[i] == "physics" then
-      core.step_physics(world, delta)
-    elseif order[i] == "scene_graph" then
-      core.update_scene(world)
+    elseif steps[i] == "scene_graph" then
+      scene_graph = true
+    elseif core.has_questions() then
+      -- Scripts have the answers, before nodes are computed.
+      if update_systems(world, delta, true, false) then core.answer_questions(world) end
+    else
+      physics = true
     end
   end
+  if physics or scene_graph then update_systems(world, delta, physics, scene_graph) end
 end
+
+World.update = update_components
 
 function core.inspect_components(unit)
   local lines = {}
@@ -240,5 +454,7 @@ end
 
 -- The world is gone, with the lists of its units.
 function core.forget_components(world)
-  for _, kind in next, types do kind.units[world] = nil end
+  for _, kind in next, types do
+    kind.units[world], kind.gone[world] = nil, nil
+  end
 end

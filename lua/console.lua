@@ -2,9 +2,10 @@
 -- log. Opened and closed with a key (settings.sjson: console.key), never in a release.
 local core = ...
 
-local type, tostring, pcall, select = type, tostring, pcall, select
-local sub, floor, max, concat = string.sub, math.floor, math.max, table.concat
-local log, describe = core.log, core.describe
+local tostring, pcall, select = tostring, pcall, select
+local sub, gmatch, concat = string.sub, string.gmatch, table.concat
+local floor, max, min = math.floor, math.max, math.min
+local log = core.log
 local V2, V3, C = core.ctypes.Vector2, core.ctypes.Vector3, core.ctypes.Color
 
 local Gui, Keyboard = core.module("Gui"), core.module("Keyboard")
@@ -12,6 +13,7 @@ local Application = core.module("Application")
 
 local HISTORY_MAX = 100
 local INPUT_BYTES_MAX = 4096
+local WORDS_SHOWN = 40 -- of a completion
 local SIZE, LINE, MARGIN = 14, 18, 10 -- logical pixels
 local GROUND, EDGE = C(224, 14, 16, 22), C(255, 80, 160, 255)
 local WORDS, TYPED = C(255, 200, 204, 210), C(255, 255, 255, 255)
@@ -30,52 +32,31 @@ local function toggle_key()
   return key
 end
 
--- The last character of a text: how many bytes it has.
-local function last_bytes(text)
-  local bytes = #text
-  while bytes > 0 do
-    local byte = text:byte(bytes)
-    if byte < 128 or byte >= 192 then return #text - bytes + 1 end
-    bytes = bytes - 1
-  end
-  return 0
-end
-
-local function first_bytes(text)
-  local bytes = 1
-  while bytes < #text do
-    local byte = text:byte(bytes + 1)
-    if byte < 128 or byte >= 192 then break end
-    bytes = bytes + 1
-  end
-  return #text == 0 and 0 or bytes
-end
-
-local function shown(...)
-  local parts = {}
-  for i = 1, select("#", ...) do
-    local value = (select(i, ...))
-    parts[i] = type(value) == "table" and "table" or type(value) == "string" and describe(value)
-      or tostring(value)
-  end
-  return concat(parts, ", ")
-end
-
+-- Shows the values of a line, as tools see them: tables with their fields.
 local function report(ok, ...)
   if not ok then
     log("error", tostring((...)))
-  elseif select("#", ...) > 0 then
-    log("info", shown(...))
+    return
+  end
+  for i = 1, select("#", ...) do
+    for line in gmatch(core.in_words((select(i, ...))), "[^\n]+") do
+      log("info", line)
+    end
   end
 end
 
 -- Runs a line: as an expression whose values are shown, or as statements.
 local function run(text)
   log("info", "> " .. text)
-  if core.try_command(text) then return end
-  local chunk, problem = core.load("return " .. text, "=console")
+  local is_command, problem = core.try_command(text)
+  if is_command then
+    if problem then log("error", problem) end
+    return
+  end
+  local chunk
+  chunk, problem = core.load("return " .. text, "=console", "t", core.line_env)
   if not chunk then
-    chunk, problem = core.load(text, "=console")
+    chunk, problem = core.load(text, "=console", "t", core.line_env)
   end
   if not chunk then
     log("error", problem)
@@ -97,27 +78,30 @@ end
 
 local function recall(step)
   if #history == 0 then return end
-  at = max(0, math.min(#history, at + step))
+  at = max(0, min(#history, at + step))
   before, after = at > 0 and history[#history + 1 - at] or "", ""
 end
 
-local edits = {
-  backspace = function() before = sub(before, 1, #before - last_bytes(before)) end,
-  delete = function() after = sub(after, first_bytes(after) + 1) end,
-  left = function()
-    local bytes = last_bytes(before)
-    before, after = sub(before, 1, #before - bytes), sub(before, #before - bytes + 1) .. after
-  end,
-  right = function()
-    local bytes = first_bytes(after)
-    before, after = before .. sub(after, 1, bytes), sub(after, bytes + 1)
-  end,
-  home = function() before, after = "", before .. after end,
-  ["end"] = function() before, after = before .. after, "" end,
+-- Puts in what all words have in common with which the name before the cursor could go on, and
+-- shows them where there are several.
+local function complete()
+  local answer = core.tool_complete(before)
+  local words, start = answer.words, answer.start
+  local common = core.common_start(words)
+  if #common > #start then
+    before = sub(before, 1, #before - #start) .. common
+  elseif #words > 1 then
+    local left = #words - WORDS_SHOWN
+    log("info", concat(words, "  ", 1, min(#words, WORDS_SHOWN))
+      .. (left > 0 and "  … " .. left .. " more" or ""))
+  end
+end
+
+local keys = {
   up = function() recall(1) end,
   down = function() recall(-1) end,
   enter = enter,
-  tab = function() end,
+  tab = complete,
 }
 
 -- Takes what was typed since the last frame.
@@ -133,11 +117,10 @@ function core.update_console()
   local strokes = Keyboard.keystrokes()
   for i = 1, #strokes do
     local stroke = strokes[i]
-    local edit = edits[stroke]
-    if edit then
-      edit()
-    elseif #before + #after + #stroke <= INPUT_BYTES_MAX and stroke:byte() >= 32 then
-      before = before .. stroke
+    if keys[stroke] then
+      keys[stroke]()
+    else
+      before, after = core.type_into(before, after, stroke, INPUT_BYTES_MAX)
     end
   end
 end

@@ -117,6 +117,37 @@ function ui.text(text, x, y, h, fill, above)
   Gui.text(ui.gui, text, nil, SIZE, nil, at, fill or color.text, OPTIONS)
 end
 
+-- The end of the longest part of a text, from its beginning or up to its end, that `w` has room
+-- for: how many bytes it has. Never in the middle of a character.
+local function fitting(text, w, from_end)
+  local low, high = 0, #text
+  while low < high do
+    local middle = floor((low + high + 1) / 2)
+    local part = from_end and text:sub(-middle) or text:sub(1, middle)
+    if text_width(part) <= w then low = middle else high = middle - 1 end
+  end
+  while low > 0 and low < #text do
+    local first = text:byte(from_end and #text - low + 1 or low + 1)
+    if first < 128 or first >= 192 then break end
+    low = low - 1
+  end
+  return low
+end
+ui.fitting = fitting
+
+-- Whether a text is wider than `w`. Most are so much shorter that none has to be measured.
+function ui.is_wider(text, w)
+  return #text * SIZE > w and text_width(text) > w
+end
+
+-- The same as `ui.text` in a width: what has no room is left out, with a sign of it.
+function ui.text_in(text, x, y, w, h, fill, above)
+  if ui.is_wider(text, w) then
+    text = text:sub(1, fitting(text, w - text_width("…"))) .. "…"
+  end
+  ui.text(text, x, y, h, fill, above)
+end
+
 -- The window below the mouse, by where they were shown last.
 local function window_at(x, y)
   for i = #ui.order, 1, -1 do

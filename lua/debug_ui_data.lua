@@ -10,7 +10,7 @@ local C = core.ctypes.Color
 local color, ROW = ui.color, ui.ROW
 
 local DebugUi, Gui = core.module("DebugUi"), core.module("Gui")
-local Keyboard = core.module("Keyboard")
+local Keyboard, Window = core.module("Keyboard"), core.module("Window")
 
 local POINTS_MAX, TEXT_MAX = 4096, 4096
 
@@ -77,7 +77,7 @@ function DebugUi.table(label, heads, rows)
   local x, y = ui.item(w, ROW)
   ui.rect(x, y, w, ROW, color.title)
   for i, head in ipairs(heads) do
-    ui.text(tostring(head), x + (i - 1) * column + 4, y, ROW, color.dim)
+    ui.text_in(tostring(head), x + (i - 1) * column + 4, y, column - 6, ROW, color.dim)
   end
   local clip = ui.window.clip
   for at, row in ipairs(rows) do
@@ -90,7 +90,7 @@ function DebugUi.table(label, heads, rows)
       for i = 1, #heads do
         local value = row[i]
         if value ~= nil then
-          ui.text(tostring(value), left + (i - 1) * column + 4, bottom, ROW - 2)
+          ui.text_in(tostring(value), left + (i - 1) * column + 4, bottom, column - 6, ROW - 2)
         end
       end
     end
@@ -159,67 +159,101 @@ function DebugUi.plot_histogram(label, values, height)
       raise("DebugUi.plot_histogram: value " .. i .. " must be a number, got "
         .. core.describe(values[i]))
     end
-    high = max(high, values[i])
+    if values[i] == values[i] then high = max(high, values[i]) end
   end
   for i = 1, count do
-    local bar = high > 0 and (h - 4) * max(values[i], 0) / high or 0
+    local value = values[i]
+    local share = high > 0 and value == value and max(0, min(value / high, 1)) or 0
+    local bar = (h - 4) * share
     local left, wide = x + 1 + (w - 2) * (i - 1) / count, max((w - 2) / count - 1, 1)
     ui.rect(left, y + 2, wide, bar, color.mark, 2)
   end
   ui.text(ui.words(label), x + 4, y + h - ROW, ROW, color.text, 3)
 end
 
--- The bytes of the last character.
-local function last_bytes(text)
-  local bytes = #text
-  while bytes > 0 do
-    local byte = text:byte(bytes)
-    if byte < 128 or byte >= 192 then return #text - bytes + 1 end
-    bytes = bytes - 1
+-- Where the mouse is in a text whose first `shown` bytes are out of sight: how many bytes stand
+-- before it.
+local function byte_at(text, shown, x)
+  local before = shown
+  for first, last in text:sub(shown + 1):gmatch("()[%z\1-\127\192-\255][\128-\191]*()") do
+    local middle = ui.text_width(text:sub(shown + 1, shown + first - 1))
+      + ui.text_width(text:sub(shown + first, shown + last - 1)) / 2
+    if x < middle then return before end
+    before = shown + last - 1
   end
-  return 0
+  return before
+end
+
+-- What is in the clipboard, as one line of so many bytes at most.
+local function pasted(most)
+  local text = (Window.clipboard() or ""):gsub("[%z\1-\31\127]+", " ")
+  if #text <= most then return text end
+  -- Not half a character.
+  return (sub(text, 1, most):gsub("[\192-\255]?[\128-\191]*$", ""))
 end
 
 -- What a field is after this frame's keys: its text, and whether it is done with.
 local function typed(text)
+  local caret = min(ui.caret or #text, #text)
+  local before, after = sub(text, 1, caret), sub(text, caret + 1)
+  local done = Keyboard.pressed("escape")
   for _, stroke in ipairs(Keyboard.keystrokes()) do
-    if stroke == "backspace" then
-      text = sub(text, 1, #text - last_bytes(text))
-    elseif stroke == "enter" or stroke == "tab" then
-      return text, true
-    elseif #stroke + #text <= TEXT_MAX and stroke:byte() >= 32
-      and (#stroke == 1 or stroke:byte() >= 192) then
-      text = text .. stroke
+    if stroke == "enter" or stroke == "tab" then
+      done = true
+      break
     end
+    before, after = core.type_into(before, after, stroke, TEXT_MAX)
   end
-  return text, Keyboard.pressed("escape")
+  if Keyboard.button("ctrl") > 0 and Keyboard.pressed("v") then
+    before = before .. pasted(TEXT_MAX - #before - #after)
+  end
+  ui.caret = #before
+  return before .. after, done
+end
+
+-- How many bytes of a field's text are out of sight on its left, so that the cursor is in sight.
+local function hidden_bytes(text, caret, w)
+  if not ui.is_wider(text, w) then return 0 end
+  local before = sub(text, 1, caret)
+  if not ui.is_wider(before, w) then return 0 end
+  return #before - ui.fitting(before, w, true)
 end
 
 -- A field: the text in it, and whether it is another one; `done` once its cursor has left.
 local function field(label, text)
   local words, id = ui.words(label), ui.id(label)
-  local w = max(ui.room() - ui.text_width(words) - 8, 60)
-  local x, y = ui.item(w + 8 + ui.text_width(words), ROW)
+  local wide = ui.text_width(words)
+  local w = max(ui.room() - wide - 8, 60)
+  local x, y = ui.item(w + 8 + wide, ROW)
   local over, held, clicked = ui.press(id, x, y, w, ROW)
-  local done = false
+  local room, before, done = w - 14, text, false
   if clicked then
-    ui.focus = id
+    local shown = ui.focus == id and hidden_bytes(text, ui.caret or #text, room) or 0
+    ui.focus, ui.caret = id, byte_at(text, shown, ui.mouse.x - x - 6)
   elseif ui.focus == id and ui.mouse.pressed and not over then
     ui.focus, done = nil, true
   end
-  local before = text
   if ui.focus == id then
     text, done = typed(text)
     if done then ui.focus = nil end
   end
-  ui.rect(x, y, w, ROW, ui.focus == id and color.hot or ui.fill_of(over, held))
-  ui.text(text, x + 6, y, ROW)
-  if ui.focus == id then ui.rect(x + 7 + ui.text_width(text), y + 3, 1, ROW - 6, color.mark, 3) end
+  local focused = ui.focus == id
+  ui.rect(x, y, w, ROW, focused and color.hot or ui.fill_of(over, held))
+  if focused then
+    local shown = hidden_bytes(text, ui.caret, room)
+    local seen = sub(text, shown + 1)
+    if ui.is_wider(seen, room) then seen = sub(seen, 1, ui.fitting(seen, room)) end
+    ui.text(seen, x + 6, y, ROW)
+    ui.rect(x + 6 + ui.text_width(sub(text, shown + 1, ui.caret)), y + 3, 1, ROW - 6, color.mark, 3)
+  else
+    ui.text_in(text, x + 6, y, room, ROW)
+  end
   ui.text(words, x + w + 8, y, ROW)
   return text, text ~= before, done
 end
 
----A field of text. A click begins, Enter, Tab, Escape or a click elsewhere end typing.
+---A field of text. A click begins where it is, Enter, Tab, Escape or a click elsewhere end typing;
+---arrows, Home and End move the cursor, and Ctrl+V puts in what is in the clipboard.
 ---@param label string its words
 ---@param text string what is in it
 ---@return string text what is in it now
@@ -244,7 +278,7 @@ local function input_number(label, value, form, whole)
   end
   -- while it is typed, half a number may stand there
   ui.state[id] = ui.focus == id and now or nil
-  if done or not changed or not number then return value, false end
+  if not changed or not number then return value, false end
   return number, number ~= value
 end
 

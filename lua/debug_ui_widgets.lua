@@ -201,7 +201,7 @@ function ui.draw_popup()
     local row = y + h - i * ROW
     local over, _, clicked = ui.press(popup.id .. "/" .. i, x, row, w, ROW)
     if over then ui.rect(x, row, w, ROW, color.hot, 2) end
-    ui.text(words, x + 6, row, ROW, color.text, 3)
+    ui.text_in(words, x + 6, row, w - 12, ROW, color.text, 3)
     if clicked then popup.chosen = i end
   end
   ui.layer, ui.in_popup = layer, false
@@ -222,7 +222,7 @@ function DebugUi.combo(label, index, items)
   local x, y = ui.item(w + 8 + ui.text_width(words), ROW)
   local over, held, clicked = ui.press(id, x, y, w, ROW)
   ui.rect(x, y, w, ROW, fill_of(over, held))
-  ui.text(tostring(items[index] or ""), x + 6, y, ROW)
+  ui.text_in(tostring(items[index] or ""), x + 6, y, w - 24, ROW)
   ui.text("v", x + w - 14, y, ROW, color.dim)
   ui.text(words, x + w + 8, y, ROW)
   local popup, changed = ui.popup, false

@@ -98,10 +98,10 @@ end
 
 -- Swaps in scripts that changed (`files` has their chunk names and texts) and tells the game the
 -- names of all resources that are new. Scripts that cannot be reloaded are not new: they wait.
--- Gives whether any does.
+-- `gone` has the chunk names of scripts that are not there any more. Gives whether any waits.
 local waiting = {}
 
-function core.swap(files, names)
+function core.swap(files, names, gone)
   core.forget_units()
   core.forget_physics()
   core.components_reloaded()
@@ -111,14 +111,16 @@ function core.swap(files, names)
   for i = 1, #names do
     told[names[i]] = true
   end
-  if #files > 0 then
+  -- What was saved with a broken file that is gone now need not wait any longer.
+  local tries = core.forget_waiting(gone) or #files > 0
+  if tries then
     for i = 1, #waiting do
       told[waiting[i]] = true
     end
     waiting = {}
   end
   names = core.names(told)
-  if #files > 0 and not reload(files) then
+  if tries and not reload(files) then
     local others = {}
     for i = 1, #names do
       local list = names[i]:sub(-4) == ".lua" and waiting or others

@@ -5,6 +5,7 @@ local core = ...
 local tonumber, ipairs, format = tonumber, ipairs, string.format
 local floor, huge, max, min = math.floor, math.huge, math.max, math.min
 local concat, remove, lower, sub = table.concat, table.remove, string.lower, string.sub
+local gsub, find_text, select, unpack = string.gsub, string.find, select, unpack
 local V2, V3, C = core.ctypes.Vector2, core.ctypes.Vector3, core.ctypes.Color
 
 local Gui, Stats = core.module("Gui"), core.module("Stats")
@@ -25,7 +26,7 @@ local COLORS = {
 local ORDER = { "blue", "orange", "green", "red", "violet", "yellow", "cyan", "white" }
 
 -- In the order of their making: name, shown, low and high (nil: as the values are), and the series;
--- a table has a prefix in their place.
+-- a table has prefixes of counters' names in their place.
 local graphs = {}
 local frame = 0
 
@@ -59,6 +60,18 @@ local function color_of(word)
   return color
 end
 
+-- The first colour that no counter of a graph has.
+local function free_color(graph)
+  for _, word in ipairs(ORDER) do
+    local taken = false
+    for _, series in ipairs(graph.series) do
+      taken = taken or series.color == COLORS[word]
+    end
+    if not taken then return word end
+  end
+  return ORDER[1]
+end
+
 local function make(name)
   if name == nil then return "a graph's name is missing" end
   if find(name) then return format("there is a graph '%s' already", name) end
@@ -70,13 +83,13 @@ end
 
 local function add(name, stat, word)
   local graph = find(name)
-  if not graph or graph.prefix then return missing(name) end
+  if not graph or graph.prefixes then return missing(name) end
   if stat == nil then return "a counter's name is missing" end
   if find_series(graph, stat) then return format("'%s' is in it already", stat) end
   if #graph.series >= SERIES_MAX then
     return format("it has %d counters (SERIES_MAX): make another graph", SERIES_MAX)
   end
-  local color, problem = color_of(word or ORDER[#graph.series % #ORDER + 1])
+  local color, problem = color_of(word or free_color(graph))
   if not color then return problem end
   local number
   number, problem = core.stat_number(stat)
@@ -95,7 +108,7 @@ end
 
 local function range(name, low, high)
   local graph = find(name)
-  if not graph or graph.prefix then return missing(name) end
+  if not graph or graph.prefixes then return missing(name) end
   if low == nil then
     graph.low, graph.high = nil, nil
     return
@@ -109,7 +122,7 @@ end
 
 local function recolor(name, stat, word)
   local graph = find(name)
-  if not graph or graph.prefix then return missing(name) end
+  if not graph or graph.prefixes then return missing(name) end
   local series = stat and find_series(graph, stat)
   if not series then return format("the graph has no counter '%s'", stat or "") end
   if word == nil then return "a colour is missing: " .. concat(ORDER, ", ") end
@@ -142,16 +155,18 @@ local function remove_from(name, stat)
   remove(graph.series, place)
 end
 
-local function make_table(prefix)
-  if prefix == nil then return "the beginning of counters' names is missing" end
-  local problem = make(prefix)
+local function make_table(name, ...)
+  if name == nil then return "the beginning of counters' names is missing" end
+  local problem = make(name)
   if problem then return problem end
-  graphs[#graphs].prefix = prefix
+  graphs[#graphs].prefixes = select("#", ...) > 0 and { ... } or { name }
+  graphs[#graphs].counted = {}
 end
 
 local words = {
   make = make, add = add, add_vector3 = add_vector3, range = range, color = recolor,
-  show = set_shown(true), hide = set_shown(false), remove = remove_from, table = make_table,
+  show = set_shown(true), hide = set_shown(false), remove = remove_from,
+  table = function(prefix) return make_table(prefix) end,
 }
 
 local USAGE = "graph make|add|add_vector3|range|color|show|hide|remove <graph> [counter …]; "
@@ -165,25 +180,51 @@ core.command("graph", USAGE, "Draws counters over the game.", function(word, ...
   return fn(...)
 end)
 
+-- What each part shows. Names are those of the family, where it has one.
 local PERFHUD = {
-  artist = "renderer/", gui = "gui/", lua = "scripts/", memory = "memory/", sound = "sound/",
-  scopes = "scopes/", worlds = "worlds/",
+  allocations = { "allocations/" }, artist = { "renderer/" }, frame = { "frame/" },
+  backend = { "renderer/cpu_milliseconds/", "renderer/gpu_milliseconds/", "renderer/encode",
+    "renderer/latency" },
+  culling = { "renderer/world_draw", "renderer/shadow_", "renderer/meshes", "renderer/particles" },
+  gui = { "gui/" }, io = { "resources/" }, lua = { "scripts/" }, memory = { "memory/" },
+  network = { "network/", "tools/" }, network_messages = { "network/messages" },
+  network_peers = { "network/peers" }, network_ping = { "network/ping" },
+  physics = { "physics/" }, scopes = { "scopes/" }, sound = { "sound/" },
+  texture_streaming = { "textures/", "resources/read" }, tools = { "tools/" },
+  worlds = { "worlds/" },
 }
+-- What others call it.
+local ELSEWHERE = { extended_memory = "memory", wwise = "sound" }
 
-core.command("perfhud", "perfhud " .. concat(core.names(PERFHUD), "|"),
+core.command("perfhud", "perfhud <part>",
   "Shows the counters of a part of the engine as a table, or hides them again.", function(word)
-    local prefix = PERFHUD[word]
-    if not prefix then
+    word = ELSEWHERE[word] or word
+    local prefixes = PERFHUD[word]
+    if not prefixes then
       return "which of " .. concat(core.names(PERFHUD), ", ") .. "?"
     end
-    if find(prefix) then return remove_from(prefix) end
-    return make_table(prefix)
+    local name = "perfhud " .. word
+    if find(name) then return remove_from(name) end
+    if sub(word, 1, 8) == "network_" and #Stats.names(prefixes[1]) == 0 then
+      return format("nothing is counted under %s: the engine has no games that are played "
+        .. "together, and shows what a game counts there itself", prefixes[1])
+    end
+    return make_table(name, unpack(prefixes))
   end)
 
 local function shown_number(value)
   if value ~= value then return "nan" end
   if value == floor(value) and value < 1e15 and value > -1e15 then return format("%d", value) end
   return format("%.3f", value)
+end
+
+-- With its unit, where the counter's name says what it is.
+local function shown_value(name, value)
+  if (find_text(name, "^memory/") or find_text(name, "_bytes$")) and value >= 10000 then
+    if value < 10000 * 1024 then return format("%.1f KiB", value / 1024) end
+    return format("%.1f MiB", value / 1048576)
+  end
+  return shown_number(value)
 end
 
 local PLAIN = { markup = false }
@@ -221,11 +262,24 @@ local function draw_curve(gui, values, color, x, y, low, high)
   end
 end
 
+-- The counters of a table. One that was zero ever since it is shown only takes room.
+local function find_names(graph)
+  graph.names = {}
+  for _, prefix in ipairs(graph.prefixes) do
+    for _, name in ipairs(Stats.names(prefix)) do
+      if graph.counted[name] or Stats.value(name) ~= 0 then
+        graph.counted[name] = true
+        graph.names[#graph.names + 1] = name
+      end
+    end
+  end
+end
+
 -- How much room it wants. A table looks for new counters now and then.
 local function height_of(graph)
-  if not graph.prefix then return HEIGHT + LINE * (#graph.series + 1) + 2 * MARGIN end
+  if not graph.prefixes then return HEIGHT + LINE * (#graph.series + 1) + 2 * MARGIN end
   if not graph.names or frame % NAMES_FRAMES == 0 then
-    graph.names = Stats.names(graph.prefix)
+    find_names(graph)
   end
   return LINE * (min(#graph.names, ROWS_MAX) + 1) + 2 * MARGIN
 end
@@ -250,9 +304,15 @@ local function draw_graph(gui, graph, x, top)
     y = base - LINE * i
     write(gui, series.stat, x, y, series.color)
     local values = histories[i]
-    write_right(gui, shown_number(values[#values] or 0), x + WIDTH, y, WORDS)
+    write_right(gui, shown_value(series.stat, values[#values] or 0), x + WIDTH, y, WORDS)
   end
   return bottom - MARGIN
+end
+
+-- Without what all names of the table begin with.
+local function shown_name(graph, name)
+  local prefixes = graph.prefixes
+  return #prefixes == 1 and sub(name, #prefixes[1] + 1) or gsub(name, "^[^/]*/", "", 1)
 end
 
 local function draw_table(gui, graph, x, top)
@@ -265,8 +325,8 @@ local function draw_table(gui, graph, x, top)
   write(gui, graph.name .. more, x, y, FAINT)
   for i = 1, count do
     y = y - LINE
-    write(gui, sub(names[i], #graph.prefix + 1), x, y, WORDS)
-    write_right(gui, shown_number(Stats.value(names[i])), x + WIDTH, y, WORDS)
+    write(gui, shown_name(graph, names[i]), x, y, WORDS)
+    write_right(gui, shown_value(names[i], Stats.value(names[i])), x + WIDTH, y, WORDS)
   end
   return top - tall - MARGIN
 end
@@ -285,7 +345,7 @@ function core.draw_graphs()
       if height_of(graph) > top and top < height - MARGIN then
         x, top = x - WIDTH - 3 * MARGIN, height - MARGIN
       end
-      top = (graph.prefix and draw_table or draw_graph)(gui, graph, x, top)
+      top = (graph.prefixes and draw_table or draw_graph)(gui, graph, x, top)
     end
   end
 end

@@ -60,9 +60,14 @@ local types = {
 }
 draw.types = types
 
--- Raises if an argument is not of its type. `spec`: names and types, in turn.
-local function check(name, spec, ...)
-  no_reload(name)
+-- Whether a value is of the type that a spec has at a place; beyond its end everything is.
+local function fits(spec, at, value)
+  local wanted = spec[at]
+  return wanted == nil or types[wanted](value)
+end
+
+-- Raises for the first argument that is not of its type.
+local function refuse(name, spec, ...)
   for i = 1, #spec, 2 do
     local index = (i + 1) / 2
     local value = (select(index, ...))
@@ -70,9 +75,17 @@ local function check(name, spec, ...)
       bad_argument(name, index, spec[i], spec[i + 1], value)
     end
   end
-  local takes = #spec / 2
-  if select("#", ...) > takes then
-    raise(format("%s: takes %d arguments, got %d", name, takes, select("#", ...)))
+end
+
+-- Raises if an argument is not of its type. `spec`: names and types, in turn, of 11 arguments at
+-- most. Written out, for a loop in here would be compiled by itself: a trace of the game's that
+-- runs into it ends there, and the vectors of the call are made in memory, in every round.
+local function check(name, spec, a, b, c, d, e, f, g, h, i, j, k)
+  no_reload(name)
+  if not (fits(spec, 2, a) and fits(spec, 4, b) and fits(spec, 6, c) and fits(spec, 8, d)
+    and fits(spec, 10, e) and fits(spec, 12, f) and fits(spec, 14, g) and fits(spec, 16, h)
+    and fits(spec, 18, i) and fits(spec, 20, j) and fits(spec, 22, k)) then
+    refuse(name, spec, a, b, c, d, e, f, g, h, i, j, k)
   end
 end
 draw.check = check
@@ -86,16 +99,19 @@ draw.refused = refused
 
 -- The number of what a name or material stands for; raises where there is none.
 local function source_of(name, index, material)
-  local source = sources[material]
-  if source == nil then
-    local words
-    source, words = find_source(material)
+  local known = sources[material]
+  if known ~= nil then return known end
+  -- A closure is nothing that LuaJIT records: the trace of a loop that meets a new name is given
+  -- up and begun again later, and does not keep this way, which each name takes once, for all time.
+  local function learn()
+    local source, words = find_source(material)
     if not source then
       raise(format("%s: argument #%d 'material': %s", name, index, words))
     end
     sources[material] = source
+    return source
   end
-  return source
+  return learn()
 end
 draw.source_of = source_of
 
@@ -139,6 +155,11 @@ draw.drawn = drawn
 ---   local bar = Gui.rect(hud, Vector3(10, 40, 1), Vector2(100, 20))
 ---   Gui.update_rect(hud, bar, Vector3(10, 40, 1), Vector2(60, 20), Color.red())
 ---   Gui.destroy_rect(hud, bar)
+---   Gui.push(gui)
+---   Gui.translate(gui, Vector2(100, 100))
+---   Gui.rotate(gui, math.pi / 4)
+---   Gui.rect(gui, Vector3(-10, -10, 1), Vector2(20, 20), Color.red())
+---   Gui.pop(gui)
 ---   World.destroy_gui(world, gui)
 
 -- Making and ending ------------------------------------------------------------------------------

@@ -386,6 +386,15 @@ local BITMAP_3D_UV = { "gui", "Gui", "material", "string or Material", "uv00", "
   "uv11", "Vector2", "pose", "Matrix4x4", "position", POSITION, "layer", "number", "size", SIZE,
   "color", COLOR }
 
+local function put_bitmap_3d_uv(name, index, gui, object, material, uv00, uv11, pose, position,
+  layer, size, color)
+  local source = source_of(name, index, material)
+  color = color or WHITE
+  return drawn(name, native.bitmap_uv(cx, gui, object, posed(pose, position), source, uv00._x,
+    uv00._y, uv11._x, uv11._y, 0, 0, layer, size._x, size._y, color._r, color._g, color._b,
+    color._a))
+end
+
 ---Draws a part of a picture on a plane of its own.
 ---@param gui Gui what to draw on
 ---@param material string|Material as for `Gui.bitmap`
@@ -400,8 +409,29 @@ local BITMAP_3D_UV = { "gui", "Gui", "material", "string or Material", "uv00", "
 function Gui.bitmap_3d_uv(gui, material, uv00, uv11, pose, position, layer, size, color)
   local name = "Gui.bitmap_3d_uv"
   check(name, BITMAP_3D_UV, gui, material, uv00, uv11, pose, position, layer, size, color)
-  local source = source_of(name, 2, material)
-  color = color or WHITE
-  return drawn(name, native.bitmap_uv(cx, gui, 0, posed(pose, position), source, uv00._x, uv00._y,
-    uv11._x, uv11._y, 0, 0, layer, size._x, size._y, color._r, color._g, color._b, color._a))
+  return put_bitmap_3d_uv(name, 2, gui, 0, material, uv00, uv11, pose, position, layer, size, color)
+end
+
+local UPDATE_BITMAP_3D_UV = { "gui", "Gui", "object", "the number of an object",
+  "material", "string or Material", "uv00", "Vector2", "uv11", "Vector2", "pose", "Matrix4x4",
+  "position", POSITION, "layer", "number", "size", SIZE, "color", COLOR }
+
+---Changes a part of a picture on a plane of its own: all of it is given again.
+---@param gui Gui the Gui it is in
+---@param object GuiObject its number
+---@param material string|Material as for `Gui.bitmap`
+---@param uv00 Vector2 the part's left top, from 0, 0 (the picture's left top) to 1, 1
+---@param uv11 Vector2 the part's right bottom
+---@param pose Matrix4x4 the plane: to the right along its x axis, up along its z axis
+---@param position Vector3 its left bottom, along the axes of the pose
+---@param layer integer its layer
+---@param size Vector2 its width and height
+---@param color? Color white if left out
+function Gui.update_bitmap_3d_uv(gui, object, material, uv00, uv11, pose, position, layer, size,
+  color)
+  local name = "Gui.update_bitmap_3d_uv"
+  check(name, UPDATE_BITMAP_3D_UV, gui, object, material, uv00, uv11, pose, position, layer, size,
+    color)
+  put_bitmap_3d_uv(name, 3, gui, known(object), material, uv00, uv11, pose, position, layer, size,
+    color)
 end

@@ -43,7 +43,8 @@ end
 -- Bindings ----------------------------------------------------------------------------------------
 
 -- What a binding's text means: { devices, button = index } or { devices, axis = index, part = "x",
--- sign = 1 }, with `held`, the keys that must be down besides; or nil and what is wrong with it.
+-- sign = 1 }, with `held`, the keys that must be down besides, and `notches` where it is the wheel;
+-- or nil and what is wrong with it.
 local function parse(text, wants)
   local held
   while true do
@@ -82,7 +83,7 @@ local function parse(text, wants)
         text)
     end
     return { devices = list, axis = axis, part = part, sign = sign == "-" and -1 or 1,
-      held = held }
+      held = held, notches = list[1] == devices.mouse and axis == list[1].axis_index("wheel") }
   elseif wants == "stick" then
     return nil, format("there is no stick '%s'", name)
   elseif wants == "axis" and not stick then
@@ -158,12 +159,16 @@ local actions, names
 local zero = Vector2(0, 0)
 
 local function largest(bindings)
-  local value, pressed, released = 0, false, false
+  local value, pressed, released, turned, held = 0, false, false, false, false
   for i = 1, #bindings do
     local one, down, up = read(bindings[i])
     value = one > value and one or value
     pressed, released = pressed or down, released or up
+    turned = turned or one >= HALF and bindings[i].notches
+    held = held or one >= HALF and not bindings[i].notches
   end
+  -- A notch is over with its frame, and the next frame's is another one.
+  if turned and not held then pressed, released = true, true end
   return value, pressed, released
 end
 

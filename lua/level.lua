@@ -2,7 +2,7 @@
 -- there is native (src/script/api/level.rs).
 local core = ...
 
-local type, ipairs = type, ipairs
+local type, ipairs, pcall, error = type, ipairs, pcall, error
 local abs, huge = math.abs, math.huge
 local format = string.format
 local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
@@ -10,12 +10,15 @@ local istype = core.ffi.istype
 local check, set, get = core.kept.check, core.kept.set, core.kept.get
 local V3, Q, M = core.ctypes.Vector3, core.ctypes.Quaternion, core.ctypes.Matrix4x4
 
-local World, Level = core.module("World"), core.module("Level")
+local World, Level, Unit = core.module("World"), core.module("Level"), core.module("Unit")
 local Application, Vector3 = core.module("Application"), core.module("Vector3")
 local Matrix4x4 = core.module("Matrix4x4")
 
 -- The levels of each world that are still being spawned: { level =, units_per_frame = }, in order.
 local spawning = {}
+-- Levels whose units are spawned at once, innermost last, or false: what an error leaves of one
+-- ends with the frame, for nobody has its handle.
+local half = {}
 
 local OPTIONS = { scale = "number", object_sets = "table", units_per_frame = "number" }
 
@@ -46,15 +49,18 @@ end
 
 -- Spawns at most so many units of a level; whether it is whole then.
 local function spawn(level, most)
-  local world = Level.world(level)
-  for _ = 1, most do
-    local unit = core.level_next(level)
-    if not unit then break end
-    core.finish_unit(world, unit, core.level_unit_data(unit))
-    -- a component's `spawned` may have ended the level
-    if not Level.alive(level) then return true end
+  local world, units, overs = Level.world(level), {}, {}
+  local fine, unit = true, nil
+  for i = 1, most do
+    fine, unit = pcall(core.level_next, level)
+    if not fine or not unit then break end
+    units[i], overs[i] = unit, core.level_unit_data(unit)
   end
-  return Level.progress(level) == 1
+  core.finish_units(world, units, overs)
+  -- Those before one that cannot be spawned are whole.
+  if not fine then error(unit, 0) end
+  -- a component's `spawned` may have ended the level
+  return not Level.alive(level) or Level.progress(level) == 1
 end
 
 ---Makes a level of a `.level` file: its units, and the levels inside of it. With `units_per_frame`
@@ -88,7 +94,11 @@ function World.spawn_level(world, resource, position, rotation, options)
   end
   local level = core.spawn_level(world, resource, position, rotation, scale, options.object_sets)
   core.kept.begin(level, core.level_data(level))
-  if not spawn(level, options.units_per_frame and 0 or huge) then
+  local place = #half + 1
+  half[place] = { world = world, level = level }
+  local whole = spawn(level, options.units_per_frame and 0 or huge)
+  if place == #half then half[place] = nil else half[place] = false end
+  if not whole then
     local list = spawning[world] or {}
     spawning[world] = list
     list[#list + 1] = { level = level, units_per_frame = options.units_per_frame }
@@ -104,13 +114,30 @@ World.update = function(...)
   if list then
     local left = {}
     for _, one in ipairs(list) do
-      if Level.alive(one.level) and not spawn(one.level, one.units_per_frame) then
-        left[#left + 1] = one
+      -- One that is still begun had a unit that cannot be spawned: it stays as it is.
+      if Level.alive(one.level) and not one.begun then
+        one.begun = true
+        if not spawn(one.level, one.units_per_frame) then left[#left + 1] = one end
+        one.begun = nil
       end
     end
     spawning[(...)] = #left > 0 and left or nil
   end
   update(...)
+end
+
+local begin = core.begin_components
+
+function core.begin_components()
+  begin()
+  if #half == 0 then return end
+  local left = half
+  half = {}
+  for i = 1, #left do
+    if left[i] and Level.alive(left[i].level) then
+      World.destroy_level(left[i].world, left[i].level)
+    end
+  end
 end
 
 ---Whether every unit of a level and of those inside of it was spawned.
@@ -122,7 +149,10 @@ end
 
 local function end_units(world, level)
   for _, below in ipairs(core.nested_levels(level)) do end_units(world, below) end
-  for _, unit in ipairs(core.level_units(level)) do World.destroy_unit(world, unit) end
+  for _, unit in ipairs(core.level_units(level)) do
+    -- The end of one may have been that of others.
+    if Unit.alive(unit) and not core.is_ending(unit) then World.destroy_unit(world, unit) end
+  end
 end
 
 ---Ends a level with its units and the levels inside of it. A unit that was destroyed before is no

@@ -284,6 +284,32 @@ function Memory.report(before)
   return concat(lines, "\n")
 end
 
+local TOOL_ROWS = 200
+local tool_mark
+
+-- What scripts hold, for tools: what grew most since the mark first, or what is held most where
+-- there is none. With `mark` it is remembered.
+function core.tool_memory(mark)
+  local now, rows = Memory.snapshot(), {}
+  if mark then tool_mark = now end
+  local before = tool_mark and tool_mark.scripts or {}
+  for name, is in next, now.scripts do
+    local was = before[name]
+    rows[#rows + 1] = {
+      name = name, bytes = is.bytes, objects = is.objects,
+      more_bytes = is.bytes - (was and was.bytes or 0),
+      more_objects = is.objects - (was and was.objects or 0),
+    }
+  end
+  sort(rows, function(a, b)
+    if a.more_bytes ~= b.more_bytes then return a.more_bytes > b.more_bytes end
+    if a.bytes ~= b.bytes then return a.bytes > b.bytes end
+    return a.name < b.name
+  end)
+  for i = #rows, TOOL_ROWS + 1, -1 do rows[i] = nil end
+  return { held = rows, marked = tool_mark and tool_mark.frame }
+end
+
 local function log_text(text)
   for line in text:gmatch("[^\n]+") do
     core.log("info", line)
@@ -297,6 +323,29 @@ core.command("memory_tree", "memory_tree", "What the engine's owners hold, and w
         rep("  ", row.parents), row.name))
     end
     log_text(Memory.report())
+  end)
+
+core.command("memory_resources", "memory_resources [kind]",
+  "Which resources' data is kept in memory, by kind, or those of one.", function(wanted)
+    local sums, rows = {}, {}
+    for _, row in ipairs(core.loaded_resources()) do
+      local name = wanted and row.name or row.kind
+      if not wanted or row.kind == wanted then
+        sums[name] = sums[name] or { name = name, bytes = 0, count = 0 }
+        sums[name].bytes, sums[name].count = sums[name].bytes + row.bytes, sums[name].count + 1
+      end
+    end
+    for _, name in ipairs(core.names(sums)) do rows[#rows + 1] = sums[name] end
+    sort(rows, function(a, b)
+      if a.bytes ~= b.bytes then return a.bytes > b.bytes end
+      return a.name < b.name
+    end)
+    if #rows == 0 then
+      return wanted and "no resource of the kind '" .. sub(wanted, 1, 40) .. "' is kept"
+    end
+    for _, row in ipairs(rows) do
+      core.log("info", format("%12s %8d  %s", shown(row.bytes), row.count, row.name))
+    end
   end)
 
 local marked

@@ -178,6 +178,7 @@ local SKY = {
   { name = "exposure", at = 13, least = 0 },
   { name = "fog_density", at = 14, least = 0 },
   { name = "shown", at = 15 },
+  { name = "tone_mapping", at = 16 },
 }
 local SKY_KEYS = {}
 for _, option in ipairs(SKY) do SKY_KEYS[option.name] = true end
@@ -204,9 +205,11 @@ end
 ---Sets what is around a world: the light from above (`top`), from the side (`horizon`) and from
 ---below (`ground`), as colours or as vectors of linear light; `shown`, whether this is seen behind
 ---everything; `exposure`, what all light is multiplied with before it is shown (1); `fog_density`,
----how much of the light is lost with each metre (0), and `fog_color`. What is not given stays.
+---how much of the light is lost with each metre (0), and `fog_color`; `tone_mapping`, whether what
+---is nearly white or brighter is compressed, so that it can be told apart (true), or cut off, so
+---that pictures have the very colours that they were painted in. What is not given stays.
 ---@param world World a world
----@param options table top, horizon, ground, shown, exposure, fog_density, fog_color
+---@param options table top, horizon, ground, shown, exposure, fog_density, fog_color, tone_mapping
 function World.set_sky(world, options)
   no_reload("World.set_sky")
   if type(options) ~= "table" then bad_argument("World.set_sky", 2, "options", "table", options) end
@@ -227,7 +230,7 @@ end
 
 ---What is around a world, as `World.set_sky` takes it; colours are vectors of linear light.
 ---@param world World a world
----@return table options top, horizon, ground, shown, exposure, fog_density, fog_color
+---@return table options top, horizon, ground, shown, exposure, fog_density, fog_color, tone_mapping
 function World.sky(world)
   local numbers, sky = core.sky(world), {}
   for _, option in ipairs(SKY) do
@@ -275,5 +278,6 @@ end
 function core.inspect_components(unit)
   local lines = inspect(unit)
   inspect_seen(unit, lines)
+  for _, line in ipairs(core.inspect_flat(unit)) do lines[#lines + 1] = line end
   return lines
 end

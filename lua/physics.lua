@@ -15,8 +15,6 @@ local World, PhysicsWorld = core.module("World"), core.module("PhysicsWorld")
 local Raycast, Matrix4x4 = core.module("Raycast"), core.module("Matrix4x4")
 local Quaternion = core.module("Quaternion")
 
--- Native rows; frame.lua uses the name of the first for its own.
-local update_physics = core.update
 local raycast, overlap, sweep = core.raycast, core.overlap, core.sweep
 local contacts, triggers = core.contacts, core.triggers
 local broken_joints = core.broken_joints
@@ -472,9 +470,13 @@ function World.physics_world(world)
   return core.physics_world(world)
 end
 
--- Moves physics on, and answers what was queued before.
-function core.step_physics(world, delta)
-  if not update_physics(world, delta) or next(queued) == nil then return end
+-- Whether questions wait for an answer, in whatever world.
+function core.has_questions()
+  return next(queued) ~= nil
+end
+
+-- Answers what was asked of the physics of a world, which it has.
+function core.answer_questions(world)
   local physics_world = core.physics_world(world)
   local list = queued[physics_world]
   if not list then return end

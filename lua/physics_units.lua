@@ -15,7 +15,7 @@ local Mover = core.module("Mover")
 
 local create_joint, joint_of = core.create_joint, core.joint
 local num_actors, actor_at, find_actor = core.num_actors, core.actor, core.find_actor
-local create_actor, new_actor = core.create_actor, core.new_actor
+local create_actor = core.create_actor
 local mover_of, set_mover, mover_fits_at = core.mover, core.set_mover, core.mover_fits_at
 
 local JOINTS = { fixed = true, ball = true, hinge = true, slider = true, rope = true,
@@ -122,9 +122,9 @@ function Unit.create_actor(unit, actor, fields)
     if type(fields) ~= "table" then
       bad_argument("Unit.create_actor", 3, "fields", "table or nil", fields)
     end
-    return new_actor(unit, actor, plain(fields))
+    return create_actor(unit, actor, plain(fields))
   end
-  return create_actor(unit, actor)
+  return create_actor(unit, actor, nil)
 end
 
 ---Ends an actor of a unit. `Unit.create_actor` makes it again.

@@ -39,7 +39,6 @@ function core.math.random(m, n)
 end
 
 function core.math.randomseed(seed)
-  core.no_reload("math.randomseed")
   if type(seed) ~= "number" or seed ~= seed then
     bad_argument("math.randomseed", 1, "seed", "number", seed)
   end
@@ -314,6 +313,12 @@ else
   end
   modules = core.loaded
   core.modules, core.preload = modules, globals.package.preload
+  globals.package.loaders[#globals.package.loaders + 1] = function(name)
+    local stand_in = core.stand_ins[name]
+    return stand_in and function()
+      return stand_in
+    end
+  end
   -- Libraries are not reloaded.
   core.reloader.recording = false
 end

@@ -1,5 +1,5 @@
 -- Sprites: which frame of a sheet's animation is shown, by time alone. Drawing is `Gui`'s; sheets
--- are made by the data compiler.
+-- are made by the data compiler. Those of units are native (src/script/api/sprite.rs): handles.
 local core = ...
 
 local type, rawget, tostring = type, rawget, tostring
@@ -7,11 +7,16 @@ local huge, floor = math.huge, math.floor
 local format = string.format
 local raise, bad_argument, suggest = core.raise, core.bad_argument, core.suggest
 local sheet_data = core.sheet_data
+local unit_play, unit_speed = core.sprite_play, core.sprite_set_speed
+local unit_frame, unit_finished = core.sprite_frame, core.sprite_finished
 
 ---@module Sprite
 ---Animations from sheets (`.sheet`, `.aseprite`). A sprite is a table of plain data that tells
 ---which frame is shown; it can be saved, copied and compared. It draws nothing: give the name of
 ---its frame to `Gui.bitmap`. The same steps of time always give the same frames.
+---
+---Sprites that are components of units are handles: `Unit.sprite` finds them, `World.update` plays
+---them, and the world shows them.
 ---@example
 ---   if Application.can_get("sheet", "sheets/hero") then
 ---     local hero = Sprite.new("sheets/hero", "run")
@@ -140,18 +145,22 @@ function Sprite.new(sheet, tag)
 end
 
 ---Moves a sprite on in time.
----@param sprite table what Sprite.new gave
+---@param sprite table what Sprite.new gave; those of units are moved on by World.update
 ---@param delta number seconds, zero or more
 function Sprite.update(sprite, delta)
+  if type(sprite) == "number" then
+    raise("Sprite.update: argument #1 'sprite' is that of a unit, which World.update moves on")
+  end
   check("Sprite.update", sprite)
   check_number("Sprite.update", 2, "delta", delta, 0)
   sprite.time = sprite.time + delta * sprite.speed
 end
 
 ---Plays another tag. The one that is playing goes on, unless it is over.
----@param sprite table what Sprite.new gave
+---@param sprite Sprite|table a sprite of a unit, or what Sprite.new gave
 ---@param tag? string the name of a tag; all frames, over and over, without one
 function Sprite.play(sprite, tag)
+  if type(sprite) == "number" then return unit_play(sprite, tag) end
   check("Sprite.play", sprite)
   local wanted = sequence("Sprite.play", sprite.sheet, tag)
   if tag ~= sprite.tag or sprite.time >= wanted.seconds * wanted.turns then
@@ -160,11 +169,12 @@ function Sprite.play(sprite, tag)
 end
 
 ---Plays faster or slower.
----@param sprite table what Sprite.new gave
+---@param sprite Sprite|table a sprite of a unit, or what Sprite.new gave
 ---@param speed number 1 as the artist wanted, 2 twice as fast, 0 to stand still
 function Sprite.set_speed(sprite, speed)
-  check("Sprite.set_speed", sprite)
+  if type(sprite) ~= "number" then check("Sprite.set_speed", sprite) end
   check_number("Sprite.set_speed", 2, "speed", speed, 0)
+  if type(sprite) == "number" then return unit_speed(sprite, speed) end
   sprite.speed = speed
 end
 
@@ -182,9 +192,10 @@ local function index_of(playing, time)
 end
 
 ---The frame that is shown now, as the name of a texture.
----@param sprite table what Sprite.new gave
+---@param sprite Sprite|table a sprite of a unit, or what Sprite.new gave
 ---@return string the name, for `Gui.bitmap` and its like
 function Sprite.frame(sprite)
+  if type(sprite) == "number" then return unit_frame(sprite) end
   check("Sprite.frame", sprite)
   local playing = sequence("Sprite.frame", sprite.sheet, sprite.tag)
   local index = index_of(playing, sprite.time)
@@ -192,9 +203,10 @@ function Sprite.frame(sprite)
 end
 
 ---Whether a tag that is played a number of times is over. The last frame stays.
----@param sprite table what Sprite.new gave
+---@param sprite Sprite|table a sprite of a unit, or what Sprite.new gave
 ---@return boolean whether nothing moves any more
 function Sprite.finished(sprite)
+  if type(sprite) == "number" then return unit_finished(sprite) end
   check("Sprite.finished", sprite)
   local playing = sequence("Sprite.finished", sprite.sheet, sprite.tag)
   return sprite.time >= playing.seconds * playing.turns

@@ -44,6 +44,9 @@ ffi.metatype(struct, {
   end,
 })
 
+-- Reports and messages call one by its name.
+core.ctypes.Counter = ffi.typeof("$ &", struct)
+
 -- Indexing gives references, which lead to one counter and to nothing beside it.
 local counters = {}
 

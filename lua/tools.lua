@@ -3,7 +3,7 @@
 local core = ...
 
 local type, tostring, pcall, select, next = type, tostring, pcall, select, next
-local rawget, getmetatable, error = rawget, core.debug.getmetatable, error
+local rawget, getmetatable = rawget, core.debug.getmetatable
 local sub, format, rep, match = string.sub, string.format, string.rep, string.match
 local concat, sort = table.concat, table.sort
 local globals = core.globals
@@ -74,7 +74,8 @@ local function shown(value, depth, seen)
   return "{\n" .. concat(lines, ",\n") .. "\n" .. sub(indent, 3) .. "}"
 end
 
-local function in_words(value)
+-- For people, as text that is UTF-8 and not too long.
+function core.in_words(value)
   local text = shown(value, DEPTH_MAX, {})
   if #text > TEXT_BYTES_MAX then
     -- Not in the middle of a letter.
@@ -88,22 +89,31 @@ local function in_words(value)
 end
 
 -- Runs a text, as an expression where it is one. Gives its values in words, or, where `as_data` is
--- set, its first value itself. What fails is raised.
+-- set, its first value itself. What fails is raised; what is no Lua is the `problem`.
 function core.tool_eval(text, as_data)
   -- What a command of the console says is in the log.
-  if not as_data and core.try_command(text) then return { values = {} } end
-  local chunk = core.load("return " .. text, "=eval")
-  if not chunk then
-    local problem
-    chunk, problem = core.load(text, "=eval")
-    if not chunk then error(problem, 0) end
+  if not as_data then
+    local is_command, problem = core.try_command(text)
+    if is_command then return { values = {}, problem = problem } end
   end
   local function answer(...)
     if as_data then return { data = (...) } end
     local words = {}
-    for i = 1, select("#", ...) do words[i] = in_words((select(i, ...))) end
+    for i = 1, select("#", ...) do words[i] = core.in_words((select(i, ...))) end
     return { values = words }
   end
+  -- As an argument: a call at the end of a function would leave no line for its error. On the same
+  -- line, which errors name then, unless the text ends in a comment.
+  local chunk = core.load("return (...)(" .. text .. ")", "=eval", "t", core.line_env)
+    or core.load("return (...)(" .. text .. "\n)", "=eval", "t", core.line_env)
+  if chunk then
+    -- Reports show what was written.
+    core.note_loaded("eval", text)
+    return chunk(answer)
+  end
+  local problem
+  chunk, problem = core.load(text, "=eval", "t", core.line_env)
+  if not chunk then return { problem = problem } end
   return answer(chunk())
 end
 
@@ -146,12 +156,16 @@ function core.tool_complete(text)
   local found, value = {}, globals
   if before then
     for name in before:gmatch("[%w_]+") do
-      value = field(value, name)
+      local own = field(value, name)
+      -- As in a line: a local where there is no such global.
+      if own == nil and value == globals then own = core.line_local(name) end
+      value = own
     end
     gather(value, start, found)
   else
     start = path
     gather(globals, start, found)
+    core.line_locals(start, found)
     for i = 1, #KEYWORDS do
       if start ~= "" and sub(KEYWORDS[i], 1, #start) == start then found[KEYWORDS[i]] = true end
     end

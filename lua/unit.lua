@@ -70,7 +70,7 @@ function World.spawn_unit(world, resource, position, rotation)
   no_reload("World.spawn_unit")
   local at, turned, sized = placed("World.spawn_unit", position, rotation)
   local unit = core.spawn_unit(world, resource, at, turned, sized)
-  core.finish_unit(world, unit)
+  core.finish_units(world, { unit }, {})
   return unit
 end
 
@@ -85,16 +85,20 @@ local function merge(into, over)
   end
 end
 
--- The part of a spawn that is in Lua: the unit's data, with what `over` says on top, and its
--- components that are scripts.
-function core.finish_unit(world, unit, over)
-  local made_of = resource_of(Unit.debug_name(unit))
-  if next(made_of.data) ~= nil then data[unit] = copy(made_of.data) end
-  if over and next(over) ~= nil then
-    data[unit] = data[unit] or {}
-    merge(data[unit], over)
+-- The part of a spawn that is in Lua: the units' data, with what `overs` says of each on top, and
+-- their components that are scripts, each of which hears of all at once.
+function core.finish_units(world, units, overs)
+  local parts = {}
+  for i, unit in ipairs(units) do
+    local made_of, over = resource_of(Unit.debug_name(unit)), overs[i]
+    if next(made_of.data) ~= nil then data[unit] = copy(made_of.data) end
+    if over and next(over) ~= nil then
+      data[unit] = data[unit] or {}
+      merge(data[unit], over)
+    end
+    parts[i] = made_of.parts
   end
-  core.components_spawned(world, unit, made_of.parts)
+  core.components_spawned(world, units, parts)
 end
 
 -- Ends a unit at once.
@@ -106,6 +110,13 @@ local function destroy(world, unit)
 end
 
 core.destroy_now = destroy
+
+-- Ends a unit whose components failed to hear of it.
+function core.end_dead(world, unit)
+  core.forget_parts(world, unit)
+  data[unit] = nil
+  core.end_unit(unit)
+end
 
 ---Ends a unit. What hangs on it stays where it is. While components are updated, units end when
 ---the update of the running component has ended.
@@ -157,7 +168,7 @@ local function check_keys(name, count, ...)
   for i = 1, count do
     local key = select(i, ...)
     local kind = type(key)
-    if kind ~= "string" and kind ~= "number" then
+    if kind ~= "string" and kind ~= "number" or key ~= key then
       bad_argument(name, i + 1, "key", "string or number", key)
     end
   end
@@ -218,19 +229,32 @@ function Unit.set_data(unit, ...)
   tree[(select(count, ...))] = (select(count + 1, ...))
 end
 
-local function shown(value, depth)
+-- `within`: the tables that the value is in, for one can be in itself.
+local function shown(value, depth, within)
   if type(value) ~= "table" then
     return type(value) == "string" and format("%q", value) or tostring(value)
   end
+  if within[value] then return " = the table that it is in" end
+  within[value] = true
   local keys, lines = {}, {}
   for key in next, value do keys[#keys + 1] = key end
   sort(keys, function(a, b) return tostring(a) < tostring(b) end)
   for i, key in ipairs(keys) do
     local item = value[key]
     lines[i] = format("\n%s%s%s%s", ("  "):rep(depth), tostring(key),
-      type(item) == "table" and "" or " = ", shown(item, depth + 1))
+      type(item) == "table" and "" or " = ", shown(item, depth + 1, within))
   end
+  within[value] = nil
   return concat(lines)
+end
+
+-- How a node is turned and sized, where it is.
+local function turned_and_sized(unit, node)
+  local rotation, scale = Unit.local_rotation(unit, node), Unit.local_scale(unit, node)
+  local words = ""
+  if rotation ~= Q(0, 0, 0, 1) then words = " turned " .. tostring(rotation) end
+  if scale ~= V3(1, 1, 1) then words = words .. " scale " .. tostring(scale) end
+  return words
 end
 
 ---Everything that a unit is, in words: its nodes with their poses, its components with their
@@ -242,12 +266,12 @@ function Unit.inspect(unit)
   local lines = { format("unit %q (%s)", Unit.debug_name(unit), tostring(unit)), "nodes" }
   for node = 1, Unit.num_nodes(unit) do
     local position, parent = Unit.world_position(unit, node), Unit.scene_graph_parent(unit, node)
-    lines[#lines + 1] = format("  %d %q%s local %s world %s", node, Unit.node_name(unit, node),
+    lines[#lines + 1] = format("  %d %q%s local %s world %s%s", node, Unit.node_name(unit, node),
       parent and " on " .. parent or "", tostring(Unit.local_position(unit, node)),
-      tostring(position))
+      tostring(position), turned_and_sized(unit, node))
   end
   for _, line in ipairs(core.inspect_components(unit)) do lines[#lines + 1] = line end
-  if data[unit] then lines[#lines + 1] = "data" .. shown(data[unit], 1) end
+  if data[unit] then lines[#lines + 1] = "data" .. shown(data[unit], 1, {}) end
   return concat(lines, "\n")
 end
 
@@ -257,7 +281,15 @@ local release_native = Application.release_world
 Application.release_world = function(...)
   local world = ...
   if type(world) == "number" and World.alive(world) then
-    for _, unit in ipairs(core.units(world)) do destroy(world, unit) end
+    local updating = core.updating_in_world(world)
+    if updating then
+      raise("Application.release_world: the component '" .. updating
+        .. "' of the world is being updated: release it in update(dt)")
+    end
+    for _, unit in ipairs(core.units(world)) do
+      -- The end of one may have been that of others.
+      if Unit.alive(unit) then destroy(world, unit) end
+    end
     core.forget_components(world)
   end
   release_native(...)

@@ -14,7 +14,8 @@ game=$1
 out=$2
 engine=${3:-$(dirname "$0")/../target/release/engine}
 if [[ ! -x $engine ]]; then
-  echo "there is no engine at $engine: run \`cargo build --release\`, or name one" >&2
+  echo "there is no engine at $engine: run \`cargo build --release\`, or name one:" >&2
+  echo "  $0 $game $out ENGINE" >&2
   exit 1
 fi
 

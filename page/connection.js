@@ -61,6 +61,13 @@ export class Connection {
   }
 
   tell(type, message) {
-    for (const listener of this.listeners.get(type) ?? []) listener(message);
+    for (const listener of this.listeners.get(type) ?? []) {
+      // What a game sends may have a type that means something else here.
+      try {
+        listener(message);
+      } catch (error) {
+        console.warn(type, error);
+      }
+    }
   }
 }

@@ -26,7 +26,7 @@ export function openConsole(panel, connection) {
     autocomplete: "off",
     "aria-label": "Lua that runs in the game",
     "aria-controls": "words",
-    placeholder: "Lua",
+    placeholder: "a line of Lua that runs in the game, or a command: help",
   });
   const words = make("ul", { id: "words", class: "words", role: "listbox", hidden: true });
   panel.append(
@@ -70,7 +70,9 @@ export function openConsole(panel, connection) {
     again();
   });
 
-  connection.on("message", (message) => add(message.level, message.message));
+  connection.on("message", ({ level, system, message }) =>
+    add(level ?? "info", system ? `${system}: ${message}` : String(message)),
+  );
   connection.on("dropped", (message) =>
     add("warning", `${message.count} messages came faster than they were read`),
   );
@@ -78,6 +80,7 @@ export function openConsole(panel, connection) {
     kept.length = 0;
     again();
     connection.ask("subscribe", { stream: "log" });
+    connection.ask("subscribe", { stream: "game" });
   });
 
   const history = JSON.parse(sessionStorage.getItem("history") ?? "[]");
@@ -103,7 +106,8 @@ export function openConsole(panel, connection) {
     try {
       const answer = await connection.ask("eval", { text });
       for (const value of answer.values) add("answer", value);
-      if (answer.values.length === 0) add("dim", "done");
+      // What was logged meanwhile comes by the log's stream.
+      if (answer.values.length === 0 && answer.logged.length === 0) add("dim", "done");
     } catch (error) {
       add("error", error.report ?? error.message);
     }

@@ -17,13 +17,15 @@ export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+
 // A number for people: few digits, no more than it needs.
 export function short(value) {
   if (value == null || Number.isNaN(value)) return "–";
   const size = Math.abs(value);
   if (size >= 1e15 || (size > 0 && size < 1e-4)) return value.toExponential(2);
-  if (Number.isInteger(value)) return value.toLocaleString("en-US");
-  if (size >= 1000) return Math.round(value).toLocaleString("en-US");
+  if (size < 1000 && Number.isInteger(value)) return String(value);
+  if (size >= 1000) return WHOLE.format(value);
   return String(Number(value.toPrecision(size >= 100 ? 4 : 3)));
 }
 
@@ -63,15 +65,17 @@ export function walkable(list, selector, choose) {
 
 // Calls `draw` at most 30 times a second, and only after `ask` was called.
 export function drawn(draw) {
+  const every = 1000 / 30;
   let asked = false;
-  let last = 0;
+  let due = 0;
   const turn = (now) => {
     // Displays differ: every second picture of most of them.
-    if (now - last < 25) {
+    if (now < due - 4) {
       requestAnimationFrame(turn);
       return;
     }
-    last = now;
+    // One that came late is made up for by the next.
+    due = Math.max(due + every, now - every);
     asked = false;
     draw(now);
   };

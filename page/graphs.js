@@ -43,11 +43,22 @@ class Series {
   }
 }
 
+// The range of values: from 0, or below, to the greatest; where a few stand out far above all
+// others, as the first frames of a game do, it is theirs that are cut off.
+function range(low, high, all) {
+  const least = Math.min(0, low ?? 0);
+  if (high == null || !(high > least)) return [least, least + 1];
+  const sorted = all.flat().filter((value) => value != null).sort((a, b) => a - b);
+  const usual = sorted[Math.floor(sorted.length * 0.97)] ?? high;
+  const most = high > usual * 4 && usual > 0 ? usual * 1.6 : high * 1.05;
+  return [least, most];
+}
+
 // Numbers beside a curve, which has little room for them: 2.98M.
 const COMPACT = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 3 });
 const FONT = "11px ui-monospace, monospace";
 
-function plot(target, names, height) {
+function plot(target, names, height, fromZero) {
   const axis = {
     stroke: "#8c96a6",
     font: FONT,
@@ -61,7 +72,10 @@ function plot(target, names, height) {
       pxAlign: 0,
       cursor: { y: false, points: { size: 5 } },
       legend: { show: false },
-      scales: { x: { time: false } },
+      scales: {
+        x: { time: false },
+        ...(fromZero && { y: { range: (u, low, high) => range(low, high, u.data.slice(1)) } }),
+      },
       axes: [
         { ...axis, size: 22 },
         { ...axis, size: 46, values: (_, values) => values.map((value) => COMPACT.format(value)) },
@@ -81,18 +95,24 @@ function plot(target, names, height) {
   );
 }
 
+// How often the newest value is written, in milliseconds.
+const SAID = 150;
+
 // A graph with its name and newest value.
 export class Graph {
   constructor(title, names, options = {}) {
     this.series = new Series(names.length);
     this.names = names;
     this.height = options.height ?? 120;
+    this.fromZero = options.fromZero ?? false;
     this.value = make("b", {}, "");
+    this.said = -Infinity;
     this.body = make("div", {});
     this.element = make(
       "div",
-      { class: "graph" },
-      make("h2", { title }, make("span", {}, title), this.value),
+      // Its head is the rest of it: what is drawn never moves what stands around it.
+      { class: "graph", style: `height: ${this.height + 28}px` },
+      make("h2", { title }, ...this.title(title, names), this.value),
       this.body,
     );
     if (options.close) {
@@ -104,6 +124,13 @@ export class Graph {
         ),
       );
     }
+  }
+
+  // Several curves are told apart by the colours of their names.
+  title(title, names) {
+    if (names.length === 1) return [make("span", {}, title)];
+    const name = (word, at) => make("span", { style: `color: ${COLORS[at]}` }, word);
+    return [make("span", {}, title), ...names.map(name)];
   }
 
   add(newest, columns) {
@@ -126,7 +153,7 @@ export class Graph {
   draw() {
     if (this.seen === false) return;
     if (!this.plot) {
-      this.plot = plot(this.body, this.names, this.height);
+      this.plot = plot(this.body, this.names, this.height, this.fromZero);
       // To ask for the width at every drawing would cost a layout each time.
       this.sized = new ResizeObserver(() => {
         const width = this.body.clientWidth;
@@ -135,6 +162,10 @@ export class Graph {
       this.sized.observe(this.body);
     }
     this.plot.setData([this.series.frames, ...this.series.values]);
+    // Nobody reads thirty numbers a second, and each costs a layout.
+    const now = performance.now();
+    if (now < this.said + SAID) return;
+    this.said = now;
     const newest = this.series.values.map((values) => short(values.at(-1)));
     say(this.value, newest.join(" / "));
   }
@@ -160,9 +191,9 @@ function following(connection, subscribe) {
 }
 
 export function openSteps(panel, connection) {
-  const steps = new Graph("measured / step, milliseconds", ["measured", "step"], { height: 220 });
-  const rate = new Graph("frames a second", ["frames a second"], { height: 160 });
-  const debt = new Graph("debt, milliseconds", ["debt"], { height: 120 });
+  const steps = new Graph("milliseconds", ["measured", "step"], { height: 220, fromZero: true });
+  const rate = new Graph("frames a second", ["frames a second"], { height: 160, fromZero: true });
+  const debt = new Graph("debt, milliseconds", ["debt"], { height: 120, fromZero: true });
   const all = [steps, rate, debt];
   const grid = make(
     "div",
@@ -181,7 +212,7 @@ export function openSteps(panel, connection) {
   connection.on("time_step", (message) => {
     const thousands = (values) => values.map((value) => value * 1000);
     steps.add(message.frame, [thousands(message.measured), thousands(message.delta)]);
-    rate.add(message.frame, [message.measured.map((value) => (value > 0 ? 1 / value : null))]);
+    rate.add(message.frame, [message.measured.map((value) => (value > 1e-4 ? 1 / value : null))]);
     debt.add(message.frame, [thousands(message.debt)]);
     ask();
   });
@@ -211,6 +242,7 @@ export function openCounters(panel, connection) {
     "aria-label": "Filter of counters",
   });
   const none = make("button", {}, "Close all graphs");
+  const zeros = make("input", { type: "checkbox" });
   const rate = make("span", { class: "note", style: "padding: 0" });
   const graphs = make("div", { class: "graphs" });
   const body = make("tbody", {});
@@ -225,12 +257,20 @@ export function openCounters(panel, connection) {
     body,
   );
   panel.append(
-    make("div", { class: "bar" }, filter, rate, none),
+    make(
+      "div",
+      { class: "bar" },
+      filter,
+      make("label", { title: "Also counters that were zero all the time" }, zeros, "zeros"),
+      rate,
+      none,
+    ),
     make("div", { class: "half" }, graphs),
     make("div", { class: "scroll" }, table),
   );
 
   const open = new Map();
+  const nonzero = new Set();
   const rows = new Map();
   let entered = false;
   let times = [];
@@ -240,16 +280,17 @@ export function openCounters(panel, connection) {
     times = times.filter((time) => now - time < 2000);
     times.push(now);
     panel.dataset.updates = (times.length / 2).toFixed(1);
+  });
+  const tell = () =>
     say(
       rate,
       open.size
-        ? `${open.size} graphs, ${panel.dataset.updates} updates a second`
+        ? `${open.size} graphs, ${panel.dataset.updates ?? 0} updates a second`
         : "Enter, or a click, on a counter draws it",
     );
-  });
   const subscribe = () =>
     open.size
-      ? connection.ask("subscribe", { stream: "counters", names: [...open.keys()], every: 1 / 40 })
+      ? connection.ask("subscribe", { stream: "counters", names: [...open.keys()], every: 0.012 })
       : connection.ask("unsubscribe", { stream: "counters" });
   const follow = following(connection, subscribe);
   const keep = () => {
@@ -293,11 +334,14 @@ export function openCounters(panel, connection) {
   const list = async () => {
     if (!entered || asking) return;
     asking = true;
+    tell();
     try {
       const answer = await connection.ask("counters", filter.value ? { text: filter.value } : {});
       const seen = new Set();
       let before = null;
       for (const { name, value } of answer.counters) {
+        if (value !== 0) nonzero.add(name);
+        else if (!zeros.checked && !filter.value && !nonzero.has(name) && !open.has(name)) continue;
         seen.add(name);
         let known = rows.get(name);
         if (!known) {
@@ -331,6 +375,7 @@ export function openCounters(panel, connection) {
     }
   };
   filter.addEventListener("input", list);
+  zeros.addEventListener("change", list);
   setInterval(list, 400);
   for (const name of JSON.parse(sessionStorage.getItem("counters") ?? "[]")) begin(name);
   return {

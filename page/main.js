@@ -176,6 +176,10 @@ connection.on("open", async () => {
 });
 connection.on("closed", ({ reason }) => {
   state(reason || "the game has ended", "ended");
+  if (document.body.dataset.ready === "true") {
+    const message = "The game has ended. Its next run prints an address of its own.";
+    connection.tell("message", { level: "dim", message });
+  }
   document.body.dataset.ready = "false";
 });
 setInterval(refresh, 500);

@@ -1,20 +1,27 @@
-// Who holds how much memory, and what grew since a moment of one's choice.
+// Who holds how much memory, scripts' variables by their names, and what grew since a moment of
+// one's choice.
 
 import { bytes, make, say } from "./dom.js";
 import { Graph } from "./graphs.js";
 
+const HELD_SHOWN = 100;
+// No owner of the engine's is called so.
+const SCRIPTS = "scripts: ";
+
 export function openMemory(panel, connection) {
-  const mark = make("button", { title: "Shows what grew since now" }, "Mark");
+  const mark = make("button", { title: "Remembers what is held now, to see what grew" }, "Mark");
+  // The game waits for the walk: it is made when somebody asks for it.
+  const walk = make("button", { title: "Names what scripts hold now" }, "Look into scripts");
   const grown = make("input", { type: "checkbox" });
   const figures = make("span", {
     class: "grow",
     style: "font: 12px var(--mono); color: var(--dim)",
   });
-  const graph = new Graph("MiB in all / of scripts", ["in all", "scripts"], { height: 120 });
+  const graph = new Graph("MiB", ["in all", "scripts"], { height: 120, fromZero: true });
   const body = make("tbody", {});
   const heads = ["owner", "", "bytes", "blocks", "since the mark", "blocks since"];
   panel.append(
-    make("div", { class: "bar" }, mark, make("label", {}, grown, "only what grew"), figures),
+    make("div", { class: "bar" }, mark, walk, make("label", {}, grown, "only what grew"), figures),
     make("div", { class: "graphs", style: "grid-template-columns: 1fr" }, graph.element),
     make(
       "div",
@@ -40,30 +47,54 @@ export function openMemory(panel, connection) {
   let marked = new Map();
   let newest = [];
   let told = 0;
+  const began = performance.now();
+  let held = [];
+  let since = null;
   const rows = new Map();
 
+  // What scripts hold, as rows below theirs.
+  const below = () =>
+    held.slice(0, HELD_SHOWN).map((one) => ({
+      name: one.name,
+      path: `${SCRIPTS}${one.name}`,
+      parents: 1,
+      bytes: one.bytes,
+      blocks: one.objects,
+      more: since == null ? null : one.more_bytes,
+      moreBlocks: since == null ? null : one.more_objects,
+    }));
+
   const draw = (answer) => {
-    newest = [...answer.rows];
-    newest.push({
+    if (answer.held) {
+      held = answer.held;
+      since = answer.marked ?? null;
+    }
+    const scripts = {
       name: "scripts (Lua)",
-      path: "\uffff",
+      path: SCRIPTS,
       parents: 0,
       bytes: answer.scripts,
       blocks: null,
-    });
+    };
+    newest = [scripts, ...below(), ...answer.rows];
     const whole = Math.max(1, ...newest.map((row) => row.bytes));
     const sum = newest
       .filter((row) => row.parents === 0)
       .reduce((total, row) => total + row.bytes, 0);
-    const most = `${bytes(sum)} in all, scripts at most ${bytes(answer.scripts_most)}`;
-    say(figures, answer.counts ? most : `${most}; this run does not count what Rust holds`);
-    told += 1;
-    graph.add(told, [[sum / (1 << 20)], [answer.scripts / (1 << 20)]]);
+    const most = `${bytes(sum)}, scripts at most ${bytes(answer.scripts_most)}`;
+    const frames = since == null ? "" : `, mark: frame ${since}`;
+    const counted = answer.counts ? most : `${most}; this run does not count what Rust holds`;
+    say(figures, counted + frames);
+    say(walk, since == null ? "Look into scripts" : "What grew in scripts?");
+    // By the seconds that somebody looks.
+    told = Math.max(told + 1, Math.round((performance.now() - began) / 500));
+    graph.add(told / 2, [[sum / (1 << 20)], [answer.scripts / (1 << 20)]]);
     graph.draw();
     const seen = new Set();
+    let last = null;
     for (const row of newest) {
       const before = marked.get(row.path);
-      const more = before ? row.bytes - before.bytes : row.bytes;
+      const more = row.more ?? row.bytes - (before?.bytes ?? 0);
       if (grown.checked && more <= 0) continue;
       seen.add(row.path);
       let known = rows.get(row.path);
@@ -86,11 +117,15 @@ export function openMemory(panel, connection) {
         known = { line, bar, cells };
         rows.set(row.path, known);
       }
-      body.append(known.line);
+      // Only what stands elsewhere is moved.
+      const next = last ? last.nextElementSibling : body.firstElementChild;
+      if (next !== known.line) body.insertBefore(known.line, next);
+      last = known.line;
       known.bar.style.width = `${(Math.max(0, row.bytes) / whole) * 100}%`;
       const sign = (value, words) =>
         !marked.size || value === 0 ? "" : `${value > 0 ? "+" : "−"}${words(Math.abs(value))}`;
-      const blocks = row.blocks == null ? 0 : row.blocks - (before?.blocks ?? 0);
+      const blocks =
+        row.moreBlocks ?? (row.blocks == null ? 0 : row.blocks - (before?.blocks ?? 0));
       [
         bytes(row.bytes),
         row.blocks == null ? "" : String(row.blocks),
@@ -103,23 +138,29 @@ export function openMemory(panel, connection) {
   };
 
   let asking = false;
-  const look = async () => {
+  const look = async (fields) => {
     if (!entered || asking) return;
     asking = true;
     try {
-      draw(await connection.ask("memory"));
-    } catch {
-      // The connection tells when it ends.
+      const answer = await connection.ask("memory", fields ?? {});
+      if (fields?.mark) {
+        marked = new Map(answer.rows.map((row) => [row.path, row]));
+        marked.set(SCRIPTS, { bytes: answer.scripts });
+      }
+      draw(answer);
+    } catch (error) {
+      // Where the connection has ended, it tells; a walk may take too long.
+      if (fields) connection.tell("message", { level: "error", message: error.message });
     } finally {
       asking = false;
     }
   };
-  mark.addEventListener("click", () => {
-    marked = new Map(newest.map((row) => [row.path, row]));
-    look();
-  });
-  grown.addEventListener("change", look);
-  setInterval(look, 500);
+  // A look may be under way: what was clicked is not forgotten.
+  const surely = (fields) => (asking ? setTimeout(() => surely(fields), 50) : look(fields));
+  mark.addEventListener("click", () => surely({ mark: true }));
+  walk.addEventListener("click", () => surely({ walk: true }));
+  grown.addEventListener("change", () => look());
+  setInterval(() => look(), 500);
   return {
     enter() {
       entered = true;

@@ -1,23 +1,9 @@
-// What is seen in the game, as often as the browser takes it, and keys for it from here.
+// What is seen in the game, as often as the browser takes it, and the game's keys and mouse from
+// here.
 
 import { make } from "./dom.js";
 
-// Keys whose names differ from the standard's.
-const KEYS = {
-  " ": "space",
-  ArrowUp: "up",
-  ArrowDown: "down",
-  ArrowLeft: "left",
-  ArrowRight: "right",
-  Enter: "enter",
-  Backspace: "backspace",
-  Delete: "delete",
-  Home: "home",
-  End: "end",
-  Shift: "left shift",
-  Control: "left ctrl",
-  Tab: "tab",
-};
+const BUTTONS = ["left", "middle", "right"];
 
 export function openPicture(panel, connection) {
   const live = make("input", { type: "checkbox", checked: true });
@@ -33,9 +19,11 @@ export function openPicture(panel, connection) {
       make("label", {}, live, "live"),
       make(
         "label",
-        { title: "Keys go to the game while the picture has the focus; Escape leaves it" },
+        {
+          title: "Keys and mouse go to the game while the picture has the focus; Escape leaves it",
+        },
         control,
-        "keys to the game",
+        "play here",
       ),
       figures,
       save,
@@ -54,12 +42,15 @@ export function openPicture(panel, connection) {
     connection.ask(...message).catch(() => {});
   };
   live.addEventListener("change", follow);
+  // A connection that was lost is another one when it is there again, and follows nothing yet.
+  connection.on("open", follow);
   let resizing = 0;
   new ResizeObserver(() => {
     clearTimeout(resizing);
     resizing = setTimeout(follow, 300);
   }).observe(canvas);
 
+  const context = canvas.getContext("2d", { alpha: false });
   let busy = false;
   connection.on("picture", async (message) => {
     // One at a time: a slow browser shows fewer of them.
@@ -70,7 +61,7 @@ export function openPicture(panel, connection) {
       if (canvas.width !== bitmap.width || canvas.height !== bitmap.height) {
         [canvas.width, canvas.height] = [bitmap.width, bitmap.height];
       }
-      canvas.getContext("2d").drawImage(bitmap, 0, 0);
+      context.drawImage(bitmap, 0, 0);
       canvas.dataset.frame = message.frame;
       bitmap.close();
     } finally {
@@ -91,25 +82,72 @@ export function openPicture(panel, connection) {
     }
   });
 
-  const press = (event, value) => {
+  // What is held down in the game: whatever takes the keyboard away lets go of it.
+  const held = new Map();
+  const send = (fields) => connection.ask("input", fields).catch(() => {});
+  const hold = (device, button) => {
+    held.set(`${device} ${button}`, { device, button });
+    send({ device, button, value: 1 });
+  };
+  const release = (device, button) => {
+    if (held.delete(`${device} ${button}`)) send({ device, button, value: 0 });
+  };
+  const releaseAll = () => {
+    for (const { device, button } of [...held.values()]) release(device, button);
+  };
+  canvas.addEventListener("keydown", (event) => {
     if (!control.checked || event.altKey || event.metaKey) return;
     if (event.key === "Escape") {
       control.checked = false;
+      releaseAll();
       return;
     }
-    if (event.repeat) return event.preventDefault();
-    const button = KEYS[event.key] ?? event.key.toLowerCase();
     event.preventDefault();
-    connection.ask("input", { device: "keyboard", button, value }).catch(() => {});
-    if (value === 1 && event.key.length === 1) {
-      connection.ask("input", { device: "keyboard", text: event.key }).catch(() => {});
-    }
+    // By its place on the keyboard, as the game's own window has it.
+    if (!event.repeat && event.code) hold("keyboard", event.code);
+    if (event.key.length === 1 && !event.ctrlKey) send({ device: "keyboard", text: event.key });
+  });
+  canvas.addEventListener("keyup", (event) => release("keyboard", event.code));
+  canvas.addEventListener("blur", releaseAll);
+  control.addEventListener("change", () => {
+    if (control.checked) canvas.focus();
+    else releaseAll();
+  });
+
+  // Where the mouse is in the game: logical pixels from the lower left corner. The picture stands in
+  // the middle of the canvas, as large as it fits.
+  let size = [0, 0];
+  const place = (event) => {
+    const { width, height } = canvas.getBoundingClientRect();
+    const scale = Math.min(width / canvas.width, height / canvas.height);
+    const [shown, tall] = [canvas.width * scale, canvas.height * scale];
+    const x = (event.offsetX - (width - shown) / 2) / shown;
+    const y = (event.offsetY - (height - tall) / 2) / tall;
+    return [x * size[0], (1 - y) * size[1]];
   };
-  canvas.addEventListener("keydown", (event) => press(event, 1));
-  canvas.addEventListener("keyup", (event) => press(event, 0));
+  canvas.addEventListener("pointermove", (event) => {
+    if (!control.checked) return;
+    send({ device: "mouse", axis: "cursor", to: place(event) });
+    send({ device: "mouse", axis: "mouse", by: [event.movementX, -event.movementY] });
+  });
+  canvas.addEventListener("pointerdown", (event) => {
+    if (!control.checked || !BUTTONS[event.button]) return;
+    canvas.setPointerCapture(event.pointerId);
+    send({ device: "mouse", axis: "cursor", to: place(event) });
+    hold("mouse", BUTTONS[event.button]);
+  });
+  canvas.addEventListener("pointerup", (event) => release("mouse", BUTTONS[event.button]));
+  canvas.addEventListener("pointercancel", releaseAll);
+  canvas.addEventListener("contextmenu", (event) => control.checked && event.preventDefault());
+  canvas.addEventListener("wheel", (event) => {
+    if (!control.checked) return;
+    event.preventDefault();
+    send({ device: "mouse", axis: "wheel", by: [0, -Math.sign(event.deltaY)] });
+  });
 
   return {
     status(status) {
+      size = status.size.map((pixels) => pixels / status.scale);
       const change = status.draws !== draws;
       draws = status.draws;
       canvas.hidden = save.disabled = !draws;

@@ -1,6 +1,8 @@
-// Frames as bars, one of them as a flame of scopes on each thread, and the table of all scopes.
+// Frames as bars, one of them as a flame of scopes on each thread, and a table: of all scopes, or
+// of where scripts were met.
 
 import { drawn, make, say, short } from "./dom.js";
+import { openSamples } from "./samples.js";
 
 const FRAMES = 240;
 const BAR_HEIGHT = 84;
@@ -56,13 +58,23 @@ export function openProfile(panel, connection) {
     body,
   );
   const tip = make("div", { class: "tip", hidden: true });
+  const samples = openSamples(connection, table);
   panel.append(
-    make("div", { class: "bar" }, make("label", {}, hold, "hold"), slowest, reset, figures),
+    make(
+      "div",
+      { class: "bar" },
+      make("label", {}, hold, "hold"),
+      slowest,
+      reset,
+      samples.choice,
+      figures,
+    ),
     make("div", { class: "frames" }, bars),
     make("div", { class: "flame" }, flame),
-    make("div", { class: "half", style: "max-height: 40%" }, table),
-    tip,
+    make("div", { class: "scroll" }, table, samples.element),
   );
+  // It stands beside the mouse, wherever that is.
+  document.body.append(tip);
 
   let entered = false;
   let frames = [];
@@ -75,8 +87,12 @@ export function openProfile(panel, connection) {
 
   const drawBars = () => {
     const [context, width] = sized(bars, BAR_HEIGHT);
-    // The slowest of them fits, and a frame of a display where they come near it.
-    const slowest = Math.max(1 / 500, ...frames.map((frame) => frame.seconds));
+    // The slowest of them fits, and a frame of a display where they come near it. A few that are
+    // far slower than all others are cut off.
+    const sorted = frames.map((frame) => frame.seconds).sort((a, b) => a - b);
+    const usual = sorted[Math.floor(sorted.length * 0.97)] ?? 0;
+    const worst = sorted.at(-1) ?? 0;
+    const slowest = Math.max(1 / 500, worst > usual * 4 ? usual * 2 : worst);
     const most = (slowest > 1 / 90 ? Math.max(slowest, 1 / 55) : slowest) * 1.2;
     const step = width / FRAMES;
     for (const seconds of [1 / 1000, 1 / 250, 1 / 60, 1 / 30]) {
@@ -90,7 +106,7 @@ export function openProfile(panel, connection) {
     }
     const current = frameOf();
     frames.forEach((frame, at) => {
-      const height = (frame.seconds / most) * BAR_HEIGHT;
+      const height = Math.min(1, frame.seconds / most) * BAR_HEIGHT;
       context.fillStyle =
         frame === current
           ? "#6fb3ff"
@@ -110,7 +126,9 @@ export function openProfile(panel, connection) {
       bars.setAttribute("aria-valuemax", frames.at(-1).index);
       bars.setAttribute("aria-valuenow", current.index);
       const milliseconds = (current.seconds * 1000).toFixed(2);
-      say(figures, `frame ${current.index}: ${milliseconds} ms, ${current.scopes.length} scopes`);
+      const more = current.left_out ? `, ${current.left_out} more are left out` : "";
+      const scopes = `${current.scopes.length} scopes${more}`;
+      say(figures, `frame ${current.index}: ${milliseconds} ms, ${scopes}`);
     }
   };
 
@@ -129,8 +147,8 @@ export function openProfile(panel, connection) {
     const [context, width] = sized(flame, Math.max(60, height));
     boxes = [];
     if (!frame) return;
-    const first = Math.min(0, ...scopes.map((scope) => scope[3]));
-    const whole = Math.max(frame.seconds, ...scopes.map((scope) => scope[3] + scope[4])) - first;
+    // What another thread does meanwhile may reach far beyond the frame on both sides.
+    const whole = Math.max(frame.seconds, 1e-6) * 1.02;
     let y = 4;
     context.textBaseline = "middle";
     for (const [thread, lane] of sorted) {
@@ -142,8 +160,10 @@ export function openProfile(panel, connection) {
       context.font = "11px ui-monospace, monospace";
       for (const [, number, depth, began, seconds] of lane.scopes) {
         const name = frame.names[number];
-        const x = ((began - first) / whole) * width;
-        const wide = Math.max(1, (seconds / whole) * width - 0.5);
+        const x = Math.max(0, (began / whole) * width);
+        const end = Math.min(width, ((began + seconds) / whole) * width);
+        if (end < 0 || x > width) continue;
+        const wide = Math.max(1, end - x - 0.5);
         const top = y + depth * ROW;
         context.fillStyle = color(name ?? "");
         context.fillRect(x, top, wide, ROW - 1);
@@ -239,7 +259,10 @@ export function openProfile(panel, connection) {
     const worst = frames.reduce((a, b) => (b.seconds > a.seconds ? b : a), frames[0]);
     if (worst) choose(worst.index);
   });
-  reset.addEventListener("click", () => connection.ask("profile", { reset: true }).catch(() => {}));
+  reset.addEventListener("click", () => {
+    connection.ask("profile", { reset: true }).catch(() => {});
+    samples.reset();
+  });
   flame.addEventListener("mousemove", (event) => {
     const box = boxes.find(
       (one) =>
@@ -265,10 +288,13 @@ export function openProfile(panel, connection) {
     enter() {
       entered = true;
       subscribe();
+      samples.enter();
       ask();
     },
     leave() {
       entered = false;
+      tip.hidden = true;
+      samples.leave();
       connection.ask("unsubscribe", { stream: "profile" }).catch(() => {});
     },
   };

@@ -2,7 +2,8 @@
 
 import { make, say, short, walkable } from "./dom.js";
 
-const vector = (numbers) => numbers.map(short).join(", ");
+// Places to the millimetre: what is less is only noise to read.
+const vector = (numbers) => numbers.map((number) => short(Number(number.toFixed(3)))).join(", ");
 
 export function openUnits(panel, connection) {
   const filter = make("input", {
@@ -35,10 +36,12 @@ export function openUnits(panel, connection) {
 
   // Children follow the unit that they hang on.
   const ordered = (units) => {
+    const known = new Set(units.map((unit) => unit.unit));
     const below = new Map();
     for (const unit of units) {
-      const above = units.some((other) => other.unit === unit.parent) ? unit.parent : null;
-      below.set(above, [...(below.get(above) ?? []), unit]);
+      const above = known.has(unit.parent) ? unit.parent : null;
+      if (!below.has(above)) below.set(above, []);
+      below.get(above).push(unit);
     }
     const all = [];
     const walk = (above, depth) => {

@@ -11,8 +11,13 @@ mod physics;
 mod picture;
 mod scene;
 mod seen;
+mod seen_world;
+mod sprites;
 mod state;
+mod targets;
 mod tilemaps;
+mod unit_maps;
+mod update;
 
 use crate::foundation::random::Random;
 use crate::foundation::tasks::Pool;
@@ -34,6 +39,7 @@ use crate::system::text::Texts;
 use crate::system::textures::Textures;
 use crate::system::tilemaps::Tilemaps;
 use crate::system::time_step::TimeStepPolicy;
+use crate::system::tools::outbox::Outbox;
 use crate::system::window::{Opening, Window};
 use crate::system::workers::Workers;
 use crate::world::broadphase::{BROADPHASES_MAX, Broadphase};
@@ -48,10 +54,12 @@ use captures::Captures;
 pub use picture::{Picture, VIEWS_MAX};
 pub use scene::Scenes;
 pub use seen::Kept;
-pub use state::{Hashed, ObjectState, SYSTEMS, State};
+pub use seen_world::WorldDraw;
+pub use state::{HASHED, Hashed, ObjectState, SYSTEMS, State};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 pub use tilemaps::TilemapLook;
+pub use update::Steps;
 
 /// How the engine runs a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,6 +107,9 @@ impl Collection {
     pub const DEFAULT: Collection = Collection { milliseconds: 1.0, ceiling_mib: 0.0 };
 }
 
+/// The file of a game's user settings, in its save folder.
+pub const USER_SETTINGS: &str = "user_settings.sjson";
+
 /// The folder of the game's saves in its save folder.
 const SAVES: &str = "saves";
 
@@ -131,6 +142,8 @@ pub struct Engine {
     pub deterministic: bool,
     pub save_folder: Option<PathBuf>,
     pub saves: Saves,
+    /// What is in the file of user settings, where there is no save folder.
+    pub user_settings: Option<Vec<u8>>,
     pub frame: FrameTime,
     pub time_step: TimeStepPolicy,
     pub random: Random,
@@ -161,6 +174,8 @@ pub struct Engine {
     pub picture: Picture,
     /// Pictures of frames that somebody asked for.
     pub captures: Captures,
+    /// What the game has for tools.
+    pub outbox: Outbox,
     /// Lines and words for whoever makes the game.
     pub lines: Lines,
     /// The world that is there without being asked for, once it was asked for.
@@ -185,6 +200,7 @@ impl Engine {
             arguments: start.arguments,
             deterministic: start.deterministic,
             save_folder: start.save_folder,
+            user_settings: None,
             frame: FrameTime::default(),
             time_step: TimeStepPolicy::default(),
             random: Random::seed(start.seed),
@@ -211,6 +227,7 @@ impl Engine {
             viewports: Slots::new(Kind::Viewport, VIEWPORTS_MAX),
             picture: Picture::default(),
             captures: Captures::default(),
+            outbox: Outbox::default(),
             lines: Lines::default(),
             main_world: None,
             game_hash: Hashed::default(),
@@ -274,6 +291,7 @@ impl Engine {
             Kind::PhysicsSnapshot => self.physics.snapshots.get(handle).is_some(),
             Kind::Mesh => self.scenes.meshes.slots.get(handle).is_some(),
             Kind::Light => self.scenes.lights.slots.get(handle).is_some(),
+            Kind::Sprite => self.scenes.sprites.slots.get(handle).is_some(),
             Kind::Level => self.levels.slots.get(handle).is_some(),
             Kind::Tilemap => self.tilemaps.slots.get(handle).is_some(),
             Kind::Broadphase => self.broadphases.get(handle).is_some(),
@@ -313,13 +331,6 @@ impl Engine {
                 None => voice.owner = None,
             }
         }
-    }
-
-    /// Moves a living world on by `delta` seconds.
-    pub fn update_world(&mut self, world: WorldId, delta: f64) -> Result<(), Error> {
-        let known = self.worlds.get_mut(world.0).expect("the handle was checked where it came in");
-        known.update(delta, &self.tasks)?;
-        self.update_particles(world, delta)
     }
 
     /// Ends a world; `place` is the script's line, for the words of its stale handles.

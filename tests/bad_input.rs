@@ -56,6 +56,7 @@ impl Game {
         let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
         command.arg("run").arg(&self.folder).args(arguments);
         command.env("ENGINE_SAVE_DIR", &self.saves).stdin(Stdio::null());
+        command.env("XDG_CACHE_HOME", self.folder.with_file_name("cache"));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

@@ -180,7 +180,7 @@ fn a_changed_preference_reloads_scripts_in_a_bundle_too() {
         scratch.save(path, &text);
     }
     scratch.bundle();
-    let told = "greeting.lua\t1\n";
+    let told = "reloaded greeting.lua: 1 function\ngreeting.lua\t1\n";
     let wanted = format!("{told}bonjour\n{told}hello\nhello\n");
     scratch.engine("run game --headless --frames 3").check(0, &wanted, "");
     scratch.engine("run game.bundle --headless --frames 3").check(0, &wanted, "");
@@ -291,7 +291,7 @@ fn a_game_with_errors_or_without_a_start_is_not_bundled() {
                 .as_str()
         )
     );
-    assert!(made.err.starts_with("error: a.config:1: list is not closed"), "{}", made.err);
+    assert!(made.err.starts_with("error: a.config:1:5: list is not closed"), "{}", made.err);
     assert!(made.err.ends_with("1 could not be compiled; no bundle was made\n"), "{}", made.err);
     assert!(!scratch.path("game.bundle").exists());
     let scratch = Scratch::new("no-start", &[("man.lua", "")]);
@@ -322,6 +322,10 @@ fn a_bundle_gets_the_games_name_in_a_folder_and_the_data_that_its_platform_has()
         )
     );
     scratch.engine("run out/game.bundle --headless --frames 1").check(0, "android\n", "");
+    // A dot in the folder's name is no ending.
+    copy(&scratch.path("game"), &scratch.path("my.game"));
+    assert_eq!(scratch.engine("compile my.game --bundle --out out").code, 0);
+    assert!(scratch.path("out/my.game.bundle").is_file());
     scratch.bundle();
     scratch.engine("run game.bundle --headless --frames 1").check(0, "plain\n", "");
     let other = if here == "windows" { "linux" } else { "windows" };

@@ -38,7 +38,7 @@ fn a_game_that_is_right_is_said_to_be() {
         ],
     );
     assert_eq!(code, Some(0), "{words}");
-    assert!(words.contains("1 units and 1 levels checked, 0 problems"), "{words}");
+    assert!(words.contains("1 units, 0 models and 1 levels checked, 0 problems"), "{words}");
 }
 
 #[test]
@@ -51,11 +51,18 @@ fn every_slip_is_told_at_once() {
             ("units/broken.unit", "nodees = {}"),
             ("units/orphan.unit", "inherit = \"units/nobody\""),
             ("units/alive.unit", "components = { faulty = {} }"),
+            ("units/flat.unit", "components = { sprite = { texture = \"shp\" } }"),
+            ("units/map.unit", "components = { tilemap = { map = \"cave\" } }"),
             (
                 "components/faulty.lua",
                 "return { update = function() error('the update fails') end }",
             ),
             ("levels/gone.level", "units = { one = { unit = \"units/gone\" } }"),
+            (
+                "models/cage.gltf",
+                "{\"asset\":{\"version\":\"2.0\"},\"scenes\":[{\"nodes\":[0]}],\"nodes\":\
+                 [{\"name\":\"bar\",\"extras\":{\"physics\":\"dynamik\"}}]}",
+            ),
         ],
     );
     assert_eq!(code, Some(1), "{words}");
@@ -64,7 +71,12 @@ fn every_slip_is_told_at_once() {
         "units/orphan.unit: spawning it:",
         "units/alive.unit: its first frame: components/faulty.lua:1: the update fails",
         "levels/gone.level: spawning it:",
-        "3 units and 1 levels checked, 3 problems",
+        "component 'sprite': there is no texture 'shp'",
+        "component 'tilemap': there is no tilemap 'cave'",
+        "models/cage.model: spawning it: unit \"models/cage\": 'type' of actor 'bar' must be one \
+         of static, dynamic, kinematic, trigger, got 'dynamik', did you mean 'dynamic'?",
+        "5 units, 1 models and 1 levels checked, 6 problems",
+        "1 errors besides, of sources that do not compile and the like: above",
     ] {
         assert!(words.contains(wanted), "'{wanted}' is not in:\n{words}");
     }

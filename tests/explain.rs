@@ -30,6 +30,84 @@ fn the_manual_shows_what_explain_says_of_the_example_with_eight_candidates() {
     fs::remove_dir_all(folder).unwrap();
 }
 
+/// A game's folder with these files, which are empty texts; and what is said of something in it.
+fn explained(name: &str, files: &[&str], arguments: &[&str]) -> String {
+    let folder = std::env::temp_dir().join(format!("engine-{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    for file in files {
+        fs::create_dir_all(folder.join(file).parent().unwrap()).unwrap();
+        fs::write(folder.join(file), "").unwrap();
+    }
+    fs::write(folder.join("main.lua"), "local id = IdString64('some_words')").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
+    let output = command.arg("explain").arg(&folder).args(arguments).output().unwrap();
+    fs::remove_dir_all(folder).unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    text(&output.stdout) + &text(&output.stderr)
+}
+
+#[test]
+fn a_file_that_does_not_count_on_a_platform_is_told_with_the_reason() {
+    let files = ["a/door.txt", "a/door.fr.txt", "a/door.android.txt", "a/door.windows.txt"];
+    let told = explained("left-out", &files, &["a/door.text", "--platform", "android"]);
+    let left_out = "\nLeft out on android:\n  \
+                    a/door.fr.txt (there are files for android)\n  \
+                    a/door.txt (there are files for android)\n  \
+                    a/door.windows.txt (it is for windows)\n";
+    assert!(told.contains(left_out), "{told}");
+    let told = explained("left-in", &files[..2], &["a/door.text", "--platform", "android"]);
+    assert!(!told.contains("Left out"), "{told}");
+}
+
+#[test]
+fn a_hash_of_a_name_a_type_a_property_or_a_string_is_known() {
+    use engine::foundation::hash::{IdString32, IdString64};
+    let check = |text: &str, what: &str| {
+        for hash in [IdString64::new(text).to_string(), IdString32::new(text).to_string()] {
+            let told = explained("hashes", &["units/barrel.fr.txt"], &[&hash]);
+            assert_eq!(told, format!("{hash} is \"{text}\": {what}\n"));
+        }
+    };
+    check("units/barrel", "the name of units/barrel.text");
+    check("texture", "a type");
+    check("fr", "a property of units/barrel.fr.txt");
+    check("some_words", "a string in main.lua");
+    let told = explained("no-hash", &[], &["0123456789abcdef"]);
+    let words = "error: 0123456789abcdef is the hash of no resource or string of this game\n";
+    assert_eq!(told, words);
+}
+
+#[test]
+fn a_short_hash_of_a_name_inside_of_data_is_known() {
+    use engine::foundation::hash::IdString32;
+    let folder = std::env::temp_dir().join(format!("engine-inside-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let sound = "parameters = { ground = \"clay\" }\n\
+                 play = { switch = \"ground\" cases = { clay = \"sounds/step\" } }\n";
+    for (path, text) in [
+        ("main.lua", ""),
+        ("chest.unit", "nodes = { hinge = {} }"),
+        ("steps.sound", sound),
+        ("game.mixer", "buses = { crowd = {} }"),
+    ] {
+        fs::write(folder.join(path), text).unwrap();
+    }
+    let check = |text: &str, what: &str| {
+        let hash = IdString32::new(text).to_string();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
+        let output = command.arg("explain").arg(&folder).arg(&hash).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(told, format!("{hash} is \"{text}\": {what}\n"), "{output:?}");
+    };
+    check("hinge", "a node of chest.unit");
+    check("ground", "a parameter of steps.sound");
+    check("clay", "a value of a parameter of steps.sound");
+    check("crowd", "a bus of game.mixer");
+    fs::remove_dir_all(folder).unwrap();
+}
+
 #[test]
 fn every_type_and_every_ending_is_in_the_manual() {
     for kind in KINDS.0 {
@@ -91,7 +169,7 @@ fn a_name_without_its_type_and_a_misspelt_one_are_understood() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
     let output = command.arg("explain").arg(&folder).arg("a/broken").output().unwrap();
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    let words = "error: config 'a/broken' could not be compiled: a/broken.config:1: list is not";
+    let words = "error: config 'a/broken' could not be compiled: a/broken.config:1:5: list is not";
     assert!(told.contains(words), "{told}");
     fs::remove_dir_all(folder).unwrap();
 }

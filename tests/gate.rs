@@ -41,11 +41,13 @@ const HOMES: &[(&str, &[&str])] = &[
     ("kira", &["src/system/sound/"]),
     ("libc", &["src/system/platform.rs"]),
     ("libloading", &["src/system/sound/"]),
+    ("libm", &["src/foundation/"]),
     ("memmap2", &["src/resource/bundle.rs"]),
     ("mimalloc", &["src/foundation/memory/"]),
-    ("mlua", &["src/script/"]),
+    ("mlua", &["src/script/", "build.rs"]),
     ("notify", &["src/resource/watch.rs"]),
     ("pollster", &["src/system/render/"]),
+    ("pulldown_cmark", &["src/tool/docs/"]),
     ("rapier3d", &["src/system/physics/"]),
     ("tungstenite", &["src/system/tools/"]),
     ("ttf_parser", &["src/system/text/"]),
@@ -55,6 +57,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("unicode_segmentation", &["src/system/text/"]),
     ("wgpu", &["src/system/render/"]),
     ("winit", &["src/system/window/"]),
+    ("x11rb", &["src/system/window/"]),
 ];
 
 /// Files below `src/script/` whose code may say "Lua", with the reason.
@@ -249,6 +252,59 @@ fn a_crate_is_named_in_its_one_home_only() {
         }
     }
     settle(found, "ask the home for what is needed, through a function of its own");
+}
+
+/// What state hashes are made of: there, results are the same on every machine.
+const HASHED: &[&str] = &[
+    "src/foundation/noise.rs",
+    "src/foundation/random.rs",
+    "src/script/api/math.rs",
+    "src/system/particles/",
+    "src/system/physics/",
+    "src/world/",
+];
+
+/// What of it is only shown.
+const SHOWN: &[&str] = &[
+    "src/system/particles/draw.rs",
+    "src/system/particles/pictures.rs",
+    "src/system/physics/outline.rs",
+    "src/world/lines.rs",
+];
+
+/// Functions of numbers for which the standard library asks the C library.
+const OF_C: &[&str] = &[
+    "acos()",
+    "asin()",
+    "atan()",
+    "atan2(",
+    "cbrt()",
+    "cos()",
+    "exp()",
+    "hypot(",
+    "ln()",
+    "log(",
+    "powf(",
+    "sin()",
+    "sin_cos()",
+    "tan()",
+    "tanh()",
+];
+
+#[test]
+fn what_is_hashed_does_not_ask_the_c_library_for_numbers() {
+    let mut found = Vec::new();
+    for File { path, text } in rust_files() {
+        let starts = |all: &[&str]| all.iter().any(|one| path.starts_with(one));
+        if !starts(HASHED) || starts(SHOWN) || path.ends_with("tests.rs") {
+            continue;
+        }
+        for (i, line) in code(&without_tests(&text), false).lines().enumerate() {
+            let asks = OF_C.iter().find(|name| line.contains(&format!(".{name}")));
+            found.extend(asks.map(|name| format!("{path}:{}: .{name}", i + 1)));
+        }
+    }
+    settle(found, "use src/foundation/angles.rs, which gives the same everywhere");
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! Golden pictures: packets made by hand, drawn by the software adapter and compared with pictures
-//! in tests/golden that somebody has looked at. `ENGINE_GOLDEN_UPDATE=1` writes them anew.
+//! Golden pictures: packets made by hand, and games that are played, drawn by the software adapter
+//! and compared with pictures in tests/golden that somebody has looked at. `ENGINE_GOLDEN_UPDATE=1`
+//! writes them anew.
 
 #[path = "golden/faults.rs"]
 mod faults;
@@ -9,13 +10,21 @@ mod lit;
 mod lit_faults;
 #[path = "golden/meshes.rs"]
 mod meshes;
+#[path = "golden/moves.rs"]
+mod moves;
+#[path = "golden/played.rs"]
+mod played;
 #[path = "golden/scenes.rs"]
 mod scenes;
+#[path = "golden/views.rs"]
+mod views;
 #[path = "golden/worlds.rs"]
 mod worlds;
 
 use engine::packet::{Capture, Packet, Target};
 use engine::system::render::{Choice, Event, Options, Output, Picture, Quality, Renderer, Vsync};
+use image::ImageEncoder;
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -86,9 +95,13 @@ fn golden_path(name: &str) -> PathBuf {
 }
 
 fn write(path: &Path, picture: &Picture) {
-    let color = image::ColorType::Rgba8;
+    let file = std::fs::File::create(path).expect("it can be written");
+    // Small rather than quick: they are written once and kept.
+    let (pressed, filter) = (CompressionType::Best, FilterType::Adaptive);
+    let encoder = PngEncoder::new_with_quality(file, pressed, filter);
     let (width, height) = (picture.width, picture.height);
-    image::save_buffer(path, &picture.rgba, width, height, color).expect("it can be written");
+    let color = image::ExtendedColorType::Rgba8;
+    encoder.write_image(&picture.rgba, width, height, color).expect("it can be written");
 }
 
 fn read(path: &Path) -> Picture {

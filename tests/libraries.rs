@@ -165,7 +165,7 @@ fn a_busted_file_says_in_which_order_how_often_and_in_which_form() {
         2,
         "'repeat' must be a number from 1 to 10000, got number 0",
     );
-    library.stops(&["--run", "formed"], 2, "'output' must be a form of output (TAP, gtest, json,");
+    library.stops(&["--run", "formed"], 1, "'output' must be a form of output (TAP, gtest, json,");
     let (_, out) = library.test(&["--run", "lines"]);
     assert!(out.contains("lcov.info") && library.0.join("lcov.info").is_file(), "{out}");
     // The command line's own.
@@ -256,8 +256,96 @@ fn what_the_sandbox_keeps_away_is_said_with_the_way_out() {
 }
 
 #[test]
+fn a_suite_that_measures_itself_with_luacov_runs() {
+    let suite = "require('luacov')\nlocal runner = require('luacov.runner')\n\
+                 runner.init({ x = 1 })\nrunner('.luacov')\n\
+                 it('a', function() runner.shutdown() end)";
+    let library = Library::new("luacov", &[("spec/a_spec.lua", suite)]);
+    library.passes(&[], 1);
+    library.passes(&["--no-sandbox"], 1);
+}
+
+#[test]
+fn a_library_without_the_sandbox_has_no_globals_of_the_engine() {
+    let suite = "it('a', function()\n  for name in pairs(_G) do \
+                 assert.not_matches('^%u', name) end\n  assert.is_nil(class)\n  \
+                 assert.equal(1, test.frames(1))\nend)";
+    let library = Library::new("globals", &[("spec/a_spec.lua", suite)]);
+    library.passes(&["--no-sandbox"], 1);
+    library.stops(&[], 1, "FAILED a");
+    let game = [("spec/a_spec.lua", "it('a', function() assert.is_table(World) end)")];
+    let game = Library::new("of_a_game", &[game[0], ("main.lua", "")]);
+    game.passes(&["--no-sandbox"], 1);
+}
+
+#[test]
+fn without_the_sandbox_the_module_of_no_name_is_the_folders_own() {
+    let suite = "it('a', function() assert.equal('own', require('')) end)\n\
+                 it('b', function() assert.matches('^%./%?%.lua;%./%?/init%.lua;%./src/%?%.lua;', \
+                 package.path) end)";
+    let files = [("spec/a_spec.lua", suite), ("init.lua", "return 'own'"), ("src/b.lua", "")];
+    let library = Library::new("nameless", &files);
+    library.passes(&["--no-sandbox"], 2);
+    library.passes(&["--no-sandbox", "--lpath", "./?/init.lua"], 2);
+}
+
+#[test]
 fn in_the_sandbox_a_module_set_to_false_is_loaded_anew() {
     let suite = "it('a', function() local m = require 'm' package.loaded.m = false \
                  assert.not_equal(m, require 'm') assert.is_table(package.loaded.m) end)";
     Library::new("false", &[("spec/a_spec.lua", suite), ("m.lua", "return {}")]).passes(&[], 1);
+}
+
+#[test]
+fn suites_without_the_sandbox_have_lua_file_system() {
+    let suite = fs::read_to_string("tests/libraries/lfs_spec.lua").unwrap();
+    let files = [
+        ("spec/a_spec.lua", suite.as_str()),
+        // The folder that the one before left is not the next one's.
+        ("spec/b_spec.lua", "it('b', function() assert(io.open('spec/b_spec.lua')):close() end)"),
+    ];
+    let library = Library::new("lfs", &files);
+    let tests = suite.matches("\n  it(").count();
+    library.passes(&["--no-sandbox", "-j", "1"], tests + 1);
+    library.stops(&[], 1, "'lfs' is not there in the sandbox; a suite that needs the full");
+    // A module of the folder comes first.
+    let suite = "it('a', function() assert.equal('own', require 'lfs') end)";
+    let own = [("spec/a_spec.lua", suite), ("lfs.lua", "return 'own'")];
+    Library::new("own_lfs", &own).passes(&["--no-sandbox"], 1);
+}
+
+#[test]
+fn a_library_that_is_luacov_is_tested_itself() {
+    let suite = "it('a', function() assert.equal(7, require('luacov.runner').own) end)";
+    let files = [("spec/a_spec.lua", suite), ("src/luacov/runner.lua", "return { own = 7 }")];
+    let library = Library::new("own_luacov", &files);
+    library.passes(&[], 1);
+    library.passes(&["--no-sandbox"], 1);
+}
+
+#[test]
+fn a_busted_file_runs_statements_keeps_names_and_says_what_it_cannot_do() {
+    let busted = r#"return {
+      default = {
+        e = { "first = 1", "second = first + 1" }, ["log-success"] = "passed.txt",
+        cpath = "lib/?.so", directory = "elsewhere",
+      },
+      broken = { e = "first = = 1" },
+      nowhere = { ["log-success"] = "no/such/folder.txt" },
+    }"#;
+    let suite = "it('a', function() assert.equal(2, second) end)\n\
+                 describe('in', function() it('b', function() end) end)\n\
+                 it('c', function() error('it fails') end)";
+    let files = [(".busted", busted), ("spec/a_spec.lua", suite)];
+    let library = Library::new("busted_rest", &files);
+    for jobs in ["1", "2"] {
+        let (code, out) = library.test(&["-j", jobs]);
+        assert_eq!(code, 1, "{out}");
+        assert!(out.contains("'cpath' is passed over: the engine loads no C modules"), "{out}");
+        assert!(out.contains("'directory' is passed over: give that folder to"), "{out}");
+    }
+    let names = fs::read_to_string(library.0.join("passed.txt")).unwrap();
+    assert_eq!(names, "a\nin b\na\nin b\n");
+    library.stops(&["--run", "broken"], 2, "'e' of the .busted file cannot be used: (e):1: ");
+    library.stops(&["--run", "nowhere"], 1, "which 'log-success' of the .busted file names: ");
 }

@@ -46,6 +46,11 @@ fn copy(from: &Path, to: &Path) {
 /// Plays a block in a folder of its own: the words of what went wrong.
 fn play(folder: &Path, text: &str) -> Result<(), String> {
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/manual"), folder);
+    play_in(folder, text)
+}
+
+/// The same, beside the files that are there.
+fn play_in(folder: &Path, text: &str) -> Result<(), String> {
     std::fs::create_dir_all(folder.join("tests")).expect("a scratch folder can be made");
     let (file, arguments): (_, &[&str]) = match is_suite(text) {
         true => ("tests/page_test.lua", &["test", "."]),
@@ -97,6 +102,41 @@ fn every_block_of_lua_in_the_manual_runs() {
     std::fs::remove_dir_all(&scratch).expect("the scratch folder can be removed");
     assert!(wrong.is_empty(), "{} of {count} blocks fail:\n\n{}", wrong.len(), wrong.join("\n"));
     assert!(count > 40, "only {count} blocks were found");
+}
+
+/// A suite that saves the steps of the first game one over the other, and plays each for a while.
+const STEPS: &str = r#"
+it("goes on from step to step", function()
+  test.boot()
+  for number, step in ipairs(STEPS) do
+    if number > 2 then step = step .. "function state() return #rocks, score end" end
+    assert(test.reload("main.lua", step))
+    test.input({ press = "left" })
+    test.seconds(5)
+    test.input({ { release = "left" }, { press = "space" } })
+    test.frames(2)
+    test.input({ release = "space" })
+    test.seconds(5)
+    if number == 3 then
+      local rocks, score = state()
+      assert.is_true(rocks > 2 and score > 5, rocks .. " rocks, score " .. score)
+    end
+  end
+end)
+"#;
+
+#[test]
+fn each_step_of_the_first_game_can_be_saved_over_the_one_before() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/first_game.md");
+    let text = std::fs::read_to_string(page).expect("the page is there");
+    let steps: Vec<String> = blocks(&text).into_iter().take(4).map(|(_, block)| block).collect();
+    let texts: String = steps.iter().map(|step| format!("[==[\n{step}]==],\n")).collect();
+    let scratch = std::env::temp_dir().join(format!("engine-steps-{}", std::process::id()));
+    std::fs::create_dir_all(&scratch).expect("a scratch folder can be made");
+    std::fs::write(scratch.join("main.lua"), &steps[0]).expect("a scratch file can be written");
+    let played = play_in(&scratch, &format!("local STEPS = {{\n{texts}}}\n{STEPS}"));
+    std::fs::remove_dir_all(&scratch).expect("the scratch folder can be removed");
+    assert_eq!(played, Ok(()));
 }
 
 #[test]

@@ -1,10 +1,12 @@
-//! Models and units of a running game whose files change or go away: what is made of them changes
-//! with them, or stays.
+//! Models, units, sheets and tile maps of a running game whose files change or go away: what is
+//! made of them changes with them, or stays.
 
 use engine::app::{self, App, Opening};
 use engine::engine::Build;
 use engine::foundation::log;
 use engine::system::sound::Destination;
+use engine::world::WorldId;
+use engine::world::scene::Pose;
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -136,4 +138,105 @@ fn units_live_on_without_their_files() {
     fs::write(game.folder.join("units/thing.unit"), "data = { a = 1 }").unwrap();
     game.wait("there is another", |game| game.nodes() == Ok(1));
     assert_eq!(game.triangles(), 1, "what was spawned lives on");
+}
+
+/// A picture of so many columns and rows of 4 x 4 texels, in one colour.
+fn tga(columns: u16, rows: u16, level: u8) -> Vec<u8> {
+    let (width, height) = (columns * 4, rows * 4);
+    let mut bytes = vec![0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    bytes.extend([width.to_le_bytes(), height.to_le_bytes()].concat());
+    bytes.extend([24, 0]);
+    bytes.extend(vec![level; usize::from(width) * usize::from(height) * 3]);
+    bytes
+}
+
+/// A map of so many columns and two rows of its first tile.
+fn map(columns: usize) -> String {
+    let tiles = vec!["1"; columns * 2].join(",");
+    format!(
+        r#"{{"type":"map","orientation":"orthogonal","width":{columns},"height":2,"tilewidth":4,
+        "tileheight":4,"infinite":false,"tilesets":[{{"firstgid":1,"name":"rock","image":"rock.tga",
+        "imagewidth":8,"imageheight":4,"tilewidth":4,"tileheight":4,"columns":2,"tilecount":2,
+        "margin":0,"spacing":0}}],"layers":[{{"type":"tilelayer","name":"ground","width":{columns},
+        "height":2,"x":0,"y":0,"opacity":1,"visible":true,"data":[{tiles}]}}]}}"#
+    )
+}
+
+impl Game {
+    /// Writes a unit's file with what it shows, and spawns one as soon as all of it is there.
+    fn spawn(&mut self, unit: &str, files: &[(&str, &[u8])]) {
+        for (file, bytes) in files {
+            fs::write(self.folder.join(file), bytes).unwrap();
+        }
+        fs::write(self.folder.join("units/flat.unit"), unit).unwrap();
+        self.wait("the unit is compiled", |game| {
+            game.triangles();
+            let engine = game.app.vm().engine();
+            let Ok(resource) = engine.unit_resource("units/flat") else { return false };
+            let world = engine.worlds.iter().next().map(|(handle, _)| WorldId(handle));
+            engine.spawn_unit(world.unwrap(), &resource, &Pose::IDENTITY).unwrap();
+            true
+        });
+    }
+}
+
+#[test]
+fn a_sprite_plays_what_is_saved_of_its_sheet() {
+    let mut game = Game::start("sprite-changes");
+    let sheet = |milliseconds: u32| {
+        format!("image = \"units/hero.tga\" frame = [4, 4] duration = {milliseconds}")
+    };
+    let unit = "components = { body = { component = \"sprite\", sheet = \"units/hero\" } }";
+    let (picture, text) = (tga(2, 1, 9), sheet(100));
+    game.spawn(unit, &[("units/hero.tga", &picture), ("units/hero.sheet", text.as_bytes())]);
+    let sequence = |game: &mut Game| {
+        game.triangles();
+        let sequence = &game.app.vm().engine().scenes.sprites.sequences[0];
+        (sequence.frames.len(), (sequence.seconds() * 1000.0).round())
+    };
+    assert_eq!(sequence(&mut game), (2, 200.0));
+    fs::write(game.folder.join("units/hero.sheet"), sheet(300)).unwrap();
+    game.wait("frames last longer", |game| sequence(game) == (2, 600.0));
+    fs::write(game.folder.join("units/hero.tga"), tga(4, 1, 9)).unwrap();
+    game.wait("there are more frames", |game| sequence(game) == (4, 1200.0));
+    let errors = log::error_count();
+    fs::remove_file(game.folder.join("units/hero.sheet")).unwrap();
+    game.wait("it is told", |game| {
+        sequence(game);
+        log::error_count() > errors
+    });
+    assert_eq!(sequence(&mut game), (4, 1200.0), "what plays goes on");
+}
+
+#[test]
+fn a_map_of_a_unit_is_what_is_saved_with_what_the_game_changed() {
+    let mut game = Game::start("map-changes");
+    let unit = "components = { ground = { component = \"tilemap\", map = \"units/yard\" } }";
+    let (picture, text) = (tga(2, 1, 9), map(3));
+    game.spawn(unit, &[("units/rock.tga", &picture), ("units/yard.tmj", text.as_bytes())]);
+    let engine = game.app.vm().engine();
+    let (id, pieces) = {
+        let map = engine.scenes.maps.iter().next().unwrap();
+        (map.map, map.pieces.len())
+    };
+    assert_eq!(pieces, 1);
+    assert!(engine.tilemaps.of_mut(id).set_tile(0, 2, 1, 2));
+    let tiles = |game: &mut Game| -> Vec<Option<u32>> {
+        game.triangles();
+        let map = game.app.vm().engine().tilemaps.of(id);
+        [1, 2, 40].map(|column| map.tile(0, column, 1)).to_vec()
+    };
+    assert_eq!(tiles(&mut game), [Some(1), Some(2), None]);
+    fs::write(game.folder.join("units/yard.tmj"), map(40)).unwrap();
+    game.wait("it is wider", |game| tiles(game)[2].is_some());
+    assert_eq!(tiles(&mut game), [Some(1), Some(2), Some(1)]);
+    let maps = &game.app.vm().engine().scenes.maps;
+    assert_eq!(maps.iter().next().unwrap().pieces.len(), 2);
+    let errors = log::error_count();
+    fs::write(game.folder.join("units/yard.tmj"), "{ broken").unwrap();
+    game.wait("it is told", |game| {
+        tiles(game);
+        log::error_count() > errors
+    });
+    assert_eq!(tiles(&mut game), [Some(1), Some(2), Some(1)], "it stays as it was");
 }

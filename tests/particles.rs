@@ -1,6 +1,9 @@
 //! Particles of a game that is played: files that are saved, broken and deleted under them, and the
 //! viewer. How they move is tested beside the code, what games call in tests/lua.
 
+#[path = "particles/memory.rs"]
+mod memory;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -118,6 +121,71 @@ fn an_effect_that_plays_follows_its_file_and_survives_a_broken_and_a_deleted_one
 }
 
 #[test]
+fn what_an_effect_that_plays_cannot_become_names_effect_and_emitter_and_changes_nothing() {
+    let saved = |more: &str| format!("emitters = {{ a = {{ rate = 600 lifetime = 90 {more} }} }}");
+    let scratch = Scratch::new("refused", &saved("max = 5"));
+    let surface = "surface = { metallic = 1 }";
+    fs::write(scratch.0.join("steel.material"), surface).expect("it can be written");
+    fs::write(scratch.0.join("glow.material"), "blend = \"add\"").expect("it can be written");
+    let game = Playing::start(scratch.command());
+    game.hears("count 5.");
+    let rows = [
+        (
+            "collision = { whiskers = [{ from = [0, 0] to = [1, 1] }] }",
+            "the effect \"fx/a\" has whiskers, which stop particles of Guis alone: use planes or \
+             boxes in a world: what plays goes on as it was",
+        ),
+        (
+            "material = \"steel\"",
+            "the effect \"fx/a\", emitter 'a': the material 'steel' is for meshes: particles take \
+             one without a block surface: what plays goes on as it was",
+        ),
+        (
+            "material = \"glow\"",
+            "the effect \"fx/a\", emitter 'a' has a 'material', which only Guis draw with: name a \
+             texture and a blend for a world: what plays goes on as it was",
+        ),
+        ("texture = \"gone\"", "the effect \"fx/a\", emitter 'a': "),
+    ];
+    for (body, words) in rows {
+        scratch.save(&saved(&format!("max = 9 {body}")));
+        game.hears(words);
+        game.hears("count 5.");
+    }
+    scratch.save(&saved("max = 7"));
+    game.hears("count 7.");
+}
+
+/// Boots the viewer, and tells what it shows.
+const WATCH: &str = r#"
+require("core.tools.particle_viewer")
+local text = Debug.text
+function Debug.text(words, ...)
+  print("shown: " .. words)
+  return text(words, ...)
+end
+"#;
+
+#[test]
+fn the_viewer_breaks_a_long_error_into_lines_that_the_window_has_room_for() {
+    let whisker = "whiskers = [{ from = [0, 0] to = [1, 1] }]";
+    let effect = format!("emitters = {{ a = {{ collision = {{ {whisker} }} }} }}");
+    let scratch = Scratch::new("long", &effect);
+    fs::write(scratch.0.join("watch.lua"), WATCH).expect("it can be written");
+    let settings = "window = { width = 400 height = 300 }";
+    fs::write(scratch.0.join("settings.sjson"), settings).expect("it can be written");
+    let mut command = scratch.command();
+    let out = command.args(["--boot", "watch", "--frames", "1"]).output();
+    let out = out.expect("the engine starts");
+    let words = [&out.stdout[..], &out.stderr[..]].map(String::from_utf8_lossy).concat();
+    let shown: Vec<&str> = words.lines().filter_map(|line| line.strip_prefix("shown: ")).collect();
+    // At 16 pixels for each em few letters are narrower than 6.
+    assert!(shown.iter().all(|line| line.chars().count() * 6 < 400), "{words}");
+    let all = shown.join(" ");
+    assert!(all.contains("whiskers, which stop particles of Guis alone: use planes or"), "{words}");
+}
+
+#[test]
 fn the_viewer_shows_a_games_effects_and_says_when_there_is_none_of_a_name() {
     let scratch = Scratch::new("viewer", "emitters = { a = { rate = 60 } }");
     for boot in ["core/tools/particle_viewer", "core/tools/particle_viewer.lua"] {
@@ -125,8 +193,11 @@ fn the_viewer_shows_a_games_effects_and_says_when_there_is_none_of_a_name() {
             let mut command = scratch.command();
             command.args(["--boot", boot, "--frames", "5", "--"]).args(arguments);
             let out = command.output().expect("the engine starts");
-            let words = String::from_utf8_lossy(&out.stderr);
-            assert_eq!(out.status.code(), Some(0), "{boot} {arguments:?}: {words}");
+            let words = [&out.stdout[..], &out.stderr[..]].map(String::from_utf8_lossy).concat();
+            let none = arguments == ["fx/none"];
+            assert_eq!(out.status.code(), Some(i32::from(none)), "{boot} {arguments:?}: {words}");
+            let told = words.contains("there is no effect 'fx/none' in this game, which has: fx/a");
+            assert_eq!(told, none, "{words}");
         }
     }
     let mut command = scratch.command();

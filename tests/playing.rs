@@ -114,6 +114,17 @@ impl Playing {
         }
     }
 
+    /// Waits until each of these words was in a line, in whatever order.
+    #[track_caller]
+    fn hears_all(&mut self, wanted: &[&str]) {
+        let from = self.said.len();
+        for words in wanted {
+            if !self.said[from..].iter().any(|line| line.contains(words)) {
+                self.hears(words);
+            }
+        }
+    }
+
     /// How it is after a while in which nothing should happen to it.
     #[track_caller]
     fn goes_on(&mut self) {
@@ -145,7 +156,7 @@ function update()
   local words = ship.words(frames)
   if words ~= last then last = words print(words) end
 end
-function on_reload(names) print('reloaded: ' .. table.concat(names, ', ')) end
+function on_reload(names) print('on_reload: ' .. table.concat(names, ', ')) end
 ";
 
 /// The lines of the manual's session: what is heard, in its order.
@@ -163,19 +174,18 @@ fn the_session_of_the_manual() {
     let lines = session();
     let mut lines = lines.into_iter();
     let mut hear = |game: &mut Playing, count: usize| {
-        for line in lines.by_ref().take(count) {
-            game.hears(line);
-        }
+        // Standard output and standard error come by two ways.
+        game.hears_all(&lines.by_ref().take(count).collect::<Vec<_>>());
     };
     hear(&mut game, 2);
     scratch.save("ship.lua", SHIP.replace("one", "two"));
-    hear(&mut game, 2);
+    hear(&mut game, 3);
     scratch.save("ship.lua", SHIP.replace("return 'one", "return return 'one"));
     hear(&mut game, 3);
     scratch.save("ship.lua", SHIP.replace("one", "three"));
-    hear(&mut game, 2);
+    hear(&mut game, 3);
     scratch.save("main.lua", MAIN.replace("'ready'", "'ready to go'"));
-    hear(&mut game, 2);
+    hear(&mut game, 3);
     scratch.save("settings.sjson", "name = \"Yard\"\nlimits = { update_seconds = 1 }\n");
     hear(&mut game, 2);
     scratch.save("settings.sjson", "limits = { update_second = 1 }\n");
@@ -216,7 +226,7 @@ fn what_is_broken_keeps_the_old_one_and_tells_file_line_and_cause() {
     game.hears("text: one");
     game.hears("picture: a picture");
     scratch.save("level.config", "v = \"two\"\nw = [1, 2\n");
-    game.hears("error: level.config:2: ");
+    game.hears("error: level.config:2:5: list is not closed");
     scratch.save("ship.png", "GIF89a, and not a PNG");
     game.hears("error: ship.png: ");
     scratch.save("a/words.txt", [b'o', 0xff]);
@@ -235,6 +245,121 @@ fn what_is_broken_keeps_the_old_one_and_tells_file_line_and_cause() {
     assert!(words.starts_with("picture: "), "{words}");
     scratch.save("ship.png", picture(9));
     game.hears("picture: a picture");
+}
+
+#[test]
+fn what_is_broken_is_told_once_and_not_at_every_save_of_another() {
+    let files = [("main.lua", ASKS), ("level.config", "v = \"one\""), ("a/words.txt", "one")];
+    let scratch = Scratch::new("once", &files);
+    scratch.save("ship.png", picture(255));
+    scratch.save("broken.config", "x = [");
+    let mut game = scratch.play();
+    game.hears("text: one");
+    scratch.save("level.config", "v = ");
+    game.hears("error: level.config:1:1: ");
+    for round in 0..5 {
+        scratch.save("a/words.txt", format!("round {round}"));
+        game.hears(&format!("text: round {round}"));
+    }
+    scratch.save("level.config", "v = \"two\"");
+    game.hears("config: two");
+    // Broken once more, it is told once more.
+    scratch.save("level.config", "v = ");
+    game.hears("error: level.config:1:1: ");
+    for file in ["broken.config:1:5: ", "level.config:1:1: "] {
+        let told = game.said.iter().filter(|line| line.starts_with(&format!("error: {file}")));
+        let wanted = if file.starts_with('b') { 1 } else { 2 };
+        assert_eq!(told.count(), wanted, "{file}:\n{}", game.said.join("\n"));
+    }
+}
+
+#[test]
+fn a_broken_script_that_is_deleted_or_renamed_does_not_stop_every_reload() {
+    let files = [("main.lua", MAIN), ("ship.lua", SHIP), ("other.lua", SHIP)];
+    let scratch = Scratch::new("gone", &files);
+    let mut game = scratch.play();
+    game.hears("one, nothing is lost");
+    for round in 0..2 {
+        scratch.save("ship.lua", "local M = = 1");
+        game.hears("In ship.lua:1");
+        match round {
+            0 => fs::remove_file(scratch.path("ship.lua")).expect("it is there"),
+            _ => {
+                fs::rename(scratch.path("ship.lua"), scratch.path("ship.old")).expect("it is there")
+            }
+        }
+        let words = MAIN.replace("require 'ship'", "require 'other'");
+        scratch.save("main.lua", words.replace("on_reload: ", &format!("round {round}: ")));
+        game.hears(&format!("round {round}: "));
+        scratch.save("ship.lua", SHIP);
+        game.hears(&format!("round {round}: ship.lua"));
+    }
+    game.goes_on();
+}
+
+#[test]
+fn a_file_that_is_away_for_a_moment_harms_nothing() {
+    let main = "function update() if Application.data('text', 'a') ~= last then
+  last = Application.data('text', 'a') print('a: ' .. last) end end";
+    let scratch = Scratch::new("away", &[("main.lua", main), ("a.txt", "0")]);
+    let mut game = scratch.play();
+    game.hears("a: 0");
+    for round in 1..10 {
+        // As vim does it, on a busy disk.
+        fs::rename(scratch.path("a.txt"), scratch.path("a.txt~")).expect("it is there");
+        std::thread::sleep(Duration::from_millis(15));
+        fs::write(scratch.path("a.txt"), round.to_string()).expect("it can be written");
+        game.hears(&format!("a: {round}"));
+    }
+    game.goes_on();
+    assert!(!game.said.iter().any(|line| line.contains("error")), "{}", game.said.join("\n"));
+}
+
+#[test]
+fn where_the_folder_cannot_be_written_to_the_users_cache_has_the_data() {
+    let main = "print(Application.data('text', 'a'))";
+    let scratch = Scratch::new("cache", &[("main.lua", main), ("a.txt", "it is there")]);
+    // A file where the engine's folder would be: nobody can write in it, the superuser included.
+    scratch.save(".engine", "");
+    let run = |home: &str| {
+        let mut command = scratch.command();
+        command.args(["--headless", "--frames", "1"]);
+        for name in ["XDG_CACHE_HOME", "HOME", "LOCALAPPDATA"] {
+            command.env(name, scratch.path(home));
+        }
+        let run = command.output().expect("the engine starts");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it is UTF-8");
+        (run.status.code(), text(run.stdout), text(run.stderr))
+    };
+    let (code, out, err) = run("../home");
+    assert_eq!(code, Some(0), "{out}{err}");
+    let told = "the game's folder is not written to: its data is in ";
+    assert!(out.starts_with(told) && out.ends_with("\nit is there\n"), "{out}{err}");
+    assert!(!err.contains("could not be compiled"), "{err}");
+    // A link leads nobody out of the folder, not even to find whether it can be written to.
+    #[cfg(unix)]
+    {
+        fs::remove_file(scratch.path(".engine")).expect("it is there");
+        fs::create_dir(scratch.path("../other")).expect("it can be made");
+        let link = std::os::unix::fs::symlink("../other", scratch.path(".engine"));
+        link.expect("it can be made");
+        let (code, out, err) = run("../home");
+        assert_eq!(code, Some(1), "{out}{err}");
+        assert!(
+            err.contains(".engine is a link, and compiled data stays here: remove it"),
+            "{err}"
+        );
+        let inside = fs::read_dir(scratch.path("../other")).expect("it is there");
+        assert_eq!(inside.count(), 0, "nothing was written");
+        fs::remove_file(scratch.path(".engine")).expect("it is there");
+        scratch.save(".engine", "");
+    }
+    // Nowhere at all: whoever asks hears why.
+    let (code, out, err) = run(".engine/home");
+    assert_eq!(code, Some(1), "{out}{err}");
+    let words =
+        "there is no text 'a': resources could not be compiled: nothing can be written into ";
+    assert!(err.contains(words), "{err}");
 }
 
 #[test]
@@ -339,6 +464,53 @@ fn a_disk_that_is_full_while_a_game_is_compiled_leaves_what_was_there() {
     let (code, out, err) = once(false);
     assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
     assert!(out.contains("text: two"), "{out}");
+}
+
+#[test]
+fn without_a_driver_it_is_said_what_to_install_and_what_needs_no_picture_is_played() {
+    let main = "function shutdown() print('played') end";
+    let scratch = Scratch::new("driver", &[("main.lua", main)]);
+    let run = |arguments: &[&str]| {
+        let mut command = scratch.command();
+        command.args(["--headless", "--frames", "2"]).args(arguments);
+        // Where drivers are looked for there is none.
+        command.env("VK_DRIVER_FILES", scratch.path("none.json"));
+        command.env("VK_ICD_FILENAMES", scratch.path("none.json"));
+        command.env("WGPU_BACKEND", "vulkan");
+        let run = command.output().expect("the engine starts");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it is UTF-8");
+        (run.status.code(), text(run.stdout), text(run.stderr))
+    };
+    let check = |arguments: &[&str], code: i32, played: &str, words: &str| {
+        let (found, out, err) = run(arguments);
+        assert_eq!((found, out.as_str()), (Some(code), played), "{arguments:?}: {err}");
+        assert!(err.contains(words), "{arguments:?}: {err}");
+    };
+    check(&["--renderer", "null"], 0, "played\n", "");
+    let words = "no software adapter was found: no graphics driver answers. Install one (on Debian \
+                 and Ubuntu: apt install mesa-vulkan-drivers), or run with --renderer null";
+    check(&["--renderer", "software"], 1, "", words);
+    let words =
+        "no graphics card can be drawn with: no graphics driver answers. Install its driver";
+    check(&["--renderer", "gpu"], 1, "", words);
+    // Nobody asked for a certain one: the game is played, and the picture is missing.
+    let words = "nothing can be drawn: nothing to draw with was found: no graphics driver answers";
+    check(&["--screenshot", "shot.png"], 1, "played\n", words);
+}
+
+#[test]
+fn drivers_do_not_complain_where_there_is_no_wayland() {
+    let scratch = Scratch::new("quiet", &[("main.lua", "function update() end")]);
+    let mut command = scratch.command();
+    command.args(["--headless", "--frames", "2", "--renderer", "software"]);
+    for name in ["XDG_RUNTIME_DIR", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"] {
+        command.env_remove(name);
+    }
+    let run = command.output().expect("the engine starts");
+    let err = String::from_utf8_lossy(&run.stderr);
+    // Without any driver there is one line of ours.
+    let own = err.is_empty() || err.starts_with("error: no software adapter was found");
+    assert!(own && !err.contains("XDG_RUNTIME_DIR"), "{err}");
 }
 
 /// The game in this very process, with a watcher, as if somebody saw it.

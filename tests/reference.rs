@@ -6,8 +6,11 @@ use engine::script::emit::standard::{ABSENT, LIBRARIES};
 use engine::script::emit::{json, luacats, markdown};
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// A folder of the test's own, removed at its end.
 struct Scratch(PathBuf);
@@ -396,6 +399,16 @@ fn a_name_that_is_not_there_is_an_error_that_helps() {
     );
     check("xyzzy", "there is no 'xyzzy' in the API: engine docs lists the modules");
     check("dofile", "games do not have Lua's 'dofile': use require");
+    check(
+        "io.open",
+        "games do not have Lua's 'io': files of the game are resources, and what it keeps is \
+         written with Save",
+    );
+    check(
+        "love.graphics",
+        "there is no 'love.graphics': this is not LÖVE: 'Coming from LÖVE' in the manual has what \
+         stands in its place (engine docs --open)",
+    );
 }
 
 #[test]
@@ -417,4 +430,63 @@ fn files_go_where_they_are_wanted_or_the_reason_is_said() {
     assert_eq!((code, err.as_str()), (0, ""));
     assert_eq!(out, json::text(&Api::new()));
     assert_eq!(scratch.engine(&["docs", "--json", "Vector3"]).0, 2);
+    let (code, out, err) = scratch.engine(&["docs", "--html", "--out", "site"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.ends_with(" files written to site\n"), "{out}");
+    let page = fs::read_to_string(scratch.0.join("site/docs/reference/Gui.html")).unwrap();
+    assert!(page.contains("<h2 id=\"guitext\">Gui.text</h2>"));
+    let (code, _, err) = scratch.engine(&["docs", "--html", "--out", "taken"]);
+    assert_eq!(code, 1);
+    assert!(err.contains(": choose another folder with --out"), "{err}");
+    assert_eq!(scratch.engine(&["docs", "--html"]).0, 2);
+}
+
+/// A process that is ended with the test.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_manual_is_served_and_the_desktop_asked_to_open_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let scratch = Scratch::new("open");
+    for program in ["xdg-open", "open"] {
+        // Written under another name first, so that it is whole when it is seen.
+        scratch.write(program, "#!/bin/sh\nprintf %s \"$1\" > asked.new && mv asked.new asked\n");
+        let mode = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(scratch.0.join(program), mode).unwrap();
+    }
+    let path = format!("{}:{}", scratch.0.display(), std::env::var("PATH").unwrap());
+    let process = Command::new(env!("CARGO_BIN_EXE_engine"))
+        .args(["docs", "Gui.text", "--open"])
+        .current_dir(&scratch.0)
+        .env("PATH", path)
+        .stdout(Stdio::piped())
+        .spawn();
+    let mut process = Ended(process.unwrap());
+    let mut line = String::new();
+    BufReader::new(process.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.strip_prefix("the manual: ").and_then(|rest| rest.split(' ').next());
+    let address = address.unwrap_or_else(|| panic!("no address: {line}"));
+    let (host, page) = address.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    assert_eq!(page, "docs/reference/Gui.html#guitext");
+    let mut stream = TcpStream::connect(host).unwrap();
+    let request = format!("GET /{page} HTTP/1.1\r\nHost: {host}\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer:.80}");
+    assert!(answer.contains("<h2 id=\"guitext\">Gui.text</h2>"));
+    let began = Instant::now();
+    while !scratch.0.join("asked").exists() {
+        assert!(began.elapsed() < Duration::from_secs(60), "nothing was opened");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(fs::read_to_string(scratch.0.join("asked")).unwrap(), address);
 }

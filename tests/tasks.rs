@@ -1,8 +1,6 @@
 //! The frame's tasks from outside: the same results on any number of threads, the flags and
 //! settings that rule them, and no thread where none is needed.
 
-// Not all of it is asked for here.
-#[allow(dead_code)]
 #[path = "../benches/tasks/particles.rs"]
 mod particles;
 
@@ -198,6 +196,99 @@ fn a_thousand_frames_of_a_crowd_recorded_on_one_thread_replay_on_any_number() {
     }
 }
 
+/// Bodies that fall, sparks that bounce and smoke that hangs on the bodies.
+const FALL: &str = r#"
+local world
+function init()
+  world = Application.new_world()
+  World.spawn_unit(world, "ground")
+  for i = 0, 99 do
+    local place = Vector3(i % 5 * 0.3, math.floor(i / 5) % 5 * 0.3, 2 + math.floor(i / 25))
+    local unit = World.spawn_unit(world, "ball", place)
+    if i % 10 == 0 then
+      World.link_particles(world, World.create_particles(world, "smoke"), unit, 1)
+    end
+  end
+  World.create_particles(world, "sparks", Vector3(0, 0, 3))
+end
+function update(dt)
+  World.update(world, dt)
+end
+"#;
+
+const FALL_FILES: [(&str, &str); 4] = [
+    (
+        "ground.unit",
+        "components = { physics = { actors = { floor = { type = \"static\" shape = \"box\"
+          size = [40, 40, 1] position = [0, 0, -0.5] } } } }",
+    ),
+    (
+        "ball.unit",
+        "components = { physics = { actors = { body = { type = \"dynamic\" shape = \"sphere\"
+          radius = 0.2 } } } }",
+    ),
+    (
+        "smoke.particles",
+        "emitters = { a = { rate = 90 lifetime = 0.5 speed = [0, 1]
+          inherit_velocity = 0.5 forces = [{ type = \"turbulence\" strength = 2 }] } }",
+    ),
+    (
+        "sparks.particles",
+        "emitters = { a = { max = 20000 rate = 20000 lifetime = [0.5, 1.5] spread = 60
+          direction = [0, 0, 1] speed = [1, 6] gravity = [0, 0, -9.8]
+          forces = [{ type = \"vortex\" strength = 3 axis = [0, 0, 1] }]
+          collision = { planes = [{ normal = [0, 0, 1] }] space = \"world\" }
+          on_collision = { emitter = \"b\" } }
+          b = { max = 4000 lifetime = 0.2 speed = 1 } }",
+    ),
+];
+
+/// A folder with the game above.
+fn falling(name: &str, settings: &str) -> Scratch {
+    let game = Scratch::new(name, settings);
+    fs::write(game.0.join("main.lua"), FALL).unwrap();
+    FALL_FILES.iter().for_each(|(file, text)| fs::write(game.0.join(file), text).unwrap());
+    game
+}
+
+#[test]
+fn physics_beside_particles_recorded_on_one_thread_replays_on_any_number() {
+    let game = falling("fall", "");
+    let run = ["run", ".", "--headless", "--frames", "240", "--record", "a.recording"];
+    let (code, text) = game.engine(&[&run[..], &["--single-threaded"]].concat());
+    assert_eq!(code, Some(0), "{text}");
+    for threads in ["2", "4", "8"] {
+        let replay = ["run", ".", "--headless", "--replay", "a.recording", "--threads", threads];
+        let (code, text) = game.engine(&replay);
+        assert_eq!(code, Some(0), "{threads} threads: {text}");
+    }
+}
+
+/// When the scopes of a name began, in the order of a trace: microseconds.
+fn begins(trace: &str, name: &str) -> Vec<f64> {
+    let name = format!("\"name\":\"{name}\",\"ts\":");
+    let after = trace.lines().filter_map(|line| line.split_once(&name));
+    after.map(|(_, rest)| rest.split(',').next().unwrap().parse().unwrap()).collect()
+}
+
+#[test]
+fn on_one_thread_the_systems_of_an_update_run_in_the_order_of_their_priorities() {
+    for first in ["physics", "particles"] {
+        let settings = format!("tasks = {{ priorities = {{ {first} = 31 }} }}");
+        let game = falling(first, &settings);
+        let run = ["run", ".", "--headless", "--frames", "3", "--single-threaded"];
+        let (code, text) = game.engine(&[&run[..], &["--profile-trace", "t.json"]].concat());
+        assert_eq!(code, Some(0), "{text}");
+        let trace = fs::read_to_string(game.0.join("t.json")).unwrap();
+        let (physics, particles) = (begins(&trace, "physics"), begins(&trace, "particles"));
+        // What hangs on nothing, and then what hangs on units.
+        assert_eq!((physics.len(), particles.len()), (3, 6), "{trace}");
+        let order = if physics[0] < particles[0] { "physics" } else { "particles" };
+        assert_eq!(order, first);
+        assert!(particles[1] > physics[0], "what hangs on bodies is after them");
+    }
+}
+
 #[test]
 fn a_number_of_threads_that_cannot_be_is_refused() {
     let game = Scratch::new("refused", "");
@@ -224,21 +315,22 @@ fn priorities_of_systems_that_there_are_can_be_set_and_others_are_refused() {
         assert_eq!(code, Some(i32::from(!wanted.is_empty())), "{text}");
         assert!(text.contains(wanted), "{settings}: {text}");
     };
-    check("set", "tasks = { priorities = { time = 31 } }", "");
+    check("set", "tasks = { priorities = { physics = 31 } }", "");
     check(
         "unknown",
-        "tasks = { priorities = { tmie = 3 } }",
-        "settings.sjson:1: unknown setting 'tasks.priorities.tmie', did you mean 'time'?",
+        "tasks = { priorities = { physisc = 3 } }",
+        "settings.sjson:1: unknown setting 'tasks.priorities.physisc', did you mean \
+         'physics'?",
     );
     check(
         "high",
-        "tasks = { priorities = { time = 32 } }",
-        "settings.sjson:1: 'tasks.priorities.time' must be 0 to 31, got 32",
+        "tasks = { priorities = { physics = 32 } }",
+        "settings.sjson:1: 'tasks.priorities.physics' must be 0 to 31, got 32",
     );
     check(
         "part",
-        "tasks = { priorities = { time = 1.5 } }",
-        "settings.sjson: 'tasks.priorities.time' must be a whole number, got 1.5",
+        "tasks = { priorities = { physics = 1.5 } }",
+        "settings.sjson: 'tasks.priorities.physics' must be a whole number, got 1.5",
     );
 }
 

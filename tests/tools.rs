@@ -7,8 +7,13 @@ mod bad_guests;
 mod browser;
 #[path = "tools/console.rs"]
 mod console;
+#[cfg(target_os = "linux")]
+#[path = "tools/lent.rs"]
+mod lent;
 #[path = "tools/recordings.rs"]
 mod recordings;
+#[path = "tools/seen.rs"]
+mod seen;
 
 use engine::foundation::sjson::Tree;
 use engine::system::tools::caller::{Caller, Received};
@@ -62,9 +67,32 @@ impl Playing {
     }
 
     fn start_with(name: &str, files: &[(&str, &str)], arguments: &[&str]) -> Playing {
+        Playing::start_in(name, files, arguments, &[])
+    }
+
+    /// With variables of the environment, too.
+    fn start_in(
+        name: &str,
+        files: &[(&str, &str)],
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Playing {
+        Playing::start_prepared(name, files, arguments, environment, |_| ())
+    }
+
+    /// With whatever else is put into its folder.
+    fn start_prepared(
+        name: &str,
+        files: &[(&str, &str)],
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+        prepare: impl Fn(&Path),
+    ) -> Playing {
         let folder = game(name, files);
+        prepare(&folder.join("game"));
         let all = [&["run", "game", "--headless", "--realtime", "--tools"], arguments].concat();
         let mut process = engine(&folder, &all)
+            .envs(environment.iter().copied())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
@@ -214,6 +242,9 @@ fn what_fails_in_it_comes_back_with_its_stack_and_the_game_plays_on() {
     let report = text(&error, "report");
     assert!(report.contains("In main.lua:1\n") && report.contains("local n = 3"), "{report}");
     assert_eq!(number(error.get("place").expect("a place"), "line"), 1.0);
+    let error = caller.ask("eval", vec![("text", json::text("error('ouch')"))], PATIENCE, |_| ());
+    let report = text(&error.expect_err("it fails"), "report");
+    assert!(report.contains("In eval:1\n        1 | error('ouch')\n"), "{report}");
     let words = refused(&mut caller, "eval", vec![("text", json::text("1 +"))]);
     assert!(words.contains("unexpected symbol near"), "{words}");
     let fields = vec![("text", json::text("print")), ("data", Tree::Bool(true))];

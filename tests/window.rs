@@ -3,81 +3,17 @@
 
 #![cfg(target_os = "linux")]
 
+#[path = "window/display.rs"]
+mod display;
+#[path = "window/other.rs"]
+mod other;
+
+use display::{Display, Playing, skip};
 use engine::resource::image::{Decoded, Pixels, decode};
-use std::io::{BufRead, BufReader, Read, Write};
+use other::Other;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::process::Command;
 use std::time::{Duration, Instant};
-
-/// How long the game may take to say something, on a machine that is busy.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Says that a test did not run, past the test harness, which would keep it from the terminal.
-fn skip(what: &str) {
-    let words = format!("SKIPPED: {what} (to install it: apt-get install xvfb xdotool)");
-    let required = std::env::var("ENGINE_TEST_REQUIRE_ALL").is_ok_and(|value| value == "1");
-    assert!(!required, "{words}");
-    writeln!(std::io::stderr(), "{words}").expect("stderr can be written to");
-}
-
-/// A display of its own.
-struct Display {
-    server: Child,
-    name: String,
-}
-
-impl Display {
-    /// Starts one; none where it is not installed.
-    fn start() -> Option<Display> {
-        let found = |tool: &str| {
-            let paths = std::env::var_os("PATH").unwrap_or_default();
-            std::env::split_paths(&paths).any(|folder| folder.join(tool).is_file())
-        };
-        for tool in ["Xvfb", "xdotool"] {
-            if !found(tool) {
-                skip(&format!("there is no {tool}, so no window was opened"));
-                return None;
-            }
-        }
-        let mut server = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-screen", "0", "1024x768x24", "-nolisten", "tcp"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("it is installed");
-        let mut line = String::new();
-        let told = server.stdout.as_mut().expect("it is piped");
-        BufReader::new(told).read_line(&mut line).expect("it tells its number");
-        Some(Display { server, name: format!(":{}", line.trim()) })
-    }
-
-    /// Runs xdotool: what it prints.
-    fn tool(&self, arguments: &[&str]) -> String {
-        let run = Command::new("xdotool").args(arguments).env("DISPLAY", &self.name).output();
-        let run = run.expect("it is installed");
-        let error = String::from_utf8_lossy(&run.stderr).into_owned();
-        assert!(run.status.success(), "xdotool {arguments:?}: {error}");
-        String::from_utf8_lossy(&run.stdout).trim().to_string()
-    }
-}
-
-impl Drop for Display {
-    fn drop(&mut self) {
-        // It is the last to go, and nothing of it is kept.
-        let _ = self.server.kill();
-        let _ = self.server.wait();
-    }
-}
-
-/// A game that is played in a window.
-struct Playing {
-    process: Child,
-    lines: Receiver<String>,
-    window: String,
-    said: Vec<String>,
-}
 
 fn scratch(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("engine-window-{}-{name}", std::process::id()));
@@ -100,89 +36,12 @@ impl Playing {
         write(folder, main);
         let settings = "window = { title = \"Yard\", width = 400, height = 300 }\n";
         std::fs::write(folder.join("game/settings.sjson"), settings).expect("it can be written");
-        let mut process = Command::new(env!("CARGO_BIN_EXE_engine"))
-            .arg("run")
-            .arg(folder.join("game"))
-            .args(arguments)
-            .env("DISPLAY", &display.name)
-            .env_remove("WAYLAND_DISPLAY")
-            .env("XDG_RUNTIME_DIR", folder)
-            .env("ENGINE_SAVE_DIR", folder.join("saves"))
-            .current_dir(folder)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the engine starts");
-        let (send, lines) = channel();
-        let streams: [Box<dyn Read + Send>; 2] = [
-            Box::new(process.stdout.take().expect("it is piped")),
-            Box::new(process.stderr.take().expect("it is piped")),
-        ];
-        for stream in streams {
-            let send = send.clone();
-            std::thread::spawn(move || {
-                for line in BufReader::new(stream).lines().map_while(Result::ok) {
-                    if send.send(line).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        Playing { process, lines, window: String::new(), said: Vec::new() }
+        Playing::run(display, &folder.join("game"), folder, arguments)
     }
 
-    /// Waits until a line begins so.
-    #[track_caller]
-    fn hears(&mut self, wanted: &str) -> String {
-        let began = Instant::now();
-        loop {
-            let left = PATIENCE.saturating_sub(began.elapsed());
-            match self.lines.recv_timeout(left) {
-                Ok(line) => {
-                    self.said.push(line.clone());
-                    if line.starts_with(wanted) {
-                        return line;
-                    }
-                }
-                Err(_) => panic!("no line began with '{wanted}':\n{}", self.said.join("\n")),
-            }
-        }
-    }
-
-    /// Finds the window and gives it the focus, which no window manager does here.
     fn focus(&mut self, display: &Display) {
-        self.window = display.tool(&["search", "--sync", "--name", "^Yard$"]);
-        display.tool(&["windowfocus", "--sync", &self.window]);
+        self.take_focus(display, "Yard");
         self.hears("active\ttrue");
-    }
-
-    /// Waits for the process's end: its exit code.
-    #[track_caller]
-    fn ends(&mut self) -> Option<i32> {
-        let began = Instant::now();
-        while began.elapsed() < PATIENCE {
-            if let Some(status) = self.process.try_wait().expect("it is ours") {
-                self.said.extend(self.lines.iter());
-                return status.code();
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        panic!("the game did not end:\n{}", self.said.join("\n"));
-    }
-
-    fn interrupt(&self) {
-        let id = self.process.id().to_string();
-        let sent = Command::new("kill").args(["-INT", &id]).status();
-        assert!(sent.expect("every system has it").success());
-    }
-}
-
-impl Drop for Playing {
-    fn drop(&mut self) {
-        // A test that failed leaves none behind.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 
@@ -315,6 +174,127 @@ end
     let at = |x: usize, y: usize| &bytes[(y * 400 + x) * 4..][..3];
     assert_eq!((picture.width, picture.height, at(100, 150)), (400, 300, &[255, 0, 0][..]));
     assert_ne!(at(300, 150), [255, 0, 0]);
+}
+
+#[test]
+fn files_are_dropped_on_a_window_and_it_has_its_icon() {
+    let Some(display) = Display::start() else { return };
+    let folder = scratch("dropped");
+    // Two texels side by side, in the order blue, green, red.
+    let head = [0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 1, 0, 24, 0];
+    let tga = [&head[..], &[3, 2, 1, 6, 5, 4]].concat();
+    std::fs::write(folder.join("game/mark.tga"), tga).expect("it can be written");
+    let file = folder.join("käse und brot.txt");
+    std::fs::write(&file, "crumbs").expect("it can be written");
+    let main = r#"
+function init() Window.set_icon("mark") end
+function on_activate(active) print("active", active) end
+function update()
+  for _, path in ipairs(Window.dropped_files()) do
+    print("dropped", path, Window.read_dropped_file(path))
+  end
+end
+"#;
+    let mut game = Playing::start(&display, &folder, main, &["--renderer", "null"]);
+    game.focus(&display);
+    let window = game.window.parse().expect("a window has a number");
+    let other = Other::on(&display);
+    let began = Instant::now();
+    let icon = loop {
+        let icon = other.property(window, "_NET_WM_ICON");
+        if !icon.is_empty() || began.elapsed() > Duration::from_secs(60) {
+            break icon;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert_eq!(icon, [2, 1, 0xff01_0203, 0xff04_0506], "width, height, and colours with alpha");
+    let encoded: String = file.to_str().expect("it is UTF-8").bytes().map(encode).collect();
+    other.drop_on(window, &format!("file://{encoded}\r\n"));
+    let wanted = format!("dropped\t{}\tcrumbs", file.display());
+    assert_eq!(game.hears("dropped"), wanted);
+    game.interrupt();
+    assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
+}
+
+#[test]
+fn the_clipboard_is_shared_and_a_window_that_is_asked_to_close_asks_the_game() {
+    let Some(display) = Display::start() else { return };
+    let folder = scratch("shared");
+    let main = r#"
+local asked = 0
+function init() print("copied", Window.set_clipboard("käse")) end
+function on_activate(active) print("active", active) end
+function update() if Keyboard.pressed("v") then print("pasted", Window.clipboard()) end end
+function on_close()
+  asked = asked + 1
+  print("asked", asked)
+  return asked == 2
+end
+"#;
+    let mut game = Playing::start(&display, &folder, main, &["--renderer", "null"]);
+    game.hears("copied\ttrue");
+    game.focus(&display);
+    let other = Other::on(&display);
+    assert_eq!(other.clipboard(), "käse");
+    other.take_clipboard();
+    display.tool(&["key", "v"]);
+    other.give("brot");
+    game.hears("pasted\tbrot");
+    let window = game.window.parse().expect("a window has a number");
+    other.ask_to_close(window);
+    game.hears("asked\t1");
+    other.ask_to_close(window);
+    game.hears("asked\t2");
+    assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
+}
+
+/// A byte of a path as addresses have it.
+fn encode(byte: u8) -> String {
+    match byte {
+        b'/' | b'.' | b'-' | b'_' => (byte as char).to_string(),
+        _ if byte.is_ascii_alphanumeric() => (byte as char).to_string(),
+        _ => format!("%{byte:02X}"),
+    }
+}
+
+#[test]
+fn a_process_that_is_asked_to_end_does_not_wait_for_a_picture_that_takes_long() {
+    let Some(display) = Display::start() else { return };
+    let folder = scratch("slow");
+    let main = r#"
+local world
+function init()
+  world = Application.main_world()
+  for i = 1, 300 do
+    World.spawn_unit(world, "core/units/torus", Vector3(i % 20 - 10, 4 + i % 15, i % 7 - 3))
+  end
+  World.spawn_unit(world, "core/units/sun", Vector3(0, 0, 9),
+    Quaternion.look(Vector3(0.6, 1, -1.2), Vector3.up()))
+end
+local frame = 0
+function update(dt)
+  frame = frame + 1
+  World.update(world, dt)
+  if frame == 3 then print("playing") end
+end
+function shutdown() print("shutdown") end
+"#;
+    std::fs::write(folder.join("game/main.lua"), main).expect("it can be written");
+    let settings = "window = { title = \"Yard\", width = 1000, height = 700 }\n\
+                    render = { less_on_processor = false, shadow_texels = 4096 }\n";
+    std::fs::write(folder.join("game/settings.sjson"), settings).expect("it can be written");
+    let arguments = ["--renderer", "software"];
+    let mut game = Playing::run(&display, &folder.join("game"), &folder, &arguments);
+    let said = game.hears_any(&["playing", "error: no software adapter"]);
+    if said != "playing" {
+        return skip("there is no adapter to draw with");
+    }
+    let asked = Instant::now();
+    game.interrupt();
+    assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
+    // A second is promised, and a busy machine adds to it (tests/bad_input/signals.rs).
+    assert!(asked.elapsed() < Duration::from_secs(5), "it took {:?}", asked.elapsed());
+    assert!(game.said.iter().any(|line| line == "shutdown"), "{}", game.said.join("\n"));
 }
 
 #[test]

@@ -150,7 +150,9 @@ end
 function update()
   if Worker.status(worker) == "running" then
     running = running + 1
-    seen = math.max(seen, Worker.progress(worker))
+    -- All of it can be told, too, before the worker's end is.
+    local progress = Worker.progress(worker)
+    seen = progress < 1 and math.max(seen, progress) or seen
     return
   end
   print("frames", running > 2, "progress", seen > 0 and seen < 1, Worker.result(worker))

@@ -1,5 +1,6 @@
--- What `engine check` plays in place of a game: spawns every unit and every level of the game, each
--- in a world of its own for one frame, and says what went wrong. The game's main.lua does not run.
+-- What `engine check` plays in place of a game: spawns every unit, every model and every level of
+-- the game, each in a world of its own for one frame, and says what went wrong. The game's main.lua
+-- does not run.
 
 local queue, next_one = {}, 1
 local problems = {}
@@ -8,8 +9,10 @@ local problems = {}
 local function try(thing, doing, fn, ...)
   local ok, words = pcall(fn, ...)
   if not ok then
-    problems[#problems + 1] = thing.name .. "." .. thing.kind .. ": " .. doing .. ": "
-      .. tostring(words)
+    -- Where this file called what is of no use to anyone.
+    words = tostring(words):gsub("^core/tools/check%.lua:%d+: ", "")
+    words = words:gsub("^World%.spawn_%a+: ", "")
+    problems[#problems + 1] = thing.name .. "." .. thing.kind .. ": " .. doing .. ": " .. words
     print(problems[#problems])
   end
   return ok, words
@@ -17,7 +20,7 @@ end
 
 local function check(thing)
   local world = Application.new_world()
-  local spawn = thing.kind == "unit" and World.spawn_unit or World.spawn_level
+  local spawn = thing.kind == "level" and World.spawn_level or World.spawn_unit
   local ok, spawned = try(thing, "spawning it", spawn, world, thing.name)
   if ok then
     ok = try(thing, "its first frame", World.update, world, 1 / 60)
@@ -25,7 +28,7 @@ local function check(thing)
   if ok then
     try(thing, "showing it", Application.render_world, world)
     if thing.kind == "level" then try(thing, "ending it", World.destroy_level, world, spawned) end
-    if thing.kind == "unit" and Unit.alive(spawned) then
+    if thing.kind ~= "level" and Unit.alive(spawned) then
       try(thing, "ending it", World.destroy_unit, world, spawned)
     end
   end
@@ -33,9 +36,14 @@ local function check(thing)
 end
 
 function init()
-  for _, kind in ipairs({ "unit", "level" }) do
+  local units = {}
+  for _, kind in ipairs({ "unit", "model", "level" }) do
     for _, name in ipairs(Application.resource_names(kind) or {}) do
-      queue[#queue + 1] = { kind = kind, name = name }
+      -- A unit file of the same name stands in the place of the unit that a model is.
+      if kind == "unit" then units[name] = true end
+      if kind ~= "model" or not units[name] then
+        queue[#queue + 1] = { kind = kind, name = name }
+      end
     end
   end
 end
@@ -48,9 +56,9 @@ function update()
     check(thing)
     return
   end
-  local counts = { unit = 0, level = 0 }
+  local counts = { unit = 0, model = 0, level = 0 }
   for _, it in ipairs(queue) do counts[it.kind] = counts[it.kind] + 1 end
-  local words = "%d units and %d levels checked, %d problems"
-  print(words:format(counts.unit, counts.level, #problems))
+  local words = "%d units, %d models and %d levels checked, %d problems"
+  print(words:format(counts.unit, counts.model, counts.level, #problems))
   Application.quit(#problems > 0 and 1 or 0)
 end

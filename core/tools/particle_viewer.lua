@@ -12,6 +12,9 @@ local playing, flat, paused, speed = nil, false, false, 1
 local yaw, pitch, distance, target = 0.6, -0.25, 9, Vector3(0, 0, 1.2)
 local ended
 
+-- Of the lines of Debug.text.
+local TEXT_SIZE, MARGIN = 16, 12
+
 local function play()
   if playing then World.destroy_particles(world, playing) end
   playing, ended = nil, nil
@@ -43,7 +46,10 @@ end
 function ParticleViewer.names() return names end
 function ParticleViewer.restart() play() end
 function ParticleViewer.pause(on) paused = on ~= false end
-function ParticleViewer.set_speed(factor) speed = factor end
+function ParticleViewer.set_speed(factor)
+  assert(type(factor) == "number" and factor >= 0, "a speed is a number from 0 on")
+  speed = factor
+end
 function ParticleViewer.camera(new_yaw, new_pitch, new_distance)
   yaw, pitch, distance = new_yaw or yaw, new_pitch or pitch, new_distance or distance
 end
@@ -71,7 +77,13 @@ function init()
     ground = Color(30, 30, 32), shown = true })
   list()
   local name, place = Application.argv()
-  if not (name and ParticleViewer.show(name, place == "gui")) then play() end
+  local shown, why = true, nil
+  if name then shown, why = ParticleViewer.show(name, place == "gui") end
+  if not shown then
+    print(why .. ", which has: " .. table.concat(names, ", "))
+    return Application.quit(1)
+  end
+  if not name then play() end
 end
 
 -- Effects are kept in step by the engine; new and deleted ones change the list.
@@ -103,6 +115,14 @@ local function keys()
   distance = Math.clamp(distance * (1 - Mouse.axis("wheel").y * 0.1), 1, 100)
 end
 
+-- Words over the picture, in as many lines as the window's width makes of them.
+local function say(words, color)
+  local width = math.max(Gui.resolution(gui) - 2 * MARGIN, 100)
+  for _, line in ipairs(Gui.word_wrap(gui, words, nil, TEXT_SIZE, width)) do
+    Debug.text(line, color)
+  end
+end
+
 function update(dt)
   keys()
   local turn = Quaternion(Vector3(0, 0, 1), yaw) * Quaternion(Vector3(1, 0, 0), pitch)
@@ -118,10 +138,10 @@ function update(dt)
     playing, ended = nil, "it has ended: space plays it again"
   end
   local words = names[chosen] or "this game has no .particles"
-  Debug.text(("%s  (%d of %d%s)  %d particles"):format(words, chosen, #names,
+  say(("%s  (%d of %d%s)  %d particles"):format(words, chosen, #names,
     flat and ", in a Gui" or "", World.num_particles(world)))
-  if ended then Debug.text(ended, Color(255, 200, 80)) end
-  Debug.text("left, right: choose · space: again · p: pause · g: Gui or world · mouse: look")
+  if ended then say(ended, Color(255, 200, 80)) end
+  say("left, right: choose · space: again · p: pause · g: Gui or world · mouse: look")
 end
 
 function render()

@@ -8,7 +8,7 @@ core.jit.off(true, true)
 
 local type, next, error, rawget, rawset = type, next, error, rawget, rawset
 local pcall, setmetatable, tostring = pcall, setmetatable, tostring
-local sort = table.sort
+local sort, concat, min = table.sort, table.concat, math.min
 local setupvalue, set_raw_metatable = core.debug.setupvalue, core.debug.setmetatable
 local flush = core.jit.flush
 local globals, loaded, preload = core.globals, core.modules, core.preload
@@ -176,9 +176,26 @@ local function make_shadow(box)
   }
 end
 
+-- Whether a load put anything anywhere that others can reach.
+local function makes(record)
+  return record.result ~= true or next(record.globals) ~= nil or next(record.top) ~= nil
+    or next(record.patches) ~= nil
+end
+
+-- A file that made something and makes nothing any more: it was emptied, or all of it was commented
+-- out. What it made stays, and is what the file's next text is paired with; otherwise nothing would
+-- lead from that text to what others hold.
+local function keep_emptied(box, entry, live)
+  entry.kept = true
+  for name in next, entry.old.globals do
+    box.hidden[name] = nil
+  end
+  return live == nil and entry.old.result or live
+end
+
 function trial_of(box, entry)
   if entry.record then
-    return entry.record.result
+    return box.results[entry.name]
   end
   entry.running = true
   local mark = reload.begin(entry.chunk, entry.written, box.world)
@@ -196,6 +213,9 @@ function trial_of(box, entry)
     result = (own == nil or own == before) and true or own
   end
   entry.record = reload.finish(mark, entry.name, result)
+  if entry.old and makes(entry.old) and not makes(entry.record) then
+    result = keep_emptied(box, entry, before)
+  end
   entry.running = false
   box.results[entry.name] = result
   return result
@@ -275,7 +295,7 @@ local function lists(box)
   local pairs_of, old, new, sources = {}, {}, {}, {}
   for i = 1, #box.list do
     local entry = box.list[i]
-    if entry.old then
+    if entry.old and not entry.kept then
       pairs_of[#pairs_of + 1] = { old = entry.old, new = entry.record }
       sources[#sources + 1] = entry.old.source
       for fn in next, entry.old.functions do
@@ -333,13 +353,27 @@ local function commit(box)
   roots[#roots + 1] = box.results
   roots[#roots + 1] = box.lasting
   core.heap_fix(roots, exchange, plan.joins)
+  local emptied, is_emptied = {}, {}
   for i = 1, #box.list do
-    reload.keep(box.list[i].record)
+    local entry = box.list[i]
+    if not entry.kept then
+      reload.keep(entry.record)
+    elseif not is_emptied[entry.chunk] then
+      emptied[#emptied + 1], is_emptied[entry.chunk] = entry.chunk, true
+      -- Reports show the lines of the code that goes on.
+      core.note_source(entry.chunk, box.sources[entry.chunk] or entry.text)
+    end
+  end
+  local changed = {}
+  for i = 1, #box.changed do
+    local chunk = box.changed[i]
+    changed[#changed + 1] = not is_emptied[chunk] and chunk or nil
   end
   flush()
   return {
     replaced = plan.replaced + replaced, added = plan.added, removed = plan.removed,
-    updated = plan.updated, kept_closures = kept_closures(kept),
+    updated = plan.updated, kept_closures = kept_closures(kept), functions = #plan.order,
+    changed = changed, emptied = emptied,
   }
 end
 
@@ -442,14 +476,14 @@ local function reload_all(files)
   if not result then
     return failed(box, message, place or "", report or "Error: " .. tostring(message))
   end
-  result.ok, result.changed, result.not_loaded = true, box.changed, box.not_loaded
+  result.ok, result.not_loaded = true, box.not_loaded
   return result
 end
 
 -- Puts the new texts of files in place of the running ones, all or none. `files` is a list of
--- `{ chunk, text }`. Gives `{ ok = true, changed, not_loaded, replaced, added, removed, updated,
--- kept_closures = { { place, count } } }`, or `{ ok = false, message, place, report }`, and then
--- nothing has changed.
+-- `{ chunk, text }`. Gives `{ ok = true, changed, emptied, not_loaded, functions, replaced, added,
+-- removed, updated, kept_closures = { { place, count } } }`, or `{ ok = false, message, place,
+-- report }`, and then nothing has changed.
 function core.reload_files(files)
   check_files(files)
   if busy then
@@ -466,11 +500,62 @@ function core.reload_files(files)
   return result
 end
 
+-- What is told ------------------------------------------------------------------------------------
+
+local NAMES_MAX = 3 -- files and places that a line names
+
+-- Names with commas between them: the first ones, and how many more there are.
+local function some(names)
+  local text = concat(names, ", ", 1, min(#names, NAMES_MAX))
+  return #names > NAMES_MAX and text .. " and " .. #names - NAMES_MAX .. " more" or text
+end
+
+-- Closures that go on with the body that they were made with: whoever edited it waits for them.
+local function kept_words(kept)
+  local total, places = 0, {}
+  for i = 1, #kept do
+    total = total + kept[i].count
+    places[i] = kept[i].place
+  end
+  if total == 0 then
+    return ""
+  elseif total == 1 then
+    return "; 1 function of " .. places[1] .. " keeps its old body until it is made again"
+  end
+  return "; " .. total .. " functions of " .. some(places)
+    .. " keep their old bodies until they are made again"
+end
+
+local function tell(result)
+  if #result.changed > 0 then
+    local count, words = result.functions, ""
+    if count > 0 then
+      words = ": " .. count .. " function" .. (count == 1 and "" or "s")
+    end
+    core.log("info", "reloaded " .. some(result.changed) .. words
+      .. kept_words(result.kept_closures))
+  end
+  for i = 1, #result.emptied do
+    core.log("warning", result.emptied[i] .. " returns and defines nothing now: what it made "
+      .. "before goes on as it was, until the file makes something again")
+  end
+end
+
 -- Files that could not be reloaded, by chunk: what was saved with a broken file waits until that is
 -- mended, for all of a change comes or none of it.
 local waiting = {}
 
--- Reloads files that were saved, with those that wait. A failure is told in the log.
+-- Lets go of files that are gone: nobody will mend them. Gives whether one of them waited.
+function core.forget_waiting(gone)
+  local waited = false
+  for i = 1, #gone do
+    waited = waited or waiting[gone[i]] ~= nil
+    waiting[gone[i]] = nil
+  end
+  return waited
+end
+
+-- Reloads files that were saved, with those that wait. What came of it is told in the log.
 function core.reload(files)
   for i = 1, #files do
     waiting[files[i].chunk] = files[i].text
@@ -479,9 +564,13 @@ function core.reload(files)
   for i = 1, #chunks do
     list[i] = { chunk = chunks[i], text = waiting[chunks[i]] }
   end
+  if #list == 0 then
+    return { ok = true }
+  end
   local result = core.reload_files(list)
   if result.ok then
     waiting = {}
+    tell(result)
   else
     core.log("error", "The old code goes on, for the new one cannot be taken:\n" .. result.report)
   end

@@ -18,6 +18,15 @@ local KEYS = {
   sort = "flag", ["sort-files"] = "flag", ["sort-tests"] = "flag", seed = "number",
   ["keep-going"] = "flag", ["repeat"] = "count", recursive = "flag", list = "flag",
   Xhelper = "words", ["exclude-names-file"] = "text", coverage = "flag", output = "form",
+  e = "list", ["log-success"] = "text",
+}
+
+-- Keys that cannot hold here, and what helps.
+local WITHOUT_USE = {
+  cpath = "'cpath' is passed over: the engine loads no C modules (`lfs` is there with "
+    .. "--no-sandbox)",
+  directory = "'directory' is passed over: give that folder to engine test in the place of this "
+    .. "one",
 }
 
 -- Keys that are about how busted itself talks, loads and is started, and change no test's result.
@@ -36,10 +45,10 @@ local FORMS = {
   sound = "",
 }
 
-local KIND_WORDS = {
-  words = "list", count = "number from 1 to " .. REPEAT_MAX,
-  form = "form of output (TAP, gtest, json, junit, plainTerminal, utfTerminal)",
-}
+local FORM_WORDS = "'output' must be a form of output (TAP, gtest, json, junit, plainTerminal, "
+  .. "utfTerminal), got %s: the usual one is taken"
+
+local KIND_WORDS = { words = "list", count = "number from 1 to " .. REPEAT_MAX }
 
 local function texts_of(value, commas)
   local texts = {}
@@ -86,11 +95,16 @@ local function add(profile, settings, warnings)
     local value, kind = profile[key], KEYS[key]
     if kind then
       local found = read(kind, value)
-      if found == nil then
+      if found == nil and kind == "form" then
+        -- A module of the library's own, for busted, or one that was mistyped.
+        warnings[#warnings + 1] = format(FORM_WORDS, core.describe(value))
+      elseif found == nil then
         return format("'%s' must be a %s, got %s", key, KIND_WORDS[kind] or kind,
           core.describe(value))
       end
       settings[key] = found
+    elseif WITHOUT_USE[key] then
+      warnings[#warnings + 1] = WITHOUT_USE[key]
     elseif not WITHOUT_MEANING[key] then
       local near = core.suggest(key, core.names(KEYS))
       warnings[#warnings + 1] = format("'%s' is not among the keys that hold here%s", key,

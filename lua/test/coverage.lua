@@ -82,10 +82,10 @@ local function add_lines(lines, fn, util)
   end
 end
 
----The lines of a script that have something to run, in order. Empty where its text is not known, or
----does not compile.
-function core.active_lines(path)
-  local text = core.source(path)
+---The lines of a script that have something to run, in order; none where its text does not compile.
+---`text` is the file's, for what Lua's own `require` loads: its text is noted by nobody.
+function core.active_lines(path, text)
+  text = core.source(path) or text
   local chunk = text and native_load(gsub(text, "^#[^\n]*", ""), "@" .. path, "t")
   local lines, list = {}, {}
   if chunk then

@@ -297,8 +297,12 @@ function mock(target, as_stub) end
 ---@type table<string, any>
 match = {}
 
----The draw calls of the last frame that was played, in their order: tables with `gui`, `layer`,
----`count` (quadrilaterals), `material` and `texture` (numbers of the renderer's).
+---The draw calls of the last frame that was played: first those of worlds, tables with `world`,
+---`pass` ("solid", "blended", "particles", "sun shadow", "spot shadow"), `what` ("mesh", "sprite",
+---"tilemap", "particles"), `name`, `part`, `unit`, `material` (names, nil where its things differ)
+---and `count` (how many times); then those of Guis, tables with `gui`, `layer`, `count`
+---(quadrilaterals), `material` and `texture` (numbers of the renderer's) and `name` (of a texture
+---that is not in the shared atlas).
 ---@return table[] # one table for each
 function test.draws() end
 

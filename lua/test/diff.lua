@@ -13,6 +13,7 @@ local getmetatable_raw = core.debug.getmetatable
 
 -- Everything below has a limit, so that a failed test on a huge value still ends in a short report.
 local DIFFERENCES_MAX = 10 -- differing places that are listed
+local DEPTH_MAX = 24 -- nested tables that are looked into for the places that differ
 local INSPECT_CHARS_MAX = 160 -- characters of one printed value
 local INSPECT_DEPTH_MAX = 4 -- nested tables in one printed value
 local STRING_WINDOW = 40 -- characters kept on each side of the first difference
@@ -75,35 +76,63 @@ local function has_equality(a, b)
   return meta and meta == getmetatable_raw(b) and rawget(meta, "__eq") ~= nil
 end
 
--- A pair that is already being compared counts as equal: two cyclic values differ only where a
--- walk over both finds a difference, and the first difference ends the whole comparison.
-local function compare(a, b, ignore_eq, seen)
+-- Whether one of the pairs of values in the list is known to differ. Pairs of tables that have to
+-- be looked into are added to it: a list in the place of a recursion, for tables may be nested
+-- deeper than Lua's stack.
+local function differ(a, b, ignore_eq, pairs_left)
   if type(a) ~= "table" or type(b) ~= "table" then
-    return plain_equal(a, b)
+    return not plain_equal(a, b)
+  elseif rawequal(a, b) then
+    return false
+  elseif not ignore_eq and has_equality(a, b) then
+    return not (a == b)
   end
-  if rawequal(a, b) then
-    return true
-  end
-  if not ignore_eq and has_equality(a, b) then
-    return a == b
-  end
-  local partners = seen[a]
-  if not partners then
-    partners = {}
-    seen[a] = partners
-  elseif partners[b] then
-    return true
-  end
-  partners[b] = true
+  local count = pairs_left.count
+  pairs_left[count + 1], pairs_left[count + 2] = a, b
+  pairs_left.count = count + 2
+  return false
+end
+
+-- Whether two tables differ in a key, or in a value that is no table.
+local function differ_inside(a, b, pairs_left)
   for key, value in next, a do
     local other = field(b, key)
-    if type(other) == "nil" or not compare(value, other, false, seen) then
-      return false
+    if type(other) == "nil" or differ(value, other, false, pairs_left) then
+      return true
     end
   end
   for key in next, b do
     if type(field(a, key)) == "nil" then
-      return false
+      return true
+    end
+  end
+  return false
+end
+
+-- A pair that is already being compared counts as equal: two cyclic values differ only where a
+-- walk over both finds a difference, and the first difference ends the whole comparison.
+local function compare(a, b, ignore_eq)
+  if type(a) ~= "table" or type(b) ~= "table" then
+    return plain_equal(a, b)
+  end
+  local pairs_left, seen = { count = 0 }, {}
+  if differ(a, b, ignore_eq, pairs_left) then
+    return false
+  end
+  while pairs_left.count > 0 do
+    local count = pairs_left.count
+    local left, right = pairs_left[count - 1], pairs_left[count]
+    pairs_left.count = count - 2
+    local partners = seen[left]
+    if not partners then
+      partners = {}
+      seen[left] = partners
+    end
+    if not partners[right] then
+      partners[right] = true
+      if differ_inside(left, right, pairs_left) then
+        return false
+      end
     end
   end
   return true
@@ -112,7 +141,7 @@ end
 ---True when both values hold the same things. Metatables count only through a common `__eq`, and
 ---not even that for the two values themselves when `ignore_eq` is set.
 function diff.equal(a, b, ignore_eq)
-  return compare(a, b, ignore_eq, {})
+  return compare(a, b, ignore_eq)
 end
 
 local RANK = { number = 1, boolean = 2, string = 3, table = 4, ["function"] = 5, userdata = 6,
@@ -134,6 +163,21 @@ end
 function diff.sorted_keys(t)
   local keys, count, length = {}, 0, #t
   local rank, words = {}, {}
+  -- A plain list is in order.
+  for key in next, t do
+    count = count + 1
+    if not is_index(key, length) then
+      count = -1
+      break
+    end
+  end
+  if count == length then
+    for i = 1, length do
+      keys[i] = i
+    end
+    return keys, length
+  end
+  count = 0
   for key in next, t do
     count = count + 1
     keys[count] = key
@@ -179,8 +223,9 @@ end
 
 ---Takes memory addresses out of a text: they differ from run to run and tell a reader nothing.
 function diff.without_addresses(text)
-  text = gsub(text, "(%a+): 0x%x+", "%1")
-  return (gsub(text, "(%a+): builtin#%d+", "%1"))
+  -- From the beginning of each word: a long word is not gone through again from each letter.
+  text = gsub(text, "%f[%a](%a+): 0x%x+", "%1")
+  return (gsub(text, "%f[%a](%a+): builtin#%d+", "%1"))
 end
 
 local function function_words(f)
@@ -468,7 +513,8 @@ function Report:walk(path, expected, actual, ignore_eq)
   local partners = tables and self.seen[expected] or nil
   if partners and partners[actual] then
     return
-  elseif not tables or (not ignore_eq and has_equality(expected, actual)) then
+  elseif not tables or (not ignore_eq and has_equality(expected, actual))
+    or #self.chain >= DEPTH_MAX then
     return self:place(path, expected, actual)
   end
   self.seen[expected] = partners or {}

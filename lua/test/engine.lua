@@ -8,6 +8,7 @@ local core = ...
 core.jit.off(true, true)
 
 local type, tostring, error, next, setmetatable = type, tostring, error, next, setmetatable
+local rawset = rawset
 local format, gsub, byte, find = string.format, string.gsub, string.byte, string.find
 local pcall, floor, concat = pcall, math.floor, table.concat
 local yield, running = coroutine.yield, coroutine.running
@@ -28,7 +29,8 @@ local engine_test = {}
 -- Hands a request to the driver. What went wrong with it is raised where the test asked.
 local function request(name, wanted)
   local current = suite.current
-  if running() ~= test.thread() or (current and current.is_block) then
+  local thread = running()
+  if not thread or thread ~= test.thread() or (current and current.is_block) then
     error("test." .. name .. ": only the test itself can let time pass, not a coroutine of its own "
       .. "and not a describe block", 3)
   end
@@ -131,6 +133,13 @@ end
 local function choose_test_word(text)
   if uses_test(text) then
     suite.language.test, kit.busted.test = engine_test, engine_test
+  end
+end
+
+---A module that asks for the words of suites may use fields of `test`, too.
+function kit.choose_test_word_of_module(text)
+  if find(text, "busted", 1, true) then
+    choose_test_word(text)
   end
 end
 
@@ -243,16 +252,29 @@ end
 function core.test_folders(folders)
   local paths = {}
   for _, folder in next, folders do
+    -- As Lua's own paths are: by `?/init.lua` the module '' would be a file of the disk's root.
+    if not find(folder, "^/") and not find(folder, "^%a:[/\\]") then
+      folder = "./" .. folder
+    end
     if find(folder, "?", 1, true) then
       paths[#paths + 1] = folder
     else
-      local inside = folder == "" and "" or folder .. "/"
+      local inside = find(folder, "/$") and folder or folder .. "/"
       paths[#paths + 1] = inside .. "?.lua"
       paths[#paths + 1] = inside .. "?/init.lua"
     end
   end
   paths[#paths + 1] = globals.package.path
   globals.package.path = concat(paths, ";")
+end
+
+---Takes the engine's own globals away: the suites of a library have Lua's alone, as elsewhere, and
+---`lfs`, which busted leaves there.
+function core.test_library()
+  for name in next, core.api do
+    rawset(globals, name, nil)
+  end
+  rawset(globals, "lfs", core.stand_ins.lfs)
 end
 
 ---Registers a file that could not be read, and why.

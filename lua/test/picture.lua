@@ -9,8 +9,12 @@ local kit = core.test.kit
 local engine_test, request = kit.engine_test, kit.request
 kit.own(core.debug.getinfo(1, "S").source)
 
----The draw calls of the last frame that was played, in their order: tables with `gui`, `layer`,
----`count` (quadrilaterals), `material` and `texture` (numbers of the renderer's).
+---The draw calls of the last frame that was played: first those of worlds, tables with `world`,
+---`pass` ("solid", "blended", "particles", "sun shadow", "spot shadow"), `what` ("mesh", "sprite",
+---"tilemap", "particles"), `name`, `part`, `unit`, `material` (names, nil where its things differ)
+---and `count` (how many times); then those of Guis, tables with `gui`, `layer`, `count`
+---(quadrilaterals), `material` and `texture` (numbers of the renderer's) and `name` (of a texture
+---that is not in the shared atlas).
 ---@return table[] draws one table for each
 function engine_test.draws()
   return core.draws()

@@ -120,6 +120,7 @@ function core.read_script(name)
   local script = read_script(name)
   if script.text then
     kit.keep_frames(script.text)
+    kit.choose_test_word_of_module(script.text)
   end
   if script.chunk and texts[script.chunk] then
     script.text = texts[script.chunk]

@@ -11,6 +11,7 @@ local TRACE_FRAMES_MAX = 30 -- frames of a trace
 local FRAMES_MAX = 400 -- frames looked at, so that a stack overflow is reported quickly
 local LOCALS_MAX = 20 -- locals of the failing frame
 local LOCAL_CHARS = 100 -- characters of one local
+local MESSAGE_BYTES_MAX = 64 * 1024 -- bytes of a message; the rest of a longer one is left out
 
 local kit = core.test.kit
 local diff = kit.diff
@@ -20,7 +21,7 @@ local report = {}
 kit.report = report
 
 local function path_of(info)
-  return (gsub(info.source, "^[@=]", ""))
+  return (gsub(gsub(info.source, "^[@=]", ""), "^%./", ""))
 end
 
 -- Frames of the game and the test, innermost first; a coroutine that died keeps its stack.
@@ -82,7 +83,7 @@ for _, name in ipairs({
   "io", "ffi", "jit", "setfenv", "getfenv", "dofile", "loadfile", "newproxy", "execute", "remove",
   "rename", "tmpname", "getenv", "exit", "setlocale", "loadlib", "dump", "package", "debug", "open",
   "sethook", "getinfo", "getmetatable", "setmetatable", "upvalueid", "stdout",
-  "getlocal", "getupvalue", "setupvalue", "getregistry", "module", "popen",
+  "getlocal", "getupvalue", "setupvalue", "getregistry", "module", "popen", "lfs",
 }) do
   MISSING[name] = true
 end
@@ -97,18 +98,35 @@ end
 -- What the sandbox refuses in its own words.
 local REFUSED = {
   "collectgarbage: '%a+' is not for games",
-  "%a+%.%w+ is the engine's and cannot be replaced",
+  "is the engine's and cannot be replaced",
   "load: this is a compiled chunk",
 }
 
 local HINT = "a suite that needs the full standard library runs with: engine test --no-sandbox"
 
--- What to do where the sandbox may be why.
-local function hint_for(message)
-  if not core.options.sandbox then
+-- Words that stand in the environment of a test alone.
+local INSIDE = { finally = true, async = true, done = true, settimeout = true }
+
+-- A module that suites share sees the game's globals, not the words of suites.
+local function hint_for_word(name, nearest)
+  local known = name and (kit.suite.language[name] ~= nil or INSIDE[name])
+  if not known or not nearest or kit.suite.is_test_file(nearest.source) then
     return nil
+  elseif INSIDE[name] then
+    return "'" .. name .. "' is there in tests alone: a module takes it as an argument"
   end
-  local name = match(message, "global '([%w_]+)' %(a nil value%)")
+  return "the words of suites are there in suites alone; a module asks for this one: local " .. name
+    .. ' = require("busted").' .. name
+end
+
+-- What to do where the sandbox may be why, or the file that the name stands in.
+local function hint_for(message, nearest)
+  local global = match(message, "global '([%w_]+)' %(a nil value%)")
+  local words = hint_for_word(global, nearest)
+  if words or not core.options.sandbox then
+    return words
+  end
+  local name = global
     or match(message, "field '([%w_]+)' %(a nil value%)")
     or match(message, "method '([%w_]+)' %(a nil value%)")
     or match(message, "there is no module '([%w_]+)'")
@@ -150,16 +168,31 @@ local function words_of(raised)
   return diff.inspect(raised)
 end
 
+-- A text that people can read to its end, and patterns go through quickly.
+local function bounded(message)
+  if #message <= MESSAGE_BYTES_MAX then
+    return message
+  end
+  local last = MESSAGE_BYTES_MAX
+  -- Not inside of a character.
+  for _ = 1, 3 do
+    if find(message, "^[\128-\191]", last + 1) then
+      last = last - 1
+    end
+  end
+  return sub(message, 1, last) .. "\n... (" .. #message - last .. " more bytes)"
+end
+
 local function failure_words(raised, problem)
   if type(raised.text) ~= "string" then
-    return words_of(raised.message)
+    return bounded(words_of(raised.message))
   end
-  local message = raised.text
+  local message = bounded(raised.text)
   if raised.compared then
     local ok, difference = pcall(diff.difference, raised.expected, raised.actual)
     if ok and difference then
       problem.difference = difference
-      message = message .. "\n" .. difference
+      message = message .. "\n" .. bounded(difference)
     end
   end
   return message
@@ -180,9 +213,9 @@ function report.problem(thread, raised)
   if status == "failure" then
     message = failure_words(raised, problem)
   else
-    message = without_place(words_of(raised), nearest)
+    message = bounded(without_place(words_of(raised), nearest))
   end
-  problem.hint = hint_for(message)
+  problem.hint = hint_for(message, nearest)
   problem.message = diff.without_addresses(message)
   if nearest then
     problem.location = { path = path_of(nearest), line = nearest.currentline }
@@ -198,6 +231,7 @@ end
 
 ---A problem that has no thread, such as a file that does not compile.
 function report.plain(status, message)
+  message = bounded(message)
   local path, line = match(message, "^([^\n]-):(%d+): ")
   return {
     status = status,

@@ -82,8 +82,9 @@ end
 
 local function wait_for_done(element)
   local done, waited = element.done, 0
-  local limit = element.timeout_seconds or ASYNC_SECONDS
   while not done.complete do
+    -- What is called meanwhile is the test's: it may change this, too.
+    local limit = element.timeout_seconds or ASYNC_SECONDS
     if waited >= limit then
       return report.plain("error", "asynchronous: done() was not called within " .. limit .. " s ("
         .. suite.waiting_for(done) .. ")")
@@ -92,6 +93,8 @@ local function wait_for_done(element)
     local failed = yield(EVENT, { kind = "yield", request = { frames = 1, reason = "async" } })
     if type(failed) == "string" then
       return report.plain("error", failed)
+    elseif run.interrupted then
+      return report.plain("error", run.interrupted)
     end
   end
   return nil
@@ -101,7 +104,10 @@ end
 local function call_to_the_end(element, body)
   local problem = call(element, body)
   if not problem and element.done then
+    -- The functions that sign off are called by frames, and see what the test sees.
+    local before = suite.enter(element)
     problem = wait_for_done(element)
+    suite.enter(before)
   end
   return problem
 end
@@ -342,6 +348,7 @@ local function run_block_inside(block)
     if problem then
       return body_failed(block, problem)
     end
+    suite.close(block)
   end
   order(block)
   if run.options.list_only then
@@ -545,12 +552,14 @@ function test.thread()
 end
 
 ---Gives up the function that is under way (a time-out, a watchdog): it ends with this error, and
----the next step goes on with the hooks that follow.
+---the next step goes on with the hooks that follow. So does one that waits for `done`.
 function test.interrupt(message)
-  if run and run.user then
-    local user = run.user
-    run.interrupted = message
-    end_call(report.problem(user, message))
+  if not run then
+    return
+  end
+  run.interrupted = message
+  if run.user then
+    end_call(report.problem(run.user, message))
   end
 end
 

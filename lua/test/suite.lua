@@ -7,6 +7,7 @@ core.jit.off(true, true)
 
 local type, tostring, next, rawget, rawset, error = type, tostring, next, rawget, rawset, error
 local setmetatable, select = setmetatable, select
+local log = core.log
 local floor, byte, sub = math.floor, string.byte, string.sub
 local concat, remove, gmatch, find = table.concat, table.remove, string.gmatch, string.find
 local getinfo, setfenv_raw = core.debug.getinfo, core.debug.setfenv
@@ -88,10 +89,18 @@ function suite.enter(element)
   return before
 end
 
+local test_files = {} -- the sources of files of tests and of helpers
+
+function suite.is_test_file(source)
+  return test_files[source]
+end
+
 ---Gives a file's chunk the environment in which the suite language stands.
 function suite.adopt(chunk)
   local meta = getmetatable_raw(chunk)
-  setfenv_raw(type(chunk) == "function" and chunk or meta.__call, shared)
+  local run = type(chunk) == "function" and chunk or meta.__call
+  setfenv_raw(run, shared)
+  test_files[getinfo(run, "S").source] = true
   return chunk
 end
 
@@ -200,10 +209,34 @@ local function word_with_body(word, default_body, add)
       element.path, element.line = path, line
     end
     if body == nil then
-      return finish
+      -- Where nobody calls what this gives, the body was forgotten: the runner tells it.
+      local open = { word = word, name = name, path = path, line = line }
+      current.open = current.open or {}
+      current.open[#current.open + 1] = open
+      return function(given)
+        finish(given)
+        open.has_body = true
+      end
     end
     finish(body)
   end
+end
+
+---Closes a block whose body has run: words that were written in it without a function, as
+---`it "flies"`, are told, and count as pending.
+function suite.close(block)
+  for _, open in next, block.open or {} do
+    if not open.has_body then
+      local name = open.name ~= nil and tostring(open.name) or nil
+      local shown = name and " '" .. name .. "'" or ""
+      local place = open.path and open.path .. ":" .. open.line .. ": " or ""
+      log("warning", place .. open.word .. shown .. " has no function: write one, or pending"
+        .. (name and shown or " 'its name'"))
+      block.children[#block.children + 1] = { kind = "pending", name = name or open.word,
+        parent = block, path = open.path, line = open.line }
+    end
+  end
+  block.open = nil
 end
 
 local function block_word(word, kind)

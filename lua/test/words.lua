@@ -8,6 +8,7 @@ local max = math.max
 local getinfo, getmetatable_raw = core.debug.getinfo, core.debug.getmetatable
 
 local STRING_CHARS_MAX = 600 -- a longer string is cut, around its first difference if there is one
+local TABLE_LINES_MAX = 1000 -- lines of one table; beyond them only the way to what differs
 
 local kit = core.test.kit
 local diff = kit.diff
@@ -116,7 +117,7 @@ format_table = function(t, state, depth, on_path)
     return "{ ... more }"
   end
   state.open[t] = true
-  local lines = { "{" }
+  local lines, left_out = { "{" }, 0
   for i = 1, count do
     local key = keys[i]
     local crumbs = state.crumbs
@@ -125,8 +126,16 @@ format_table = function(t, state, depth, on_path)
     if marked then
       indent = rep(" ", max(0, depth * 2 - #state.mark)) .. highlighted(state.mark, state.color)
     end
-    local words = inner_value(t[key], state, depth, marked)
-    lines[#lines + 1] = format("%s[%s] = %s", indent, tostring(key), words)
+    state.lines = state.lines + 1
+    if marked or state.lines <= TABLE_LINES_MAX then
+      local words = inner_value(t[key], state, depth, marked)
+      lines[#lines + 1] = format("%s[%s] = %s", indent, tostring(key), words)
+    else
+      left_out = left_out + 1
+    end
+  end
+  if left_out > 0 then
+    lines[#lines + 1] = format("%s... (%d more)", rep(" ", depth * 2), left_out)
   end
   state.open[t] = nil
   return concat(lines, "\n") .. " }"
@@ -138,6 +147,7 @@ local function table_words(t, extra)
   local levels = kit.parameter("TableFormatLevel") or 3
   local state = {
     open = {},
+    lines = 0,
     levels = levels,
     show_cycles = levels < 0 or kit.parameter("TableFormatShowRecursion"),
     crumbs = extra and extra.crumbs,

@@ -51,22 +51,29 @@ fn headline(engine: &Engine) -> String {
 
 /// What a crash report holds beside the error: versions, the frame, the last lines of the log.
 pub fn text(engine: &Engine, report: &str) -> String {
-    let settings = &engine.settings;
+    let adapter = match engine.picture.adapter.as_str() {
+        "" => "none, for nothing was drawn",
+        adapter => adapter,
+    };
     let mut text = format!(
-        "Crash report\n\nGame: {} {}\nEngine: {} ({}, {})\nAdapter: {}\nFrame: {}\n\n{report}\n\
+        "Crash report\n\n{}\nEngine: {} ({}, {})\nAdapter: {adapter}\nFrame: {}\n\n{report}\n\
          Last lines of the log:\n",
-        settings.text("name"),
-        settings.text("version"),
+        game_line(engine),
         env!("CARGO_PKG_VERSION"),
         platform::NAME,
         engine.build.name(),
-        engine.picture.adapter,
         engine.frame.index,
     );
     for line in log::last_lines() {
         text += &format!("  {line}\n");
     }
     text
+}
+
+/// Which game it is.
+fn game_line(engine: &Engine) -> String {
+    let settings = &engine.settings;
+    format!("Game: {} {}", settings.text("name"), settings.text("version")).trim_end().to_string()
 }
 
 /// Writes a crash report into the game's save folder: its path.
@@ -85,7 +92,7 @@ fn write_in(folder: &Path, text: &str) -> Result<PathBuf, String> {
 
 /// Has the watchdog write a report and end the process where it does not end by itself.
 pub fn watch(vm: &mut Vm) {
-    let folder = vm.engine().save_folder.clone();
+    let (folder, game) = (vm.engine().save_folder.clone(), game_line(vm.engine()));
     vm.interrupt().set_last_words(Box::new(move |stuck| {
         let who = match stuck {
             Stuck::Script => "a script",
@@ -95,7 +102,7 @@ pub fn watch(vm: &mut Vm) {
         eprintln!("error: {words}");
         let lines: String = log::last_lines().iter().map(|line| format!("  {line}\n")).collect();
         let text = format!(
-            "Crash report\n\nEngine: {} ({})\n\n{words}\n\nLast lines of the log:\n{lines}",
+            "Crash report\n\n{game}\nEngine: {} ({})\n\n{words}\n\nLast lines of the log:\n{lines}",
             env!("CARGO_PKG_VERSION"),
             platform::NAME
         );

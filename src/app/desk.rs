@@ -3,22 +3,40 @@
 use super::given::Given;
 use crate::foundation::Vec3;
 use crate::system::input::names::{MOUSE_CURSOR, MOUSE_MOTION, MOUSE_WHEEL, key_of_code};
-use crate::system::input::{DeviceId, Event, Input, KEYBOARD, MOUSE, Phase, TOUCH, What};
+use crate::system::input::{
+    DEVICES, DeviceId, Event, Input, KEYBOARD, MOUSE, PAD, Phase, TOUCH, What,
+};
 use crate::system::window::{Change, Told, Touched};
+
+/// What the window's loss of the focus is for devices: nobody tells, or nobody is to be told, what
+/// is let go of from here on.
+pub fn let_go(input: &Input) -> impl Iterator<Item = Event> {
+    let pads = (PAD.0..DEVICES as u8).map(DeviceId).filter(|pad| input.device(*pad).connected);
+    [KEYBOARD, MOUSE].into_iter().chain(pads).map(|device| Event {
+        device,
+        age: 0.0,
+        what: What::Reset,
+    })
+}
+
+/// Takes what is done with pads out of a frame's: the player does it in another window. That they
+/// come and go is told.
+pub fn without_pads(events: &mut Vec<Event>) {
+    let is_done = |what: &What| matches!(what, What::Button { .. } | What::Axis { .. });
+    events.retain(|event| event.device.0 < PAD.0 || !is_done(&event.what));
+}
 
 /// Sorts what was told into a frame's.
 pub fn sort(told: Vec<Told>, input: &Input, given: &mut Given) {
-    let mut event = |device: DeviceId, what: What| {
-        given.events.push(Event { device, age: 0.0, what });
-    };
     let at = |x: f32, y: f32| Vec3::new(x, y, 0.0);
     for one in told {
+        let mut event = |device: DeviceId, what: What| {
+            given.events.push(Event { device, age: 0.0, what });
+        };
         match one {
             Told::Change(change) => {
                 if change == Change::Focus(false) {
-                    // Nobody will tell what is let go of from here on.
-                    event(KEYBOARD, What::Reset);
-                    event(MOUSE, What::Reset);
+                    given.events.extend(let_go(input));
                 }
                 given.changes.push(change);
             }
@@ -97,5 +115,52 @@ mod tests {
         let mut given = Given::default();
         sort(vec![key("Semicolon", false)], &input, &mut given);
         assert_eq!(given.events.len(), 1);
+    }
+
+    fn connected(number: usize) -> Event {
+        let device = crate::system::input::pad(number).unwrap();
+        Event { device, age: 0.0, what: What::Connected { name: "Pad".into(), motors: 0 } }
+    }
+
+    #[test]
+    fn pads_are_let_go_of_with_the_focus_and_not_heard_without_it() {
+        let mut input = Input::default();
+        input.begin_frame(vec![connected(2)]);
+        let mut given = Given::default();
+        sort(vec![Told::Change(Change::Focus(false))], &input, &mut given);
+        let reset: Vec<u8> = given.events.iter().map(|event| event.device.0).collect();
+        assert_eq!(reset, [KEYBOARD.0, MOUSE.0, PAD.0 + 1]);
+        let button = What::Button { button: 0, value: 1.0, repeat: false };
+        let press = |device| Event { device, age: 0.0, what: button.clone() };
+        let mut events = vec![press(PAD), connected(1), press(KEYBOARD)];
+        without_pads(&mut events);
+        assert_eq!(events, [connected(1), press(KEYBOARD)]);
+    }
+
+    #[test]
+    fn composing_is_told_until_it_is_typed() {
+        let mut input = Input::default();
+        let mut play = |told: Vec<Told>| {
+            let mut given = Given::default();
+            sort(told, &input, &mut given);
+            input.begin_frame(given.events.clone());
+            let texts = given.events.into_iter().filter_map(|event| match event.what {
+                What::Text(text) => Some(text),
+                _ => None,
+            });
+            (input.composing().clone(), texts.collect::<Vec<_>>())
+        };
+        let compose = |text: &str, cursor| Told::Compose { text: text.into(), cursor };
+        let (composing, typed) = play(vec![compose("に", Some((3, 3)))]);
+        assert_eq!((&composing.text[..], composing.cursor, typed.len()), ("に", Some((3, 3)), 0));
+        let (composing, _) = play(vec![compose("日本", Some((0, 6)))]);
+        assert_eq!((&composing.text[..], composing.cursor), ("日本", Some((0, 6))));
+        let done = vec![compose("", None), Told::Composed("日本".into())];
+        let (composing, typed) = play(done);
+        assert_eq!((&composing.text[..], &typed[..]), ("", &["日本".to_string()][..]));
+        // The end of what had not begun is no news.
+        let mut given = Given::default();
+        sort(vec![compose("", None)], &input, &mut given);
+        assert!(given.events.is_empty());
     }
 }

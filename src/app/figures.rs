@@ -9,7 +9,7 @@ use crate::script::Work;
 use crate::system::platform::ThreadClock;
 use crate::system::render::Statistics;
 use crate::{counter, scope};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// A game begins: nothing was counted yet. A release is measured only where it was asked for.
 pub fn begin(build: Build) {
@@ -20,6 +20,10 @@ pub fn begin(build: Build) {
     }
     profile::forget();
     counters::forget();
+    // What was allocated before is not the first frame's.
+    memory::each(|owner, _, _, made| {
+        OWNERS[usize::from(owner)].made.store(made, Ordering::Relaxed)
+    });
 }
 
 /// What had been done when a frame began.
@@ -66,33 +70,55 @@ fn count_work(now: Work, before: Work, held: usize) {
 }
 
 /// What is there.
-fn count_things(engine: &Engine) {
+fn count_things(engine: &mut Engine) {
     counter!("frame/step_milliseconds") += engine.frame.delta * 1e3;
     counter!("worlds/worlds") += engine.worlds.len();
     counter!("worlds/units") += engine.units.slots.len();
     counter!("worlds/cameras") += engine.cameras.len();
     counter!("physics/actors") += engine.physics.actors.len();
     counter!("physics/awake") += engine.physics.awake();
+    counter!("physics/latency_milliseconds") += engine.physics_latency() * 1e3;
     counter!("gui/guis") += engine.guis.slots().len();
     counter!("sound/voices") += engine.sounds.voices.active.len();
+    counter!("resources/kept") += engine.store.kept();
     counter!("workers/workers") += engine.workers.slots().len();
+    let (textures, handed) = engine.textures.count();
+    counter!("textures/loaded") += textures.textures;
+    counter!("textures/own") += textures.slots;
+    counter!("textures/atlas_layers") += textures.atlas_layers;
+    counter!("textures/held_bytes") += textures.bytes;
+    counter!("textures/handed") += handed.textures;
+    counter!("textures/handed_bytes") += handed.bytes;
 }
 
-/// The counter of each owner's bytes, by the owner's number; 0 before there is one.
-static OWNERS: [AtomicU32; OWNERS_MAX] = [const { AtomicU32::new(0) }; OWNERS_MAX];
+/// The counters of one owner of memory, 0 before there are any, and the blocks that it had
+/// allocated when they were added to last.
+struct Counted {
+    bytes: AtomicU32,
+    allocations: AtomicU32,
+    made: AtomicU64,
+}
 
-/// What the owners of memory hold.
+/// By the owners' numbers.
+static OWNERS: [Counted; OWNERS_MAX] = [const {
+    Counted { bytes: AtomicU32::new(0), allocations: AtomicU32::new(0), made: AtomicU64::new(0) }
+}; OWNERS_MAX];
+
+/// What the owners of memory hold, and how often they allocated in the frame.
 fn count_memory() {
     if !memory::is_counting() {
         return;
     }
-    memory::each(|owner, name, bytes| {
+    memory::each(|owner, name, bytes, made| {
         let known = &OWNERS[usize::from(owner)];
-        if known.load(Ordering::Relaxed) == 0 {
-            let made = counters::scope_counter(&format!("memory/{name}"));
-            known.store(made, Ordering::Relaxed);
+        if known.bytes.load(Ordering::Relaxed) == 0 {
+            let counter = |of: &str| counters::scope_counter(&format!("{of}/{name}"));
+            known.bytes.store(counter("memory"), Ordering::Relaxed);
+            known.allocations.store(counter("allocations"), Ordering::Relaxed);
         }
-        counters::add(known.load(Ordering::Relaxed), bytes as f64);
+        counters::add(known.bytes.load(Ordering::Relaxed), bytes as f64);
+        let new = made - known.made.swap(made, Ordering::Relaxed);
+        counters::add(known.allocations.load(Ordering::Relaxed), new as f64);
     });
 }
 

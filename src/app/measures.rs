@@ -45,9 +45,7 @@ impl Measures {
     /// The game is open.
     pub fn begin_with(&self, vm: &mut Vm) -> Result<(), Error> {
         if self.scripts || self.script_stacks.is_some() {
-            vm.begin_sampling().map_err(|reason| {
-                crate::error!("there is no thread left to sample the scripts: {reason}")
-            })?;
+            vm.begin_sampling(true)?;
         }
         Ok(())
     }
@@ -65,7 +63,7 @@ impl Measures {
             log::info(profile::report().trim_end_matches('\n'));
         }
         let mut whole = true;
-        if let Some(samples) = vm.end_sampling() {
+        if let Some(samples) = vm.samples() {
             if self.scripts {
                 log::info(samples.report().trim_end_matches('\n'));
             }

@@ -3,14 +3,16 @@
 
 pub mod crash;
 mod desk;
+pub mod earlier;
 mod figures;
 mod game;
 pub mod given;
 pub mod kinds;
 mod measures;
 mod play;
+pub mod progress;
 pub mod record;
-mod resources;
+pub mod resources;
 mod screen;
 mod tape;
 pub mod testing;
@@ -81,6 +83,9 @@ pub struct Opening {
     pub sound: Destination,
 }
 
+/// The stretches of a game's code that are called from here.
+const STRETCHES: [&str; 6] = ["boot", "init", "update", "render", "on_activate", "shutdown"];
+
 /// A game that is running.
 pub struct App {
     vm: Vm,
@@ -88,6 +93,8 @@ pub struct App {
     boot: String,
     /// Whether a script was saved that could not be taken, and waits for a mended one.
     waits: bool,
+    /// What was said when something that was saved was not taken, beside problems of resources.
+    refused: Vec<String>,
     /// What the next frame gets from outside.
     given: Given,
     init_seconds: f64,
@@ -151,6 +158,7 @@ impl App {
             watch,
             boot,
             waits: false,
+            refused: Vec::new(),
             given,
             init_seconds,
             update_seconds,
@@ -181,6 +189,7 @@ impl App {
             return Err(Box::new(Report::of_words(words)));
         }
         {
+            self.number_strings("boot");
             doing!("When loading:", &self.boot);
             let boot = Value::Text(self.boot.clone());
             self.vm.call_core("boot", &[boot], self.init_seconds)?;
@@ -231,6 +240,15 @@ impl App {
         self.step_sound(measured);
         scope!("collector");
         self.vm.collect();
+        Ok(())
+    }
+
+    /// Has the game draw the frame that it stands in once more. Nothing is pressed any more in it,
+    /// and no time passes.
+    pub fn draw_again(&mut self) -> Result<(), Box<Report>> {
+        self.vm.engine().input.begin_frame(Vec::new());
+        self.call("render", &[], self.update_seconds)?;
+        self.vm.engine().finish_unseen_frame();
         Ok(())
     }
 
@@ -302,7 +320,17 @@ impl App {
 
     fn call(&mut self, name: &str, arguments: &[Value], seconds: f64) -> Result<(), Box<Report>> {
         doing!("When calling:", name);
+        self.number_strings(name);
         self.vm.call_core(name, arguments, seconds).map(|_| ())
+    }
+
+    /// Begins a stretch of the game's code: what was before it, and not the game's, has no part in
+    /// the order of its tables.
+    fn number_strings(&mut self, name: &str) {
+        let frame = self.vm.engine().frame.index as u32;
+        let place = STRETCHES.iter().position(|known| *known == name);
+        let place = place.expect("every callback is in the list") as u32;
+        self.vm.number_strings(1 + frame.wrapping_mul(STRETCHES.len() as u32).wrapping_add(place));
     }
 
     /// The exit code, once the game has asked to end.

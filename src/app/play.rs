@@ -12,8 +12,10 @@ use crate::scope;
 use crate::script::Report;
 use crate::system::input::{Event, What};
 use crate::system::platform;
+use crate::system::render::is_left_behind;
 use crate::system::sound::Destination;
 use crate::system::window::Change;
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -104,11 +106,18 @@ pub fn play(options: Options) -> i32 {
     // A fault of the engine's own outside of a script's call ends here, as a report too.
     let played = catch_unwind(AssertUnwindSafe(|| run.play_to_the_end()));
     run.app.vm().end_with_process();
-    played.unwrap_or_else(|_| {
+    let code = played.unwrap_or_else(|_| {
         let report = Report { engine_fault: true, ..Report::of_words(fault::take_panic()) };
         crash::tell(run.app.vm(), &report);
         exit::ENGINE
-    })
+    });
+    drop(run);
+    if is_left_behind() {
+        // All that the game has printed is out. What cannot be written now is lost anyway.
+        let _ = std::io::stdout().flush();
+        platform::end_now(code);
+    }
+    code
 }
 
 /// Has the log kept in files beside the game's saves, where somebody plays: frames that follow each
@@ -165,7 +174,8 @@ fn opening(options: &Options) -> Opening {
             || options.record.is_some()
             || options.replay.is_some(),
         boot: options.boot.clone(),
-        forget: false,
+        // A replay must not find the player's saves, nor write over them.
+        forget: options.replay.is_some(),
         sandbox: true,
         coverage: false,
         lines: false,
@@ -226,7 +236,9 @@ impl Run {
                 return Err(crate::error!("{words}: run the game's folder"));
             }
         };
-        match self.app.let_tools_in(folder) {
+        // What is drawn while the game stands would be missing in a recording.
+        let redraws = self.options.record.is_none() && self.options.replay.is_none();
+        match self.app.let_tools_in(folder, redraws) {
             Ok(address) => eprintln!("engine: tools: {address}"),
             Err(error) if self.options.tools == LetIn::Always => return Err(error),
             Err(error) => log::warning(&error.message),
@@ -261,10 +273,14 @@ impl Run {
             log::error(&error.to_string());
         }
         let measured = self.options.measures.end(self.app.vm());
+        if code == exit::FAILED && self.tape.failed_as_recorded() {
+            code = exit::SUCCESS;
+        }
         let well = self.tape.end(&self.options) && seen && heard.is_ok() && measured;
         if !well && code == exit::SUCCESS {
             code = exit::FAILED;
         }
+        self.app.end_tools();
         match code {
             exit::SUCCESS => self.app.quit().unwrap_or(exit::SUCCESS),
             failed => failed,
@@ -275,6 +291,7 @@ impl Run {
         let given = self.screen.poll(self.app.vm().engine());
         self.app.begin(self.tape.first(given));
         if let Err(report) = self.app.start() {
+            self.note_failure(None, &report);
             self.stumble(report, false)?;
         }
         let mut last = Instant::now();
@@ -289,13 +306,16 @@ impl Run {
                 profile::begin_frame();
             }
             let given = self.poll();
+            if let Some(window) = self.app.lending() {
+                self.lend(window);
+            }
             if self.broken.is_some() {
                 self.wait_for_a_file(given)?;
                 last = Instant::now();
                 continue;
             }
             if self.app.stands_still() {
-                self.stand_still(given);
+                self.stand_still(given)?;
                 last = Instant::now();
                 continue;
             }
@@ -305,25 +325,30 @@ impl Run {
             let given = all;
             let measured = match self.options.pace {
                 Pace::Fixed(seconds) => seconds,
-                Pace::RealTime if self.app.is_stepping() => HEADLESS_STEP,
+                // Nothing was measured before the first frame, and a step of almost nothing would
+                // be followed by short ones until it is smoothed out.
+                Pace::RealTime if self.app.is_stepping() || played == 0 => HEADLESS_STEP,
                 Pace::RealTime => {
                     let now = Instant::now();
-                    std::mem::replace(&mut last, now).elapsed().as_secs_f64()
+                    (now - std::mem::replace(&mut last, now)).as_secs_f64()
                 }
             };
             let began = Instant::now();
             let Some((measured, given)) = self.tape.measured(measured, given) else { break };
             self.app.give(given.clone());
             if let Err(report) = self.app.frame(measured) {
+                self.note_failure(Some((measured, given)), &report);
                 self.stumble(report, true)?;
                 continue;
             }
             played += 1;
             let is_last = self.app.quit().is_some()
+                || self.tape.is_last()
                 || self.options.frames == Some(played)
                 || platform::asked_to_end().is_some();
             let engine = self.app.vm().engine();
             self.screen.show(engine, is_last);
+            self.screen.count();
             let goes_on = self.tape.frame(measured, given, engine);
             self.app.end_frame();
             self.options.measures.after_frame(played);
@@ -335,6 +360,13 @@ impl Run {
         Ok(())
     }
 
+    /// Has the recording know of an error, but for that of a process which was asked to end.
+    fn note_failure(&mut self, frame: Option<(f64, Given)>, report: &Report) {
+        if !(report.stopped && platform::asked_to_end().is_some()) {
+            self.tape.fail(frame, report, self.app.vm().engine());
+        }
+    }
+
     fn poll(&mut self) -> Given {
         scope!("poll");
         self.screen.poll(self.app.vm().engine())
@@ -342,7 +374,7 @@ impl Run {
 
     /// One look at what there is to do while tools have the game stand. What the player lets go of
     /// is not forgotten; what else is done with the devices has no game to go to.
-    fn stand_still(&mut self, given: Given) {
+    fn stand_still(&mut self, given: Given) -> Result<(), Box<Report>> {
         if given.changes.iter().any(|change| matches!(change, Change::Close | Change::Gone)) {
             self.app.go_on();
         }
@@ -353,12 +385,39 @@ impl Run {
             What::Label { .. } | What::Connected { .. } => true,
             What::Disconnected | What::Reset => true,
         };
+        let shows_again = |change: &Change| match change {
+            Change::Resized { .. } | Change::Scale(_) => true,
+            Change::Hidden(hidden) | Change::Minimized(hidden) => !hidden,
+            _ => false,
+        };
+        if given.changes.iter().any(shows_again) {
+            self.app.vm().engine().window.begin_frame(&given.changes);
+            self.app.ask_redraw();
+        }
         let room = HELD_MAX.saturating_sub(self.held.events.len());
         let events = given.events.into_iter().filter(stays).take(room).collect();
         self.held.append(Given { events, changes: given.changes });
         self.screen.hear(self.app.vm().engine());
         self.app.answer_tools(false);
+        if self.app.take_redraw() {
+            if let Err(report) = self.app.draw_again() {
+                return self.stumble(report, true);
+            }
+            self.screen.show(self.app.vm().engine(), false);
+            profile::leave_out();
+        }
         std::thread::sleep(STILL_SLEEP);
+        Ok(())
+    }
+
+    /// Shows pictures in the window that a tool lends, or no longer.
+    fn lend(&mut self, window: Option<u64>) {
+        let outcome = match window {
+            Some(window) => self.screen.attach(window).map(Some),
+            None if self.screen.detach() => Ok(None),
+            None => Err("no tool has lent its window".to_string()),
+        };
+        self.app.lent(outcome);
     }
 
     /// An unexpected error. In development, where a window is open, it is told and the game stops;

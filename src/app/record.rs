@@ -2,18 +2,22 @@
 //! after each frame, and of each object that changed in it. A recording holds no absolute path and
 //! no clock, so it replays equal from another folder, in another process, at another pace.
 
+use super::earlier::Earlier;
 use super::given::Given;
 use crate::engine::{Engine, SYSTEMS, State};
 use crate::error;
 use crate::foundation::Error;
 use crate::foundation::blob::{Reader, Writer, unframe};
 use crate::foundation::files::write_safely;
+use crate::script::Report;
 use std::collections::HashMap;
 use std::path::Path;
 
 const MAGIC: [u8; 4] = *b"EREC";
 /// Of the file's format, and of what is hashed: another engine's hashes would differ.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
+/// The version before, which has neither [`Earlier`] nor [`Failure`]; it is played again, too.
+const VERSION_BEFORE: u32 = 3;
 /// The most frames of a recording: more than nine hours at 60 frames a second.
 pub const FRAMES_MAX: usize = 2_000_000;
 /// The most changes of objects that a recording notes, 52 MB of it: a thousand things that move all
@@ -64,6 +68,15 @@ pub struct Frame {
     pub notes: Vec<Note>,
 }
 
+/// The error that ended a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// What went into the frame that failed; `None` where the game failed when it started.
+    pub frame: Option<(f64, Given)>,
+    /// The first line of the error's message.
+    pub words: String,
+}
+
 /// A run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
@@ -71,6 +84,10 @@ pub struct Recording {
     pub frames: Vec<Frame>,
     /// Of how many frames the objects are known.
     pub noted: usize,
+    /// What the game found of earlier runs.
+    pub earlier: Earlier,
+    /// How it ended, where an error ended it.
+    pub failure: Option<Failure>,
 }
 
 /// The newest state of every object, by its system and number: the hash, and the frame that it was
@@ -141,6 +158,18 @@ fn half(hash: u64) -> u32 {
     (hash as u32).max(1)
 }
 
+/// The first line of an error's message, without addresses, which no other process has.
+fn first_line(report: &Report) -> String {
+    let line = report.message.lines().next().unwrap_or_default();
+    let mut parts = line.split("0x");
+    let mut words = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        words += "0x";
+        words += part.trim_start_matches(|c: char| c.is_ascii_hexdigit());
+    }
+    words
+}
+
 /// A run that is being recorded.
 pub struct Recorder {
     pub recording: Recording,
@@ -149,8 +178,9 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    pub fn new(origin: Origin) -> Recorder {
-        let recording = Recording { origin, frames: Vec::new(), noted: 0 };
+    pub fn new(origin: Origin, earlier: Earlier) -> Recorder {
+        let (frames, noted, failure) = (Vec::new(), 0, None);
+        let recording = Recording { origin, frames, noted, earlier, failure };
         Recorder { recording, known: Known::default(), notes: 0 }
     }
 
@@ -173,6 +203,11 @@ impl Recorder {
         frames.push(Frame { measured, given, hashes: state.hashes, notes });
         Ok(())
     }
+
+    /// Notes the error that ends the run, and what went into the frame that it was met in.
+    pub fn fail(&mut self, frame: Option<(f64, Given)>, report: &Report) {
+        self.recording.failure = Some(Failure { frame, words: first_line(report) });
+    }
 }
 
 /// A recording that is played again.
@@ -180,11 +215,13 @@ pub struct Replay {
     pub recording: Recording,
     next: usize,
     known: Known,
+    /// Whether the error that ends the recording was met.
+    has_failed: bool,
 }
 
 impl Replay {
     pub fn new(recording: Recording) -> Replay {
-        Replay { recording, next: 0, known: Known::default() }
+        Replay { recording, next: 0, known: Known::default(), has_failed: false }
     }
 
     /// How many frames were compared.
@@ -192,17 +229,79 @@ impl Replay {
         self.next
     }
 
-    /// What goes into the next frame; `None` where the recording has ended.
-    pub fn frame(&self) -> Option<&Frame> {
-        self.recording.frames.get(self.next)
+    /// The seconds that the next frame took, and what went into it; `None` where the recording has
+    /// ended.
+    pub fn frame(&self) -> Option<(f64, Given)> {
+        let Recording { frames, failure, .. } = &self.recording;
+        match frames.get(self.next) {
+            Some(frame) => Some((frame.measured, frame.given.clone())),
+            None if self.next > frames.len() || self.has_failed => None,
+            None => failure.as_ref().and_then(|failure| failure.frame.clone()),
+        }
+    }
+
+    /// Whether the next frame is the last one that comes to its end.
+    pub fn is_last(&self) -> bool {
+        self.next + 1 == self.recording.frames.len()
+    }
+
+    /// Whether an error is the one that ended the recording; the words say how not. `started` is
+    /// false for the game's start.
+    pub fn fail(&mut self, started: bool, report: &Report) -> Result<(), String> {
+        let Recording { frames, failure, .. } = &self.recording;
+        let place = self.place(started);
+        let words = first_line(report);
+        match failure {
+            Some(known) if self.next == frames.len() && known.frame.is_some() == started => {
+                if known.words != words {
+                    return Err(format!(
+                        "the replay fails {place}, as the recording does, with another error\n  \
+                         {words}\n  the recording's was: {}",
+                        known.words
+                    ));
+                }
+                self.has_failed = true;
+                Ok(())
+            }
+            _ => Err(format!("the replay fails {place}, and the recording does not: {words}")),
+        }
+    }
+
+    fn place(&self, started: bool) -> String {
+        match started {
+            true => format!("in frame {}", self.next + 1),
+            false => "when the game starts".to_string(),
+        }
+    }
+
+    /// Whether the error that ends the recording was met.
+    pub fn has_failed(&self) -> bool {
+        self.has_failed
+    }
+
+    /// What is missing where the recording's end was come to.
+    pub fn end(&self) -> Result<(), String> {
+        match &self.recording.failure {
+            Some(failure) if !self.has_failed => {
+                let at = match failure.frame {
+                    Some(_) => format!("in frame {}", self.recording.frames.len() + 1),
+                    None => "when the game starts".to_string(),
+                };
+                Err(format!(
+                    "the recording ends with an error {at}, which the replay does not meet: {}",
+                    failure.words
+                ))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether the frame that was just played came out as the recorded one; the words say where
     /// not.
     pub fn check(&mut self, engine: &mut Engine) -> Result<(), String> {
         let at = self.next;
-        let frame = &self.recording.frames[at];
         self.next += 1;
+        let Some(frame) = self.recording.frames.get(at) else { return self.end() };
         self.known.apply(&frame.notes, at);
         let state = engine.take_state();
         let differs = |system: &usize| frame.hashes[*system] != state.hashes[*system];
@@ -238,6 +337,39 @@ pub fn changed_since(words: &str) -> String {
     format!("{first} (the game's files changed since the recording){rest}")
 }
 
+/// Seconds that were measured.
+fn read_measured(reader: &mut Reader) -> Result<f64, Error> {
+    let measured = reader.f64()?;
+    match measured.is_finite() && measured >= 0.0 {
+        true => Ok(measured),
+        false => Err(error!("it is damaged: a frame took {measured} seconds")),
+    }
+}
+
+impl Frame {
+    fn read(reader: &mut Reader) -> Result<Frame, Error> {
+        let (measured, given) = (read_measured(reader)?, Given::read(reader)?);
+        let mut hashes = [0; SYSTEMS.len()];
+        for hash in &mut hashes {
+            *hash = reader.u64()?;
+        }
+        let notes = reader.list(|reader| {
+            let (system, object, hash) = (reader.u8()?, reader.u64()?, reader.u32()?);
+            Ok(Note { system, object, hash })
+        })?;
+        Ok(Frame { measured, given, hashes, notes })
+    }
+}
+
+impl Failure {
+    fn read(reader: &mut Reader) -> Result<Failure, Error> {
+        let words = reader.text()?.to_string();
+        let mut frames =
+            reader.list(|reader| Ok((read_measured(reader)?, Given::read(reader)?)))?;
+        Ok(Failure { frame: frames.pop(), words })
+    }
+}
+
 impl Recording {
     fn to_bytes(&self) -> Vec<u8> {
         let mut writer = Writer::default();
@@ -263,11 +395,23 @@ impl Recording {
             });
         });
         writer.u64(self.noted as u64);
+        self.earlier.write(&mut writer);
+        let failures: Vec<_> = self.failure.iter().collect();
+        writer.list(&failures, |writer, failure| {
+            writer.text(&failure.words);
+            let frames: Vec<_> = failure.frame.iter().collect();
+            writer.list(&frames, |writer, (measured, given)| {
+                writer.f64(*measured);
+                given.write(writer);
+            });
+        });
         writer.framed(MAGIC, VERSION)
     }
 
     fn from_bytes(bytes: &[u8]) -> Result<Recording, Error> {
-        let mut reader = Reader::new(unframe(bytes, MAGIC, VERSION)?);
+        let before = bytes.get(4..8) == Some(&VERSION_BEFORE.to_le_bytes()[..]);
+        let version = if before { VERSION_BEFORE } else { VERSION };
+        let mut reader = Reader::new(unframe(bytes, MAGIC, version)?);
         let mut text = || reader.text().map(str::to_string);
         let (game, game_version) = (text()?, text()?);
         let (engine_version, boot) = (text()?, text()?);
@@ -275,23 +419,12 @@ impl Recording {
         let display = reader.u8()? != 0;
         let given = Given::read(&mut reader)?;
         let arguments = reader.list(|reader| reader.text().map(str::to_string))?;
-        let frames = reader.list(|reader| {
-            let measured = reader.f64()?;
-            let given = Given::read(reader)?;
-            let mut hashes = [0; SYSTEMS.len()];
-            for hash in &mut hashes {
-                *hash = reader.u64()?;
-            }
-            let notes = reader.list(|reader| {
-                let (system, object, hash) = (reader.u8()?, reader.u64()?, reader.u32()?);
-                Ok(Note { system, object, hash })
-            })?;
-            match measured.is_finite() && measured >= 0.0 {
-                true => Ok(Frame { measured, given, hashes, notes }),
-                false => Err(error!("it is damaged: a frame took {measured} seconds")),
-            }
-        })?;
+        let frames = reader.list(Frame::read)?;
         let noted = reader.u64()? as usize;
+        let (earlier, failure) = match before {
+            true => (Earlier::default(), None),
+            false => (Earlier::read(&mut reader)?, reader.list(Failure::read)?.pop()),
+        };
         let origin = Origin {
             game,
             game_version,
@@ -303,7 +436,7 @@ impl Recording {
             given,
             arguments,
         };
-        Ok(Recording { origin, frames, noted })
+        Ok(Recording { origin, frames, noted, earlier, failure })
     }
 
     /// Writes the recording to a file.
@@ -349,6 +482,7 @@ impl Recording {
 mod tests {
     use super::*;
     use crate::engine::ObjectState;
+    use crate::foundation::blob::FRAME_BYTES;
     use crate::system::input::{Event, KEYBOARD, What};
     use crate::system::window::Change;
 
@@ -367,8 +501,12 @@ mod tests {
         let event = Event { device: KEYBOARD, age: 0.0, what: What::Text("a".into()) };
         let given = Given { events: vec![event], changes: vec![Change::Focus(true)] };
         let notes = vec![Note { system: 2, object: 7, hash: 9 }];
-        let frame = Frame { measured: 0.016, given, hashes: [1; SYSTEMS.len()], notes };
-        Recording { origin, frames: vec![frame; 3], noted: 2 }
+        let frame =
+            Frame { measured: 0.016, given: given.clone(), hashes: [1; SYSTEMS.len()], notes };
+        let saves = [("best.1.save".to_string(), vec![1, 2])].into();
+        let earlier = Earlier { saves, user_settings: Some(b"loud = true".to_vec()) };
+        let failure = Some(Failure { frame: Some((0.5, given)), words: "boom".into() });
+        Recording { origin, frames: vec![frame; 3], noted: 2, earlier, failure }
     }
 
     #[test]
@@ -383,6 +521,34 @@ mod tests {
             damaged[at] ^= 0x10;
             assert!(Recording::from_bytes(&damaged).is_err(), "{at}");
         }
+    }
+
+    #[test]
+    fn a_recording_of_the_version_before_is_read() {
+        let before = Recording { earlier: Earlier::default(), failure: None, ..sample() };
+        let bytes = before.to_bytes();
+        // Three lists without items stand at its end: of saves, user settings and failures.
+        let body = &bytes[FRAME_BYTES..bytes.len() - 12];
+        let mut writer = Writer::default();
+        body.iter().for_each(|byte| writer.u8(*byte));
+        let bytes = writer.framed(MAGIC, VERSION_BEFORE);
+        assert_eq!(Recording::from_bytes(&bytes).unwrap(), before);
+    }
+
+    #[test]
+    fn the_error_at_the_end_is_compared_without_addresses() {
+        let report = |words: &str| Report::of_words(words);
+        let mut recorder = Recorder::new(sample().origin, Earlier::default());
+        recorder.fail(None, &report("no table: 0x7f01 here\nmore"));
+        let mut replay = Replay::new(recorder.recording.clone());
+        assert!(replay.end().unwrap_err().contains("when the game starts, which the replay does"));
+        assert_eq!(replay.fail(false, &report("no table: 0x7f02 here")), Ok(()));
+        assert_eq!((replay.end(), replay.frame()), (Ok(()), None));
+        let mut replay = Replay::new(recorder.recording);
+        let other = replay.fail(false, &report("no chair")).unwrap_err();
+        assert!(other.ends_with("no chair\n  the recording's was: no table: 0x here"), "{other}");
+        let later = replay.fail(true, &report("no chair")).unwrap_err();
+        assert_eq!(later, "the replay fails in frame 1, and the recording does not: no chair");
     }
 
     #[test]

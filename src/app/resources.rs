@@ -3,7 +3,9 @@
 
 use super::App;
 use super::kinds::KINDS;
+use super::progress::Progress;
 use crate::engine::Build;
+use crate::foundation::hash::IdString64;
 use crate::foundation::{Error, log};
 use crate::resource::compile::{self, Compiled, Target, data_folder};
 use crate::resource::name::ResourceName;
@@ -12,66 +14,102 @@ use crate::resource::watch::Watch;
 use crate::script::{Report, Value};
 use crate::system::platform;
 use crate::world::physics::PHYSICS_PROPERTIES;
-use std::path::Path;
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The folder of a game's compiled data for development: its own, or, where nothing can be written
+/// there, one that the user's cache has for it. It is there, and can be written.
+pub fn data_of(root: &Path, platform: &str) -> Result<PathBuf, Error> {
+    let own = data_folder(root, platform);
+    compile::refuse_links(root, &own)?;
+    let Err(reason) = make_writable(&own) else { return Ok(own) };
+    let real = fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
+    let name = IdString64::new(&real.to_string_lossy()).to_string();
+    let cache = platform::cache_folder().map(|cache| cache.join("engine").join(name));
+    let cache = cache.map(|cache| cache.join("data").join(platform));
+    match cache.filter(|cache| make_writable(cache).is_ok()) {
+        Some(cache) => Ok(cache),
+        None => Err(crate::error!(
+            "nothing can be written into {} ({reason}), nor into a folder for caches of the user's",
+            own.display()
+        )),
+    }
+}
+
+/// Makes a folder, if need be, and finds whether files can be made in it.
+fn make_writable(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let probe = folder.join(format!(".{}", std::process::id()));
+    match File::create_new(&probe) {
+        // What an earlier process of this number left.
+        Err(reason) if reason.kind() == io::ErrorKind::AlreadyExists => {}
+        made => _ = made?,
+    }
+    fs::remove_file(probe)
+}
 
 /// Compiles what changed in a game's folder and opens it. What cannot be compiled is told, all of
-/// it; where nothing can be written, scripts are read as they are and the rest is missing.
+/// it; where nothing can be compiled, scripts are read as they are, and whoever asks for something
+/// else hears why.
 pub fn open(root: &Path) -> Store {
-    let data = data_folder(root, platform::NAME);
-    if let Err(reason) = std::fs::create_dir_all(&data) {
-        log::warning(&format!("resources cannot be compiled into {}: {reason}", data.display()));
-        return Store::default();
+    let opened = data_of(root, platform::NAME).and_then(|data| {
+        if data != data_folder(root, platform::NAME) {
+            let shown = data.display();
+            log::info(&format!("the game's folder is not written to: its data is in {shown}"));
+        }
+        Ok((compile_into(root, &data)?, data))
+    });
+    match opened {
+        Ok((compiled, data)) => {
+            for problem in &compiled.problems {
+                log::error(problem);
+            }
+            Store::new(compiled.index, Data::Folder(data))
+        }
+        Err(error) => {
+            let words = format!("resources could not be compiled: {}", error.message);
+            log::warning(&words);
+            Store::without(words)
+        }
     }
+}
+
+fn compile_into(root: &Path, data: &Path) -> Result<Compiled, Error> {
     let target = Target {
         root,
-        data: data.clone(),
+        data: data.to_path_buf(),
         kinds: KINDS,
         source_platform: platform::NAME,
         release: false,
         exclude: &[],
         threads: std::thread::available_parallelism().map_or(1, usize::from),
     };
-    match compile::compile(&target, &|_, _| {}) {
-        Ok(compiled) => {
-            tell_problems(&compiled);
-            Store::new(compiled.index, Data::Folder(data))
-        }
-        Err(error) => {
-            log::warning(&format!("resources could not be compiled: {}", error.message));
-            Store::default()
-        }
-    }
+    // The first time that a large game is opened takes a while.
+    let progress = Progress::new("compiling");
+    let compiled = compile::compile(&target, &|done, all| progress.show(done, all));
+    progress.clear();
+    compiled
 }
 
 /// Compiles what changed in a game's folder since the last time.
 pub fn compile_again(root: &Path) -> Result<Compiled, Error> {
-    let target = Target {
-        root,
-        data: data_folder(root, platform::NAME),
-        kinds: KINDS,
-        source_platform: platform::NAME,
-        release: false,
-        exclude: &[],
-        threads: std::thread::available_parallelism().map_or(1, usize::from),
-    };
-    compile::compile(&target, &|_, _| {})
+    compile_into(root, &data_of(root, platform::NAME)?)
 }
 
 /// Opens what was compiled just before, by another process.
 pub fn opened(root: &Path) -> Store {
-    let data = data_folder(root, platform::NAME);
-    Store::new(compile::read_index(&data), Data::Folder(data))
-}
-
-fn tell_problems(compiled: &Compiled) {
-    for problem in &compiled.problems {
-        log::error(problem);
+    match data_of(root, platform::NAME) {
+        Ok(data) => Store::new(compile::read_index(&data), Data::Folder(data)),
+        Err(error) => Store::without(error.message),
     }
 }
 
 /// Watches a game's folder; where that cannot be, says so and plays on without.
 pub fn watch(root: &Path) -> Option<Watch> {
-    match Watch::start(root, platform::NAME, KINDS) {
+    let data = data_of(root, platform::NAME).map_err(|error| error.message);
+    match data.and_then(|data| Watch::start(root, &data, platform::NAME, KINDS)) {
         Ok(watch) => Some(watch),
         Err(reason) => {
             log::warning(&format!("saved files will not be noticed: {reason}"));
@@ -116,23 +154,42 @@ impl App {
         }
         let errors = log::error_count();
         let swapped = self.swap(compiled)?;
-        // What is refused is told where it is looked at, until it is mended.
-        let refused = log::errors_since(errors);
-        if !refused.is_empty() {
-            self.vm.engine().show_refusals(refused);
-        } else if !self.waits {
-            self.vm.engine().hide_refusals();
-        }
+        self.show_refused(log::errors_since(errors));
         Ok(swapped)
+    }
+
+    /// What is refused is told where it is looked at, until it is mended: files that cannot be
+    /// compiled, new or not, and what else was said now, such as of scripts.
+    fn show_refused(&mut self, said: Vec<String>) {
+        let mut told = self.watch.as_ref().map_or_else(Vec::new, |watch| watch.told.clone());
+        let others: Vec<String> = said.into_iter().filter(|words| !told.contains(words)).collect();
+        if !others.is_empty() || !self.waits {
+            self.refused = others;
+        }
+        told.extend(self.refused.iter().cloned());
+        match told.is_empty() {
+            true => self.vm.engine().hide_refusals(),
+            false => self.vm.engine().show_refusals(told),
+        }
+    }
+
+    /// Tells those problems of a compile that are not told yet.
+    fn tell_new_problems(&mut self, compiled: &Compiled) {
+        let Some(watch) = &mut self.watch else { return };
+        let told: HashSet<&String> = watch.told.iter().collect();
+        for problem in compiled.problems.iter().filter(|problem| !told.contains(problem)) {
+            log::error(problem);
+        }
+        watch.told.clone_from(&compiled.problems);
     }
 
     fn swap(&mut self, compiled: Vec<Compiled>) -> Result<bool, Box<Report>> {
         let tuned = compiled.iter().any(|compiled| compiled.settings) && self.take_settings();
-        let store = &mut self.vm.engine().store;
-        let mut changed = store.apply_preferences();
+        let mut changed = self.vm.engine().store.apply_preferences();
         for compiled in compiled {
-            tell_problems(&compiled);
+            self.tell_new_problems(&compiled);
             let names: Vec<_> = compiled.changed.iter().chain(&compiled.removed).cloned().collect();
+            let store = &mut self.vm.engine().store;
             store.replace(compiled.index, &names);
             changed.extend(names);
         }
@@ -146,7 +203,7 @@ impl App {
 
     /// Has the scripts among `changed` reloaded, and the game told of everything that is new.
     pub(super) fn reload(&mut self, changed: &[ResourceName]) -> Result<(), Box<Report>> {
-        let mut files = Vec::new();
+        let (mut files, mut gone) = (Vec::new(), Vec::new());
         let engine = self.vm.engine();
         engine.sounds.reload(&mut engine.store, changed);
         engine.text.reload(&mut engine.store, changed);
@@ -162,13 +219,20 @@ impl App {
             engine.units.resources.clear();
         }
         engine.tilemaps.reload(changed);
+        engine.reload_flat(changed);
         if changed.iter().any(|name| name.kind == "level") {
             engine.levels.resources.clear();
         }
         let (release, store) = (engine.build == Build::Release, &mut engine.store);
         for name in changed.iter().filter(|name| name.kind == "lua") {
-            let Some(path) = store.path(name) else { continue };
+            let path = store.path(name);
+            let is_gone = path.is_none();
+            let path = path.unwrap_or_else(|| name.to_string());
             let chunk = store.handed_out(name).cloned().unwrap_or(path);
+            if is_gone {
+                gone.push(Value::Text(chunk));
+                continue;
+            }
             match store.read(name) {
                 Ok(bytes) => files.push(Value::Table(vec![
                     ("chunk".to_string(), Value::Text(chunk)),
@@ -181,7 +245,7 @@ impl App {
             }
         }
         let names = changed.iter().map(|name| Value::Text(name.to_string())).collect();
-        let arguments = [Value::List(files), Value::List(names)];
+        let arguments = [Value::List(files), Value::List(names), Value::List(gone)];
         let waits = self.vm.call_core("swap", &arguments, self.update_seconds)?;
         self.waits = waits == Value::Boolean(true);
         Ok(())

@@ -14,8 +14,8 @@ use crate::system::input::pads::{Database, Pads};
 use crate::system::platform::seconds_since_start;
 use crate::system::render::{self, Event, Output, Picture, Quality, Renderer};
 use crate::system::textures::Abilities;
-use crate::system::window::{Clipboard, Desktop, NoDesktop, Opening, Vsync};
-use std::path::PathBuf;
+use crate::system::window::{Became, Change, Clipboard, Desktop, Lent, NoDesktop, Opening, Vsync};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use crate::system::render::Choice;
@@ -51,9 +51,15 @@ pub struct Screen {
     /// Ends before the window that it draws to.
     renderer: Option<Renderer>,
     desktop: Option<Desktop>,
+    /// A tool's window, in which pictures are shown in the place of one's own.
+    lent: Option<Lent>,
     pads: Option<Pads>,
     show: Show,
     packet: Packet,
+    /// Of the newest picture.
+    figures: render::Statistics,
+    /// What the tool's window told.
+    news: Vec<Change>,
     pixels: (u32, u32),
     vsync: Vsync,
     quality: Quality,
@@ -91,9 +97,12 @@ impl Screen {
         let wanted = show.screenshot.as_ref().map_or(Wanted::Nothing, |_| Wanted::Waiting);
         let mut screen = Screen {
             desktop,
+            lent: None,
             pads: None,
             renderer: None,
             packet: Packet::default(),
+            news: Vec::new(),
+            figures: render::Statistics::default(),
             pixels: (opening.width, opening.height),
             vsync: opening.vsync,
             quality: Quality::DEFAULT,
@@ -121,7 +130,9 @@ impl Screen {
         self.renderer = None;
         let (width, height) = self.pixels;
         let output = match &self.desktop {
-            Some(desktop) => Output::Window { window: desktop.window(), width, height },
+            Some(desktop) => {
+                Output::Window { window: desktop.window(), width, height, lent: false }
+            }
             None => Output::Offscreen { width, height },
         };
         let options = render::Options {
@@ -139,6 +150,53 @@ impl Screen {
             Err(error) => log::error(&format!("nothing can be drawn: {}", error.message)),
         }
         Ok(())
+    }
+
+    /// Shows pictures in a tool's window, by the number that the display knows it by: its size in
+    /// pixels. The words say why that cannot be.
+    pub fn attach(&mut self, window: u64) -> Result<(u32, u32), String> {
+        let headless = "run the game with --headless --realtime --tools --renderer auto";
+        if self.has_window() {
+            return Err(format!("the game has a window of its own: {headless}"));
+        }
+        self.detach();
+        let Some(renderer) = &mut self.renderer else {
+            return Err(format!("nothing is drawn in this run: {headless}"));
+        };
+        let lent = Lent::open(window)?;
+        let (width, height) = lent.size();
+        let output = Output::Window { window: lent.handle(), width, height, lent: true };
+        renderer.move_to(output)?;
+        self.lent = Some(lent);
+        // Told as a desktop's would be: recordings have it, too.
+        self.news.push(Change::Resized { width, height });
+        Ok((width, height))
+    }
+
+    /// Draws without a window again. Whether there was one.
+    pub fn detach(&mut self) -> bool {
+        if self.lent.take().is_none() {
+            return false;
+        }
+        let (width, height) = self.pixels;
+        if let Some(renderer) = &mut self.renderer
+            && let Err(words) = renderer.move_to(Output::Offscreen { width, height })
+        {
+            log::error(&format!("nothing is drawn any more: {words}"));
+        }
+        true
+    }
+
+    /// What became of a tool's window since the last time.
+    fn look_at_lent(&mut self) {
+        match self.lent.as_mut().map_or(Became::Same, Lent::look) {
+            Became::Same => {}
+            Became::Resized(width, height) => self.news.push(Change::Resized { width, height }),
+            Became::Gone => {
+                self.detach();
+                log::info("the tool's window is gone: pictures are drawn without one");
+            }
+        }
     }
 
     /// Ties an engine to the window that is there: what it wishes is done, and what it knows is
@@ -172,7 +230,17 @@ impl Screen {
         }
         if let Some(pads) = &mut self.pads {
             pads.poll(&mut given.events);
+            let told = given.changes.iter().rev().find_map(|change| match change {
+                Change::Focus(focused) => Some(*focused),
+                _ => None,
+            });
+            let focused = told.unwrap_or(engine.window.focused);
+            if !focused && !engine.settings.boolean("input.pads_in_background") {
+                desk::without_pads(&mut given.events);
+            }
         }
+        self.look_at_lent();
+        given.changes.append(&mut self.news);
         if let Some(age) = given.events.iter().map(|event| event.age).reduce(f64::min) {
             self.newest_input = seconds_since_start() - age;
         }
@@ -202,7 +270,8 @@ impl Screen {
             self.vsync = engine.window.vsync;
             renderer.set_vsync(vsync_of(self.vsync));
         }
-        let quality = quality_of(&engine.settings);
+        let processor = self.desktop.is_some() && renderer.adapter().software;
+        let quality = quality_of(&engine.settings, processor);
         if self.quality != quality {
             self.quality = quality;
             renderer.set_quality(quality);
@@ -226,10 +295,17 @@ impl Screen {
             scope!("submit");
             self.packet = renderer.submit(packet);
         }
-        let figures = renderer.statistics();
-        super::figures::count_pictures(&figures);
-        engine.window.latency = (figures.latency_frames, figures.latency_seconds);
+        self.figures = renderer.statistics();
+        engine.window.latency = (self.figures.latency_frames, self.figures.latency_seconds);
         self.hear(engine);
+    }
+
+    /// Counts what the renderer did, for a frame that was played: one that is only shown again
+    /// would count as a part of the next.
+    pub fn count(&self) {
+        if self.renderer.is_some() {
+            super::figures::count_pictures(&self.figures);
+        }
     }
 
     /// Hears what the renderer has to say.
@@ -254,6 +330,11 @@ impl Screen {
                 }
                 Event::ShaderFailed { words, .. } | Event::Fault { words } => log::error(&words),
                 Event::DeviceRecovered { words } => log::warning(&words),
+                // Where it was closed, that is known and told.
+                Event::WindowLost { words } if self.lent.take().is_some() => {
+                    log::warning(&format!("the tool's window is not drawn to any more: {words}"));
+                }
+                Event::WindowLost { .. } => {}
                 Event::Failed { words } => log::error(&format!("nothing is drawn: {words}")),
                 Event::Captured { number, picture, .. } => {
                     engine.captures.made(number, Ok(picture));
@@ -312,6 +393,12 @@ impl Screen {
         self.hear(engine);
         engine.captures.finish();
         match (&self.screenshot, &self.show.screenshot) {
+            // Nobody asked for this one, and why there was no frame is told already.
+            (Wanted::Waiting, Some(Screenshot { file, .. }))
+                if engine.frame.index == 0 && file == Path::new(LAST_PICTURE) =>
+            {
+                true
+            }
             (Wanted::Waiting, Some(Screenshot { frame, .. })) => {
                 let wanted = frame.map_or(String::new(), |frame| format!(" before frame {frame}"));
                 let index = engine.frame.index;
@@ -347,16 +434,24 @@ fn mappings(engine: &mut Engine) -> Database {
     database
 }
 
-/// How the settings want worlds to be drawn.
-fn quality_of(settings: &Settings) -> Quality {
+/// The largest shadow map that the processor fills while somebody waits.
+const SHADOW_TEXELS_OF_PROCESSOR: u32 = 512;
+
+/// How the settings want worlds to be drawn; `processor`: it draws for a window.
+fn quality_of(settings: &Settings, processor: bool) -> Quality {
     let texels = settings.number("render.shadow_texels") as u32;
-    Quality {
+    let wanted = Quality {
         samples: if settings.boolean("render.smooth_edges") { 4 } else { 1 },
         shadow_texels: texels,
         spot_texels: texels / 2,
         shadow_distance: settings.number("render.shadow_distance") as f32,
         cascades: settings.number("render.shadow_maps") as u32,
+    };
+    if !(processor && settings.boolean("render.less_on_processor")) {
+        return wanted;
     }
+    let texels = texels.min(SHADOW_TEXELS_OF_PROCESSOR);
+    Quality { samples: 1, shadow_texels: texels, spot_texels: texels / 2, cascades: 1, ..wanted }
 }
 
 fn vsync_of(vsync: Vsync) -> render::Vsync {

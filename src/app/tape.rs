@@ -1,10 +1,12 @@
 //! What a run does with a recording: nothing, writing one, or playing one again.
 
+use super::earlier::Earlier;
 use super::given::Given;
 use super::record::{Origin, Recorder, Recording, Replay, changed_since};
 use super::{App, Options, game_id};
-use crate::engine::Engine;
+use crate::engine::{Engine, HASHED};
 use crate::foundation::{Error, log};
+use crate::script::Report;
 use std::path::Path;
 
 /// The recording of a run.
@@ -39,12 +41,13 @@ impl Tape {
                     engine.window.listen();
                 }
                 engine.game_hash.want_places();
+                replay.recording.earlier.give(engine);
                 replay.recording.fits(&game, &game_version)
             }
             Tape::Record(_) => Ok(()),
             Tape::None => {
                 if options.record.is_some() {
-                    *self = Tape::Record(Box::new(Recorder::new(Origin {
+                    let origin = Origin {
                         game,
                         game_version,
                         engine_version: env!("CARGO_PKG_VERSION").to_string(),
@@ -54,7 +57,8 @@ impl Tape {
                         display: engine.window.is_listening(),
                         given: Given::default(),
                         arguments: options.arguments.clone(),
-                    })));
+                    };
+                    *self = Tape::Record(Box::new(Recorder::new(origin, earlier(engine))));
                 }
                 Ok(())
             }
@@ -77,9 +81,7 @@ impl Tape {
     /// recording has ended.
     pub fn measured(&self, measured: f64, given: Given) -> Option<(f64, Given)> {
         match self {
-            Tape::Replay(replay, _) => {
-                replay.frame().map(|frame| (frame.measured, frame.given.clone()))
-            }
+            Tape::Replay(replay, _) => replay.frame(),
             _ => Some((measured, given)),
         }
     }
@@ -96,34 +98,73 @@ impl Tape {
                 }
             },
             Tape::Replay(replay, problem) => {
-                *problem = replay.check(engine).err().map(|words| {
-                    match engine.store.content_hash() == replay.recording.origin.content {
-                        true => words,
-                        false => changed_since(&words),
-                    }
-                });
+                *problem = told(replay.check(engine), replay, engine);
                 problem.is_none()
             }
         }
+    }
+
+    /// Notes or compares the error that ends the run: in the frame that this went into, or when the
+    /// game started.
+    pub fn fail(&mut self, frame: Option<(f64, Given)>, report: &Report, engine: &Engine) {
+        match self {
+            Tape::None => {}
+            Tape::Record(recorder) => recorder.fail(frame, report),
+            Tape::Replay(replay, problem) => {
+                *problem = told(replay.fail(frame.is_some(), report), replay, engine);
+            }
+        }
+    }
+
+    /// Whether the frame that is played now is the last one of a recording.
+    pub fn is_last(&self) -> bool {
+        matches!(self, Tape::Replay(replay, _) if replay.is_last())
+    }
+
+    /// Whether the game failed as it did when it was recorded.
+    pub fn failed_as_recorded(&self) -> bool {
+        matches!(self, Tape::Replay(replay, None) if replay.has_failed())
     }
 
     /// Writes or judges the recording; whether that went well.
     pub fn end(&self, options: &Options) -> bool {
         match (self, &options.record) {
             (Tape::Record(recorder), Some(path)) => write(&recorder.recording, path),
-            (Tape::Replay(replay, problem), _) => {
-                judge(&replay.recording, replay.played(), problem)
-            }
+            (Tape::Replay(replay, problem), _) => judge(replay, problem),
             _ => true,
         }
     }
+}
+
+/// What a recording takes along of earlier runs; nothing, and a warning, where that cannot be.
+fn earlier(engine: &mut Engine) -> Earlier {
+    Earlier::of(engine).unwrap_or_else(|error| {
+        log::warning(&format!(
+            "{error}: the recording is without them, and its replay begins without any"
+        ));
+        Earlier::default()
+    })
+}
+
+/// What is said of a comparison that failed.
+fn told(compared: Result<(), String>, replay: &Replay, engine: &Engine) -> Option<String> {
+    let same = engine.store.content_hash() == replay.recording.origin.content;
+    compared.err().map(|words| if same { words } else { changed_since(&words) })
 }
 
 fn write(recording: &Recording, path: &Path) -> bool {
     match recording.write(path) {
         Ok(()) => {
             let (frames, path) = (recording.frames.len(), path.display());
-            eprintln!("engine: recorded {frames} frames in {path}");
+            let and = if recording.failure.is_some() { " and the error after them" } else { "" };
+            eprintln!("engine: recorded {frames} frames{and} in {path}");
+            let mut notes = recording.frames.iter().flat_map(|frame| &frame.notes);
+            if !notes.any(|note| usize::from(note.system) == HASHED) {
+                eprintln!(
+                    "engine: a replay compares nothing of what scripts hold: have them pass what \
+                     matters to Application.hash in each frame"
+                );
+            }
             true
         }
         Err(error) => {
@@ -133,14 +174,19 @@ fn write(recording: &Recording, path: &Path) -> bool {
     }
 }
 
-fn judge(recording: &Recording, played: usize, problem: &Option<String>) -> bool {
-    let all = recording.frames.len();
-    match problem {
-        Some(words) => log::error(words),
-        None if played < all => {
+fn judge(replay: &Replay, problem: &Option<String>) -> bool {
+    let (played, all) = (replay.played(), replay.recording.frames.len());
+    let end = replay.end();
+    match (problem, &end) {
+        (Some(words), _) => log::error(words),
+        _ if played < all => {
             log::error(&format!("the replay ended after {played} frames, the recording has {all}"));
         }
-        None => eprintln!("engine: replayed {all} frames, each as it was recorded"),
+        (None, Err(words)) => log::error(words),
+        (None, Ok(())) => {
+            let and = if replay.has_failed() { ", and then the same error" } else { "" };
+            eprintln!("engine: replayed {all} frames, each as it was recorded{and}");
+        }
     }
-    problem.is_none() && played == all
+    problem.is_none() && played == all && end.is_ok()
 }

@@ -2,6 +2,8 @@
 //! them. The systems themselves know nothing of each other.
 
 use super::Engine;
+use super::picture::Origin;
+use super::targets::Targets;
 use crate::foundation::Error;
 use crate::packet::texture::{Sampling, TextureSlot};
 use crate::resource::name::ResourceName;
@@ -10,13 +12,17 @@ use crate::system::gui::{Source, SourceNumber};
 use crate::system::materials::{Material, MaterialId};
 use crate::system::textures::{TextureNumber, Textures};
 
-/// A texture as a material takes it.
+/// A texture as a material takes it; `targets` are those that are drawn into.
 fn resolve(
+    targets: &Targets,
     textures: &mut Textures,
     store: &mut Store,
     name: &str,
 ) -> Result<(TextureSlot, Sampling), Error> {
-    let number = textures.find(store, name)?;
+    let number = match targets.find(name) {
+        Some(number) => number,
+        None => textures.find(store, name)?,
+    };
     let slot = textures.slot(store, number)?;
     Ok((slot, textures.entry(number).sampling))
 }
@@ -28,8 +34,9 @@ impl Engine {
         if let Some(material) = self.of_model(name)? {
             return Ok(material);
         }
-        let Engine { materials, textures, store, .. } = self;
-        materials.find(store, name, &mut |store, name| resolve(textures, store, name))
+        let Engine { materials, textures, store, picture, .. } = self;
+        materials
+            .find(store, name, &mut |store, name| resolve(&picture.targets, textures, store, name))
     }
 
     /// A material of its own, whose variables and textures are set apart.
@@ -39,8 +46,9 @@ impl Engine {
         {
             return made;
         }
-        let Engine { materials, textures, store, .. } = self;
-        materials.make(store, name, &mut |store, name| resolve(textures, store, name))
+        let Engine { materials, textures, store, picture, .. } = self;
+        materials
+            .make(store, name, &mut |store, name| resolve(&picture.targets, textures, store, name))
     }
 
     /// A material that a model brought; what has a file of its own, or a picture, is none.
@@ -59,31 +67,36 @@ impl Engine {
         name: &str,
         texture: &str,
     ) -> Result<(), Error> {
-        let Engine { materials, textures, store, .. } = self;
-        let resolve = &mut |store: &mut Store, name: &str| resolve(textures, store, name);
+        let Engine { materials, textures, store, picture, .. } = self;
+        let resolve =
+            &mut |store: &mut Store, name: &str| resolve(&picture.targets, textures, store, name);
         materials.set_texture(store, material, name, texture, resolve)
     }
 
     /// Takes in textures, shaders and materials that were made anew.
     pub fn reload_pictures(&mut self, changed: &[ResourceName]) {
-        let Engine { materials, textures, store, .. } = self;
+        let Engine { materials, textures, store, picture, .. } = self;
         textures.reload(store, changed);
-        materials.reload(store, changed, &mut |store, name| resolve(textures, store, name));
+        materials.reload(store, changed, &mut |store, name| {
+            resolve(&picture.targets, textures, store, name)
+        });
         self.reload_models(changed);
         self.refresh_sources();
-        self.refresh_material_sources();
     }
 
-    /// What a Gui draws with, of a living material.
+    /// What a Gui draws with, of a material.
     pub(super) fn source_of_material(&mut self, material: MaterialId) -> Source {
-        let Material { name, slot, texture, .. } =
-            self.materials.slots().get(material.0).expect("the caller looked");
+        let Some(known) = self.materials.slots().get(material.0) else { return Source::PLAIN };
+        let Material { name, slot, texture, .. } = known;
         let (name, slot, texture) = (name.clone(), *slot, texture.clone());
         let Some(texture) = texture else {
             return Source { name, material: slot, ..Source::PLAIN };
         };
         // A name that was good when the material was made can be gone by now, which was told.
-        let found = self.textures.find(&mut self.store, &texture);
+        let found = match self.picture.targets.find(&texture) {
+            Some(number) => Ok(number),
+            None => self.textures.find(&mut self.store, &texture),
+        };
         let entry = *self.textures.entry(found.unwrap_or(TextureNumber::MISSING));
         Source {
             name,
@@ -97,30 +110,29 @@ impl Engine {
 
     /// The number by which Guis draw with a material: a source, made when first asked for.
     pub fn material_source(&mut self, material: MaterialId) -> Result<SourceNumber, Error> {
-        if let Some((_, known)) = self.picture.materials.iter().find(|known| known.0 == material) {
+        if let Some(known) = self.picture.materials.get(&material) {
             return Ok(*known);
         }
         let source = self.source_of_material(material);
-        let number = self.guis.add_source(source).map_err(Error::new)?;
-        self.picture.textures.push(None);
-        self.picture.materials.push((material, number));
+        let number = self.add_source(source, Origin::Material(material))?;
+        self.picture.materials.insert(material, number);
         Ok(number)
     }
 
-    /// Brings the sources up to date with materials that are not what they were.
-    pub(super) fn refresh_material_sources(&mut self) {
-        let version = (self.materials.version(), self.textures.version());
-        if self.picture.materials_version == version {
-            return;
+    /// Gives back the numbers by which Guis drew with a material that has ended: its own, and those
+    /// of fonts' pages with it.
+    pub fn end_material_source(&mut self, material: MaterialId) {
+        let Some(own) = self.picture.materials.remove(&material) else { return };
+        let mut ended = vec![own];
+        self.picture.pages.retain(|(_, with), number| {
+            let stays = *with != own;
+            ended.extend((!stays).then_some(*number));
+            stays
+        });
+        ended[1..].sort_unstable_by_key(|number| number.0);
+        for number in &ended {
+            self.picture.origins[number.0 as usize - 1] = Origin::Ended;
         }
-        for (material, number) in self.picture.materials.clone() {
-            let source = match self.materials.slots().get(material.0) {
-                Some(_) => self.source_of_material(material),
-                None => Source::PLAIN,
-            };
-            // The first source is left out there: it is always plain.
-            self.guis.sources_mut()[number.0 as usize - 1] = source;
-        }
-        self.picture.materials_version = (self.materials.version(), self.textures.version());
+        self.guis.end_sources(&ended);
     }
 }

@@ -12,8 +12,9 @@ use crate::resource::store::Store;
 use crate::system::materials::{MaterialId, Materials};
 use crate::system::models::data::{ModelData, SurfaceData};
 use crate::system::models::{MeshNumber, Model, Models, shapes};
-use crate::system::textures::Textures;
+use crate::system::textures::{TextureNumber, Textures};
 use crate::world::mesh_part::{self, Lookup};
+use crate::world::sprite::SequenceNumber;
 use crate::world::unit_resource::UnitResource;
 use std::sync::Arc;
 
@@ -44,7 +45,7 @@ impl Loader<'_> {
         {
             return self.models.put(name, data, Vec::new());
         }
-        let bytes = Arc::new(store.read(&resource)?.to_vec());
+        let bytes = store.read(&resource)?;
         // The renderer has it from here on; it is read again when it is needed again.
         store.forget(std::iter::once(resource.id()));
         let data =
@@ -101,6 +102,18 @@ impl Lookup for Engine {
     fn material(&mut self, name: &str) -> Result<Handle, Error> {
         let material = self.find_mesh_material(name)?;
         Ok(material.0)
+    }
+
+    fn picture(&mut self, name: &str) -> Result<TextureNumber, Error> {
+        self.textures.find(&mut self.store, name)
+    }
+
+    fn sequence(&mut self, sheet: &str, tag: Option<&str>) -> Result<SequenceNumber, Error> {
+        Engine::sequence(self, sheet, tag)
+    }
+
+    fn tilemap(&mut self, name: &str, level: Option<&str>) -> Result<(), Error> {
+        self.tilemaps.find_map(&mut self.store, name, level).map(|_| ())
     }
 }
 

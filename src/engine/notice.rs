@@ -15,7 +15,7 @@ const SIZE: f32 = 15.0;
 const MARGIN: f32 = 12.0;
 /// So many lines are shown at most, each as long as the window is wide.
 const LINES_MAX: usize = 8;
-const GROUND: [u8; 4] = [24, 10, 14, 225];
+const GROUND: [u8; 4] = [24, 10, 14, 250];
 const YELLOW: [u8; 4] = [255, 214, 110, 255];
 const WHITE: [u8; 4] = [255, 255, 255, 255];
 

@@ -19,7 +19,7 @@ const BAND: f32 = 6.0;
 
 /// Lets the last picture shine through, just enough to be seen: bright letters in it must not mix
 /// with those of the report.
-const GROUND: [u8; 4] = [24, 10, 14, 250];
+const GROUND: [u8; 4] = [24, 10, 14, 253];
 /// So many lines of a message are shown at most, so that its place and stack are seen as well.
 const MESSAGE_LINES: usize = 10;
 /// And a line of the report takes this share of the screen's height at most.

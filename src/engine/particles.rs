@@ -17,9 +17,9 @@ use crate::system::particles::draw::{self, Drawing, Drawn, Look, Skin};
 use crate::system::particles::emitter::Emitter;
 use crate::system::particles::pictures;
 use crate::system::particles::pose::Pose;
-use crate::system::particles::{Effect, EffectId, Making, Orphaned, PARTICLES_MAX, Stage};
+use crate::system::particles::{Effect, EffectId, Making, Orphaned, Particles, Stage};
 use crate::world::WorldId;
-use crate::world::unit::UnitId;
+use crate::world::unit::{UnitId, Units};
 
 impl Engine {
     /// The place of an effect's resource, read when it is first asked for.
@@ -28,11 +28,7 @@ impl Engine {
             return Ok(known);
         }
         let data = self.read_particles(name)?;
-        for def in &data.emitters {
-            self.skin(def, false).map_err(|fault| {
-                error!("the effect \"{name}\", emitter '{}': {}", def.name, fault.message)
-            })?;
-        }
+        self.check_skins(name, &data)?;
         Ok(self.particles.add_resource(name, data))
     }
 
@@ -63,72 +59,38 @@ impl Engine {
         self.particles.create(making, &self.tasks)
     }
 
-    /// Moves the particles of a world on: the system `particles`.
-    pub(super) fn update_particles(&mut self, world: WorldId, delta: f64) -> Result<(), Error> {
-        if self.particles.slots().is_empty() {
-            return Ok(());
-        }
-        self.follow_links(world);
+    /// Ends the effects of Guis that have ended.
+    pub(super) fn end_particles_of_ended_guis(&mut self) {
         let guis = &self.guis;
         let orphan = |it: &Effect| match it.stage {
             Stage::Gui { gui, .. } => guis.slots().get(gui).is_none(),
             Stage::World => false,
         };
         self.particles.destroy_where(orphan, self.frame.index, "");
-        self.particles.step(world.0, delta, self.frame.index, &self.tasks)?;
-        if std::mem::take(&mut self.particles.refused) > 0 {
-            let words = format!(
-                "{PARTICLES_MAX} particles are there (PARTICLES_MAX): more are not spawned"
-            );
-            log::warn("World.update", &words);
-        }
-        Ok(())
-    }
-
-    /// Moves effects along with the units that they hang on.
-    fn follow_links(&mut self, world: WorldId) {
-        let Engine { particles, units, .. } = self;
-        let mut ends = Vec::new();
-        let linked = particles.slots_mut().iter_mut();
-        for (handle, effect) in linked.filter(|(_, effect)| effect.world == world.0) {
-            let Some(link) = effect.link else { continue };
-            let unit = units.slots.get(link.unit).map(|_| UnitId(link.unit).row());
-            match unit {
-                Some(row) => {
-                    let node = Pose::of(&units.scene.world(row, link.node as usize));
-                    effect.pose = link.pose.within(&node);
-                }
-                None => {
-                    effect.link = None;
-                    match link.orphaned {
-                        Orphaned::Destroy => ends.push(EffectId(handle)),
-                        Orphaned::Stop => effect.spawning = false,
-                        Orphaned::Unlink => {}
-                    }
-                }
-            }
-        }
-        for id in ends {
-            self.particles.destroy(id, self.frame.index, "the end of the unit it hung on");
-        }
     }
 
     /// Takes in effects that were made anew. One that is gone, or broken, goes on as it was.
     pub fn reload_particles(&mut self, changed: &[ResourceName]) {
         for resource in changed.iter().filter(|resource| resource.kind == "particles") {
             let Some(place) = self.particles.known(&resource.name) else { continue };
-            let data = self.read_particles(&resource.name).and_then(|data| {
-                data.emitters.iter().try_for_each(|def| self.skin(def, false).map(|_| ()))?;
-                Ok(data)
+            let done = self.read_particles(&resource.name).and_then(|data| {
+                self.check_skins(&resource.name, &data)?;
+                self.particles.redefine(place, data)
             });
-            match data {
-                Ok(data) => self.particles.redefine(place, data),
-                Err(fault) => {
-                    let words = format!("{}: what plays goes on as it was", fault.message);
-                    log::error(&words);
-                }
+            if let Err(fault) = done {
+                log::error(&format!("{}: what plays goes on as it was", fault.message));
             }
         }
+    }
+
+    /// Refuses an effect of which an emitter could not be drawn.
+    fn check_skins(&mut self, name: &str, data: &EffectData) -> Result<(), Error> {
+        for def in &data.emitters {
+            self.skin(def, false).map_err(|fault| {
+                error!("the effect \"{name}\", emitter '{}': {}", def.name, fault.message)
+            })?;
+        }
+        Ok(())
     }
 
     /// What an emitter's particles are filled with. `in_world`: also in a scene.
@@ -136,6 +98,12 @@ impl Engine {
         let (mut material, _) = draw::blending(def);
         if !def.material.is_empty() {
             let id = self.find_material(&def.material)?;
+            if self.materials.slots().get(id.0).is_some_and(|it| it.surface().is_some()) {
+                return Err(error!(
+                    "the material '{}' is for meshes: particles take one without a block surface",
+                    def.material
+                ));
+            }
             let source = self.source_of_material(id);
             material = source.material;
             if def.texture.is_empty() {
@@ -192,16 +160,14 @@ impl Engine {
         if self.particles.slots().is_empty() {
             return;
         }
-        let window = self.window.logical();
+        let window = self.window.logical().to_array();
         let Engine { particles, guis, tasks, .. } = self;
         let mut refused = None;
         particles.each(|effect, emitters, drawn| {
             let Stage::Gui { gui, layer } = effect.stage else { return };
             let Some(of) = guis.slots().get(gui) else { return };
-            let [width, height] = of.making.size;
-            let size = if width > 0.0 { Vec2::new(width, height) } else { window };
             let fresh = drawn.skins.len() > effect.resource;
-            effect.seen = is_within(effect, emitters, size);
+            effect.seen = is_within(effect, emitters, of.making.seen(window));
             if !effect.seen || !fresh {
                 return;
             }
@@ -217,10 +183,10 @@ impl Engine {
                     .room(GuiId(gui), key, emitter.count * quads_each(emitter))
                     .map_err(Error::new)
                     .and_then(|out| {
-                        let Drawn { instances, points, .. } = drawn;
+                        let Drawn { instances, bands, .. } = drawn;
                         if has_bands(emitter) {
                             let each = |path: &[_]| draw::path_quads(path, 1.0, &skin, out);
-                            draw::paths(&drawing, points, each);
+                            draw::paths(&drawing, bands, each);
                         }
                         match has_heads(emitter) {
                             true => drawing.add(out, instances, tasks),
@@ -286,6 +252,38 @@ impl Engine {
     }
 }
 
+/// Moves effects along with the units that they hang on.
+pub(super) fn follow_links(
+    particles: &mut Particles,
+    units: &mut Units,
+    world: WorldId,
+    frame: u64,
+) {
+    let mut ends = Vec::new();
+    let linked = particles.slots_mut().iter_mut();
+    for (handle, effect) in linked.filter(|(_, effect)| effect.world == world.0) {
+        let Some(link) = effect.link else { continue };
+        let unit = units.slots.get(link.unit).map(|_| UnitId(link.unit).row());
+        match unit {
+            Some(row) => {
+                let node = Pose::of(&units.scene.world(row, link.node as usize));
+                effect.pose = link.pose.within(&node);
+            }
+            None => {
+                effect.link = None;
+                match link.orphaned {
+                    Orphaned::Destroy => ends.push(EffectId(handle)),
+                    Orphaned::Stop => effect.spawning = false,
+                    Orphaned::Unlink => {}
+                }
+            }
+        }
+    }
+    for id in ends {
+        particles.destroy(id, frame, "the end of the unit it hung on");
+    }
+}
+
 /// Draws an emitter's particles into a scene, as one batch.
 fn draw_in_scene(
     drawing: &Drawing,
@@ -303,7 +301,7 @@ fn draw_in_scene(
     if has_bands(emitter) {
         let (out, glow) = (&mut scene.particles, drawing.look.glow);
         let each = |path: &[_]| draw::path_quads(path, glow, drawing.skin, out);
-        draw::paths(drawing, &mut drawn.points, each);
+        draw::paths(drawing, &mut drawn.bands, each);
     }
     if has_heads(emitter) {
         drawing.add(&mut scene.particles, &mut drawn.particles, tasks)?;
@@ -360,19 +358,21 @@ fn reach(effect: &Effect, emitters: &[Emitter]) -> f32 {
     each.fold(0.0, f32::max)
 }
 
-/// Whether something of an effect is within a Gui; where nothing was measured, it is.
-fn is_within(effect: &Effect, emitters: &[Emitter], size: Vec2) -> bool {
+/// Whether something of an effect is in the part of a Gui that is seen; where nothing was measured,
+/// it is.
+fn is_within(effect: &Effect, emitters: &[Emitter], [left_bottom, right_top]: [Vec2; 2]) -> bool {
     let measured = effect.emitters.iter().any(|place| emitters[*place as usize].step.bounds);
     if !measured {
         return true;
     }
     let (low, high) = bounds(effect, emitters);
     let reach = reach(effect, emitters);
-    low.x - reach < size.x && high.x + reach > 0.0 && low.y - reach < size.y && high.y + reach > 0.0
+    let (low, high) = (low.truncate() - reach, high.truncate() + reach);
+    low.cmplt(right_top).all() && high.cmpgt(left_bottom).all()
 }
 
 /// Whether a sphere touches what a camera sees.
-fn is_seen(matrix: &Mat4, center: Vec3, radius: f32) -> bool {
+pub(super) fn is_seen(matrix: &Mat4, center: Vec3, radius: f32) -> bool {
     let row = |i: usize| matrix.row(i);
     let last = row(3);
     let planes =

@@ -4,7 +4,7 @@ use super::{Build, Engine};
 use crate::foundation::{Error, Handle, Kind, Vec3, log};
 use crate::resource::store::Store;
 use crate::system::models::Models;
-use crate::system::physics::{Look, Setup};
+use crate::system::physics::{Lane, Look, Setup};
 use crate::world::WorldId;
 use crate::world::lines::{LINES_MAX, Line};
 use crate::world::physics::{ActorId, ActorSpec, MeshPoints, PHYSICS, PhysicsWorldId, Properties};
@@ -46,7 +46,10 @@ impl Engine {
             false => Vec3::new(0.0, 0.0, -down),
         };
         let step_seconds = 1.0 / self.settings.number("physics.steps_per_second") as f32;
-        Ok(self.physics.make_world(world, Setup { gravity, step_seconds, flat: flags.flat }))
+        let lane = if self.tasks.threads() > 1 { Lane::Other } else { Lane::Own };
+        let beside = flags.pipelined_physics.then_some(lane);
+        let setup = Setup { gravity, step_seconds, flat: flags.flat, beside };
+        Ok(self.physics.make_world(world, setup))
     }
 
     fn read_physics_properties(&mut self) -> Result<(), Error> {
@@ -142,36 +145,34 @@ impl Engine {
         tables.create_new(unit, units, physics, spec, &mut |mesh| mesh_of(store, mesh))
     }
 
-    /// Moves the physics of a world on, and its nodes with it: the system `physics`.
-    ///
-    /// # Errors
-    /// Something went out of all bounds.
-    pub fn update_physics(&mut self, world: WorldId, seconds: f64) -> Result<(), Error> {
-        let Some(physics) = self.physics.of_world(world) else { return Ok(()) };
-        crate::owner!("physics");
-        let Engine { physics: tables, units, tasks, .. } = self;
-        // One system alone gains nothing from other threads, and would lose its caches.
-        tasks.frame(1, |frame| {
-            let (tables, units) = (frame.part("physics", tables), frame.part("nodes", units));
-            frame.system("physics", (tables.write(), units.write()), move |(tables, units)| {
-                tables.update(physics, units, seconds).map(|_| ())
-            });
-        })?;
-        self.draw_physics(physics)
+    /// Seconds by which the physics that is farthest behind its newest step is: of worlds whose
+    /// steps run beside scripts.
+    pub fn physics_latency(&self) -> f64 {
+        let beside = self.physics.worlds.iter().filter(|(_, it)| it.simulation.is_beside());
+        let delta = |world: Handle| self.worlds.get(world).map_or(0.0, |world| world.delta);
+        beside.map(|(_, physics)| delta(physics.world.0)).fold(0.0, f64::max)
     }
 
     /// Shows the bodies of a physics world as lines, where that is wanted.
-    fn draw_physics(&mut self, physics: PhysicsWorldId) -> Result<(), Error> {
+    pub(super) fn draw_physics(&mut self, physics: PhysicsWorldId) -> Result<(), Error> {
         let known = self.physics.world(physics);
         if !known.debug_draw || self.build == Build::Release {
             return Ok(());
         }
-        let mut lines = Vec::new();
+        // The game's own lines come first, and a picture for developers ends no game.
+        let (mut lines, room) = (Vec::new(), self.lines.room().min(LINES_MAX / 2));
+        let mut left_out = 0;
         known.simulation.outlines(|look, from, to| {
-            if lines.len() < LINES_MAX / 2 {
+            if lines.len() < room {
                 lines.push(Line { from, to, color: color(look) });
+            } else {
+                left_out += 1;
             }
         });
+        if left_out > 0 {
+            let words = format!("{left_out} lines of actors' shapes are not shown: {room} fit in");
+            log::warn("physics", &words);
+        }
         self.lines.show(Some(known.world.0), &lines, -1.0).map_err(Error::new)
     }
 

@@ -4,6 +4,7 @@
 use super::captures::NOTHING_DRAWN;
 use super::overlay::LastPicture;
 use super::seen::Kept;
+use super::targets::Targets;
 use super::{Build, Engine};
 use crate::error;
 use crate::foundation::{Error, Handle, Mat4, Vec2, log};
@@ -15,14 +16,17 @@ use crate::packet::{Packet, Target, View};
 use crate::resource::name::ResourceName;
 use crate::system::gui::{GuiId, Making, Mode, PLAIN, Source, SourceNumber};
 use crate::system::materials::MaterialId;
-use crate::system::render::{Draw, Recorder};
+use crate::system::render::{Draw, Recorder, SceneSeen};
 use crate::system::textures::{Entry, TextureNumber};
 use crate::world::WorldId;
-use crate::world::camera::{CAMERAS_MAX, Camera, CameraId, VIEWPORTS_MAX, Viewport, ViewportId};
+use crate::world::camera::{CAMERAS_MAX, Camera, CameraId, ViewportId};
 use std::collections::HashMap;
 
 /// The most views of one frame.
 pub const VIEWS_MAX: usize = 256;
+
+/// A state that materials and textures never have.
+pub(super) const STALE: (u64, u64) = (u64::MAX, u64::MAX);
 
 /// What is about to be shown, and what is there without being asked for.
 #[derive(Default)]
@@ -46,12 +50,13 @@ pub struct Picture {
     main_camera: Option<CameraId>,
     main_gui: Option<GuiId>,
     /// The sources that textures are for Guis, by their names.
-    sources: HashMap<String, SourceNumber>,
-    /// The texture of each source but the first, where it is one, and of which state of them.
-    pub(super) textures: Vec<Option<TextureNumber>>,
-    pages: HashMap<(PageNumber, SourceNumber), SourceNumber>,
-    /// Textures that Guis are drawn into, by their names.
-    targets: HashMap<String, Drawn>,
+    pub(super) sources: HashMap<String, SourceNumber>,
+    /// What each source but the first is of, and of which state of materials and textures.
+    pub(super) origins: Vec<Origin>,
+    pub(super) origins_version: (u64, u64),
+    pub(super) pages: HashMap<(PageNumber, SourceNumber), SourceNumber>,
+    /// Textures that are drawn into.
+    pub(super) targets: Targets,
     /// Whether somebody takes the packets; else the recorder does.
     pub is_shown: bool,
     /// What it is drawn with, in words for reports; empty where nothing is.
@@ -62,20 +67,23 @@ pub struct Picture {
     pub(super) kept: Kept,
     pub(super) first_kept: u64,
     pub(super) packets: Vec<Packet>,
-    version: u64,
-    /// The sources that materials are for Guis, and of which state of them and their textures.
-    pub(super) materials: Vec<(MaterialId, SourceNumber)>,
-    pub(super) materials_version: (u64, u64),
+    /// The sources that materials are for Guis.
+    pub(super) materials: HashMap<MaterialId, SourceNumber>,
 }
 
-/// A texture that a Gui is drawn into.
-struct Drawn {
-    gui: GuiId,
-    texture: TextureNumber,
+/// What a source of Guis is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Origin {
+    Texture(TextureNumber),
+    Material(MaterialId),
+    /// A page of a font, with the material of another source.
+    Page(PageNumber, SourceNumber),
+    /// Of nothing any more: its number is free.
+    Ended,
 }
 
 /// A texture as Guis draw with it.
-fn source_of(name: &str, entry: &Entry) -> Source {
+pub(super) fn source_of(name: &str, entry: &Entry) -> Source {
     Source {
         name: name.to_string(),
         material: MaterialSlot::BUILT_IN,
@@ -92,14 +100,6 @@ impl Engine {
         let added = self.cameras.add(Camera::DEFAULT).map(CameraId);
         added.ok_or_else(|| {
             error!("{CAMERAS_MAX} cameras are there already (CAMERAS_MAX): destroy one first")
-        })
-    }
-
-    /// Makes a viewport.
-    pub fn new_viewport(&mut self, viewport: Viewport) -> Result<ViewportId, Error> {
-        let added = self.viewports.add(viewport).map(ViewportId);
-        added.ok_or_else(|| {
-            error!("{VIEWPORTS_MAX} viewports are there already (VIEWPORTS_MAX): destroy one first")
         })
     }
 
@@ -171,9 +171,26 @@ impl Engine {
         }
         let texture = self.textures.find(&mut self.store, name)?;
         let source = source_of(name, self.textures.entry(texture));
-        let number = self.guis.add_source(source).map_err(Error::new)?;
+        let number = self.add_source(source, Origin::Texture(texture))?;
         self.picture.sources.insert(name.to_string(), number);
-        self.picture.textures.push(Some(texture));
+        Ok(number)
+    }
+
+    /// Makes a source, with what it is of.
+    pub(super) fn add_source(
+        &mut self,
+        source: Source,
+        origin: Origin,
+    ) -> Result<SourceNumber, Error> {
+        // Whoever moved makes way before another one takes the place.
+        self.refresh_sources();
+        let number = self.guis.add_source(source).map_err(Error::new)?;
+        let (origins, place) = (&mut self.picture.origins, number.0 as usize - 1);
+        if place == origins.len() {
+            origins.push(origin);
+        } else {
+            origins[place] = origin;
+        }
         Ok(number)
     }
 
@@ -190,6 +207,14 @@ impl Engine {
         if let Some(known) = self.picture.pages.get(&(page, with)) {
             return Ok(*known);
         }
+        self.refresh_sources();
+        let source = self.source_of_page(page, with)?;
+        let number = self.add_source(source, Origin::Page(page, with))?;
+        self.picture.pages.insert((page, with), number);
+        Ok(number)
+    }
+
+    fn source_of_page(&mut self, page: PageNumber, with: SourceNumber) -> Result<Source, Error> {
         let of = self.guis.source(with).ok_or_else(|| error!("there is no such material"))?;
         let (material, name) = (of.material, of.name.clone());
         let texture = match page {
@@ -200,68 +225,7 @@ impl Engine {
                 self.textures.slot(&mut self.store, texture)?
             }
         };
-        let source = Source { name, material, texture, ..Source::PLAIN };
-        let number = self.guis.add_source(source).map_err(Error::new)?;
-        self.picture.textures.push(None);
-        self.picture.pages.insert((page, with), number);
-        Ok(number)
-    }
-
-    /// Makes a Gui that is drawn into a texture of that name.
-    pub fn new_texture_gui(
-        &mut self,
-        world: WorldId,
-        name: &str,
-        size: (u32, u32),
-        mode: Mode,
-    ) -> Result<GuiId, Error> {
-        let known = self.picture.targets.get(name);
-        let is_there = known.is_some_and(|one| self.guis.slots().get(one.gui.0).is_some());
-        if is_there || self.store.has(&ResourceName::new("texture", name)) {
-            return Err(error!("there is a texture '{name}' already: use another name"));
-        }
-        if let Some(ended) = self.picture.targets.remove(name) {
-            // Its Gui ended in this very frame.
-            self.textures.unload(ended.texture);
-        }
-        let texture = self.textures.add_target(size.0, size.1)?;
-        let entry = *self.textures.entry(texture);
-        let making = Making {
-            world: Some(world.0),
-            space: Space::Screen,
-            mode,
-            pose: Mat4::IDENTITY,
-            size: [size.0 as f32, size.1 as f32],
-            target: Some(entry.slot),
-        };
-        let gui = self.guis.create(making).map_err(Error::new)?;
-        match self.picture.sources.get(name) {
-            // Scripts may have kept the number from a texture of that name that has ended.
-            Some(known) => {
-                self.picture.textures[known.0 as usize - 1] = Some(texture);
-                self.picture.version = u64::MAX;
-                self.refresh_sources();
-            }
-            None => {
-                let number = self.guis.add_source(source_of(name, &entry)).map_err(Error::new)?;
-                self.picture.sources.insert(name.to_string(), number);
-                self.picture.textures.push(Some(texture));
-            }
-        }
-        self.picture.targets.insert(name.to_string(), Drawn { gui, texture });
-        Ok(gui)
-    }
-
-    /// Ends the textures of Guis that are gone.
-    fn end_targets(&mut self) {
-        let Engine { picture, guis, textures, .. } = self;
-        picture.targets.retain(|_, one| {
-            let lives = guis.slots().get(one.gui.0).is_some();
-            if !lives {
-                textures.unload(one.texture);
-            }
-            lives
-        });
+        Ok(Source { name, material, texture, ..Source::PLAIN })
     }
 
     /// Ends a frame that nobody shows: it is taken over as a renderer does, and told to tests.
@@ -280,30 +244,62 @@ impl Engine {
         self.picture.unseen = packet;
     }
 
-    /// The name of the texture that a Gui is drawn into.
-    pub(super) fn target_name(&self, gui: u64) -> Option<&str> {
-        let own = |drawn: &Drawn| drawn.gui.0.to_number() as u64 == gui;
-        let mut targets = self.picture.targets.iter();
-        targets.find_map(|(name, drawn)| own(drawn).then_some(name.as_str()))
-    }
-
-    /// The draw calls of the newest frame, where nobody shows it.
+    /// The draw calls of Guis in the newest frame, where nobody shows it.
     pub fn draws(&self) -> &[Draw] {
         self.picture.recorder.draws()
     }
 
-    /// Brings the sources up to date with textures that were loaded again.
-    pub(super) fn refresh_sources(&mut self) {
-        if self.picture.version == self.textures.version() {
+    /// The name of the texture that a draw call of a Gui shows; none where it shows pictures of the
+    /// shared atlas, or none.
+    pub fn drawn_name(&self, draw: &Draw) -> Option<&str> {
+        let slot = draw.key.texture;
+        let shows = |number: &SourceNumber| {
+            self.guis.source(*number).is_some_and(|source| source.texture == slot)
+        };
+        let named = self.picture.sources.iter().filter(|(_, number)| shows(number));
+        let names = named.map(|(name, _)| name.as_str()).filter(|_| slot != TextureSlot::SHARED);
+        // Several names of one texture: always the same one.
+        names.min()
+    }
+
+    /// Those of worlds.
+    pub(super) fn scene_seen(&self) -> Vec<SceneSeen> {
+        self.picture.recorder.scene_seen()
+    }
+
+    /// Brings the sources up to date with textures and materials that are not what they were.
+    pub fn refresh_sources(&mut self) {
+        if self.picture.origins_version == (self.materials.version(), self.textures.version()) {
             return;
         }
-        self.picture.version = self.textures.version();
-        let textures = self.picture.textures.iter();
-        for (source, texture) in self.guis.sources_mut().iter_mut().zip(textures) {
-            let Some(texture) = texture else { continue };
-            let entry = self.textures.entry(*texture);
-            *source = source_of(&source.name, entry);
+        let textures_moved = self.picture.origins_version.1 != self.textures.version();
+        let (mut anew, mut pages) = (Vec::new(), Vec::new());
+        for place in 0..self.picture.origins.len() {
+            let number = SourceNumber(place as u32 + 1);
+            match self.picture.origins[place] {
+                Origin::Texture(texture) if textures_moved => {
+                    let name = &self.guis.source(number).expect("it is there").name;
+                    anew.push((number, source_of(name, self.textures.entry(texture))));
+                }
+                Origin::Material(material) => {
+                    anew.push((number, self.source_of_material(material)));
+                }
+                Origin::Page(page, with) => pages.push((number, page, with)),
+                Origin::Texture(_) | Origin::Ended => {}
+            }
         }
+        self.guis.change_sources(anew);
+        // These have the materials of others. One that cannot be read any more stays, which was
+        // told where it was loaded.
+        let mut anew = Vec::with_capacity(pages.len());
+        for (number, page, with) in pages {
+            if let Ok(source) = self.source_of_page(page, with) {
+                anew.push((number, source));
+            }
+        }
+        self.guis.change_sources(anew);
+        // Looking them up may have loaded some.
+        self.picture.origins_version = (self.materials.version(), self.textures.version());
     }
 
     /// Width and height of what a Gui draws on, in its own units.
@@ -316,7 +312,8 @@ impl Engine {
     }
 
     /// Shows a world as a camera sees it, on a viewport or the whole screen, when the frame ends.
-    /// What is shown first on a target is drawn on its background.
+    /// What is shown first on a target is drawn on its background. Textures are drawn into before
+    /// the screen is.
     pub fn render_world(
         &mut self,
         world: WorldId,
@@ -329,10 +326,7 @@ impl Engine {
         if self.picture.views.len() >= VIEWS_MAX {
             return Err(error!("{VIEWS_MAX} views are shown in this frame already (VIEWS_MAX)"));
         }
-        let viewport = match viewport {
-            Some(viewport) => *self.viewports.get(viewport.0).expect("it was checked"),
-            None => Viewport::DEFAULT,
-        };
+        let viewport = self.viewport(viewport);
         let size = self.viewport_size(&viewport).max(Vec2::ONE);
         let camera = self.camera(camera).frame(size.x / size.y);
         let first = self.picture.views.iter().all(|view| view.target != viewport.target);
@@ -348,15 +342,9 @@ impl Engine {
             camera,
             scene: self.scene_number(world),
             layers: u32::MAX,
-            guis: self.guis.of_world(world.0),
+            guis: self.guis_on(viewport.target, world.0),
         });
         Ok(())
-    }
-
-    /// Width and height of a viewport in logical pixels.
-    pub fn viewport_size(&self, viewport: &Viewport) -> Vec2 {
-        let [_, _, width, height] = viewport.rectangle;
-        self.window.logical() * Vec2::new(width, height)
     }
 
     /// Fills a packet with what the frame shows, and ends the frame's drawing.
@@ -367,8 +355,8 @@ impl Engine {
         self.guis.recycle(&mut packet.spare_guis);
         self.end_targets();
         self.refresh_sources();
-        self.refresh_material_sources();
         self.refresh_skins();
+        self.place_pictures();
         self.materials.flush(&mut packet.materials);
         self.textures.flush(&mut packet.textures);
         for (gui, target) in self.guis.into_textures() {
@@ -383,10 +371,12 @@ impl Engine {
             });
         }
         let worlds = std::mem::take(&mut self.picture.worlds);
+        let first = packet.views.len();
         for (i, mut view) in std::mem::take(&mut self.picture.views).into_iter().enumerate() {
             view.guis.extend(self.draw_lines(i, &view, worlds[i]));
             packet.views.push(view);
         }
+        Engine::textures_first(&mut packet.views[first..]);
         self.fill_scenes(packet);
         self.lines.end_frame(self.frame.total);
         if self.picture.is_shown && self.build == Build::Development {

@@ -2,6 +2,7 @@
 //! packet as changes. What does not change is not looked at.
 
 use super::Engine;
+use super::sprites::Pictures;
 use crate::error;
 use crate::foundation::{Error, Handle, Mat4, log};
 use crate::packet::Packet;
@@ -12,15 +13,21 @@ use crate::system::models::MeshNumber;
 use crate::world::WorldId;
 use crate::world::camera::{CAMERAS_MAX, CameraId, Owner, UnitCameras};
 use crate::world::light::Lights;
-use crate::world::mesh::{Mesh, MeshId, MeshPart, Meshes, flag};
+use crate::world::mesh::{Extra, Mesh, MeshId, MeshPart, Meshes, flag};
+use crate::world::sprite::Sprites;
 use crate::world::unit::UnitId;
+use crate::world::unit_map::UnitMaps;
 use crate::world::unit_resource::UnitResource;
+use std::sync::Arc;
 
 /// What worlds show of their units.
 #[derive(Default)]
 pub struct Scenes {
     pub meshes: Meshes,
     pub lights: Lights,
+    pub sprites: Sprites,
+    pub maps: UnitMaps,
+    pub pictures: Pictures,
     pub cameras: UnitCameras,
     /// By the places of worlds.
     worlds: Vec<Option<WorldScene>>,
@@ -29,14 +36,14 @@ pub struct Scenes {
 }
 
 /// One world's scene.
-struct WorldScene {
+pub(super) struct WorldScene {
     world: Handle,
     /// Places of draws that can be used again, and those that can when the frame was taken.
     free: Vec<DrawSlot>,
     freed: Vec<DrawSlot>,
     used: u32,
     /// What the next packet says of it.
-    frame: SceneFrame,
+    pub(super) frame: SceneFrame,
     sky: Sky,
     /// How many lights it has.
     has_lights: bool,
@@ -57,21 +64,26 @@ impl WorldScene {
         }
     }
 
-    fn take_slot(&mut self) -> DrawSlot {
+    /// How many draws it has, or is about to give up.
+    pub(super) fn used_draws(&self) -> u32 {
+        self.used - self.free.len() as u32
+    }
+
+    pub(super) fn take_slot(&mut self) -> DrawSlot {
         self.free.pop().unwrap_or_else(|| {
             self.used += 1;
             DrawSlot(self.used - 1)
         })
     }
 
-    fn end(&mut self, slot: DrawSlot) {
+    pub(super) fn end(&mut self, slot: DrawSlot) {
         self.frame.changes.push(DrawChange::End(slot));
         self.freed.push(slot);
     }
 }
 
 impl Scenes {
-    fn of(&mut self, world: WorldId) -> &mut WorldScene {
+    pub(super) fn of(&mut self, world: WorldId) -> &mut WorldScene {
         let index = world.0.index();
         if self.worlds.len() <= index {
             self.worlds.resize_with(index + 1, || None);
@@ -98,6 +110,15 @@ impl Scenes {
     pub fn note_moved(&mut self, rows: &[u32]) {
         self.meshes.note_moved(rows);
         self.lights.note_moved(rows);
+        self.sprites.note_moved(rows);
+        self.maps.note_moved(rows);
+    }
+
+    /// Sets or clears a reason why what is seen of a unit is hidden, of a group or of all.
+    pub fn hide(&mut self, row: u32, group: Option<u8>, reason: u8, hidden: bool) {
+        self.meshes.hide(row, group, reason, hidden);
+        self.sprites.hide(row, group, reason, hidden);
+        self.maps.hide(row, group, reason, hidden);
     }
 }
 
@@ -117,7 +138,18 @@ impl Engine {
             self.scenes.of(world);
             let Scenes { meshes, worlds, .. } = &mut self.scenes;
             let scene = worlds[world.0.index()].as_mut().expect("it was just made");
+            scene.check_room(seen.meshes.len())?;
             meshes.spawn(unit, &seen.meshes, || scene.take_slot())?;
+        }
+        if !seen.sprites.is_empty() {
+            self.scenes.of(world);
+            let Scenes { sprites, worlds, .. } = &mut self.scenes;
+            let scene = worlds[world.0.index()].as_mut().expect("it was just made");
+            scene.check_room(seen.sprites.len())?;
+            sprites.spawn(unit, &seen.sprites, || scene.take_slot())?;
+        }
+        for map in &seen.maps {
+            self.spawn_map(world, unit, map)?;
         }
         if !seen.lights.is_empty() {
             self.scenes.lights.spawn(unit, &seen.lights)?;
@@ -138,7 +170,9 @@ impl Engine {
     pub fn end_seen(&mut self, unit: UnitId, place: &str) {
         let (frame, row) = (self.frame.index, unit.row());
         let world = self.units.of(unit).world;
+        self.end_maps(world, row, place);
         if let Some(scene) = self.scenes.worlds.get_mut(world.0.index()).and_then(Option::as_mut) {
+            self.scenes.sprites.destroy(row, frame, place, |sprite| scene.end(sprite.draw));
             let models = &mut self.models;
             self.scenes.meshes.destroy(row, frame, place, |mesh| {
                 scene.end(mesh.draw);
@@ -180,15 +214,16 @@ impl Engine {
         }
     }
 
-    fn world_of_row(&self, row: u32) -> Option<WorldId> {
+    pub(super) fn world_of_row(&self, row: u32) -> Option<WorldId> {
         self.units.slots.at(row as usize).map(|unit| unit.world)
     }
 
-    /// Brings the world poses of a world's units up to date, and notes who moved.
+    /// Brings the world poses of a world's units up to date, and notes who moved: what was moved
+    /// since the world's update.
     ///
     /// # Errors
     /// For want of threads.
-    pub fn update_scene(&mut self, world: WorldId) -> Result<(), Error> {
+    fn update_scene(&mut self, world: WorldId) -> Result<(), Error> {
         self.units.update_scene(world, &self.tasks)?;
         self.scenes.note_moved(&self.units.moved);
         Ok(())
@@ -214,11 +249,14 @@ impl Engine {
     pub fn forget_material(&mut self, material: MaterialId) {
         let mut places = Vec::new();
         for (handle, mesh) in self.scenes.meshes.slots.iter_mut() {
-            let Some(extra) = &mut mesh.extra else { continue };
-            for slot in extra.materials.iter_mut().filter(|slot| **slot == Some(material.0)) {
-                *slot = None;
-                places.push(handle.index());
-            }
+            let shows = |extra: &&mut Arc<Extra>| extra.materials.contains(&Some(material.0));
+            let Some(extra) = mesh.extra.as_mut().filter(shows) else { continue };
+            let materials = &mut Arc::make_mut(extra).materials;
+            materials
+                .iter_mut()
+                .filter(|slot| **slot == Some(material.0))
+                .for_each(|slot| *slot = None);
+            places.push(handle.index());
         }
         for place in places {
             self.scenes.meshes.note(place, flag::NEW);
@@ -288,6 +326,7 @@ impl Engine {
             layers: u32::MAX,
             tint: mesh.tint,
             range: mesh.range,
+            ..Put::DEFAULT
         };
         let surfaces: Vec<SurfaceSlot> = (0..count).map(|at| self.surface(mesh, at)).collect();
         let frame = &mut self.scenes.of(world).frame;
@@ -355,6 +394,9 @@ impl Engine {
                 log::error(&fault.to_string());
             }
         }
+        // These may make meshes and surfaces.
+        self.tell_sprites();
+        self.tell_maps(&packet.views);
         self.models.flush(&mut packet.meshes);
         self.materials.flush_surfaces(&mut packet.surfaces);
         self.tell_meshes();

@@ -1,5 +1,6 @@
 //! What the newest frame showed, for tests: in words, from the copy that Guis keep where somebody
-//! asked for it; and as packets, for whoever draws them. Games with a window need none of it.
+//! asked for it; and as packets, for whoever draws them. Games with a window need none of it. What
+//! worlds show is in seen_world.rs.
 
 use super::Engine;
 use crate::foundation::Handle;
@@ -54,13 +55,14 @@ impl Engine {
         std::mem::take(&mut self.picture.packets)
     }
 
-    /// What the newest frame showed, a line for each view and for each object of a Gui, in the
-    /// order of drawing.
+    /// What the newest frame showed, a line for each view, for the things of its world, and for
+    /// each object of a Gui in the order of drawing.
     pub fn seen_words(&mut self) -> String {
         let (width, height) = self.window.pixels;
         let mut words = format!("screen {width} x {height}\n");
-        for view in self.picture.last_views.clone() {
+        for (at, view) in self.picture.last_views.clone().into_iter().enumerate() {
             words += &self.view_words(&view);
+            words += &self.world_words(at);
             for gui in &view.guis {
                 let Some(handle) = Handle::from_number(*gui as f64) else { continue };
                 if self.guis.slots().get(handle).is_none() {
@@ -77,9 +79,9 @@ impl Engine {
     fn view_words(&self, view: &View) -> String {
         let mut words = match view.target {
             Target::Screen => "view".to_string(),
-            Target::Texture(_) => {
-                let drawn = view.guis.first().and_then(|gui| self.target_name(*gui));
-                format!("into the texture \"{}\"", drawn.unwrap_or_default())
+            Target::Texture(slot) => {
+                let name = self.target_name(slot);
+                format!("into the texture \"{}\"", name.unwrap_or_default())
             }
         };
         if view.rectangle != [0.0, 0.0, 1.0, 1.0] {
@@ -113,14 +115,14 @@ fn write_seen(words: &mut String, seen: &Seen) {
 }
 
 /// A number with two decimals at most.
-fn short(value: f32) -> String {
+pub(super) fn short(value: f32) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_string() } else { text.to_string() }
 }
 
 /// A colour as `#rrggbbaa`.
-fn color([red, green, blue, alpha]: [u8; 4]) -> String {
+pub(super) fn color([red, green, blue, alpha]: [u8; 4]) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}{alpha:02x}")
 }
 

@@ -26,7 +26,8 @@ const PHYSICS: usize = 3;
 const PARTICLES: usize = 4;
 const SOUND: usize = 5;
 const INPUT: usize = 6;
-const GAME: usize = 7;
+/// The place of what the game hashed.
+pub const HASHED: usize = 7;
 
 /// Numbers of objects of the input that are no devices.
 const FINGERS: u64 = 1 << 8;
@@ -101,7 +102,7 @@ impl Hashed {
         std::mem::swap(&mut self.places, &mut self.last_places);
         self.places.clear();
         for (at, hash) in self.calls.drain(..).enumerate() {
-            census.note(GAME, at as u64 + 1, hash);
+            census.note(HASHED, at as u64 + 1, hash);
         }
     }
 }
@@ -128,6 +129,11 @@ impl Engine {
             census.write(WORLDS, number(handle), |hash| {
                 let floats = self.units.scene.floats(handle.index() as u32);
                 floats.for_each(|float| hash.write_f32(float));
+                let row = handle.index() as u32;
+                self.scenes.sprites.write_state(row, hash);
+                for map in self.scenes.maps.of_unit(row) {
+                    hash.write_u64(self.tilemaps.of(map.map).state());
+                }
             });
         }
         self.physics.each_state(|handle, write| census.write(PHYSICS, number(handle), write));

@@ -4,7 +4,7 @@ use super::Engine;
 use crate::error;
 use crate::foundation::Error;
 use crate::packet::gui::{Instance, Space};
-use crate::system::gui::{GuiId, Mode, SourceNumber, Thing, What, shape};
+use crate::system::gui::{GuiId, Making, Mode, SourceNumber, Thing, What, shape};
 use crate::system::tilemaps::TilemapId;
 
 /// How a map is drawn.
@@ -33,15 +33,15 @@ impl Engine {
         gui: GuiId,
         look: &TilemapLook,
     ) -> Result<usize, Error> {
-        let making = self.guis.slots().get(gui.0).map(|gui| (gui.making.mode, gui.making.space));
-        let Some((Mode::Immediate, space)) = making else {
+        let making = self.guis.slots().get(gui.0).map(|gui| gui.making);
+        let Some(making) = making.filter(|making| making.mode == Mode::Immediate) else {
             return Err(error!(
                 "tile maps are drawn in immediate Guis: make it with \
                  World.create_screen_gui(world, \"immediate\"), or use Application.main_gui()"
             ));
         };
         let sources = self.tile_sources(map)?;
-        let seen = self.seen_texels(gui, space, look);
+        let seen = self.seen_texels(gui, &making, look);
         let (mut drawn, mut quads) = (0, Vec::new());
         let seconds = self.frame.total;
         let layers = match look.layers.is_empty() {
@@ -94,13 +94,14 @@ impl Engine {
     }
 
     /// The part of a map that a Gui shows: left, bottom, right and top in texels.
-    fn seen_texels(&mut self, gui: GuiId, space: Space, look: &TilemapLook) -> [f32; 4] {
-        if space == Space::World {
+    fn seen_texels(&mut self, gui: GuiId, making: &Making, look: &TilemapLook) -> [f32; 4] {
+        if making.space == Space::World {
             return [f32::MIN, f32::MIN, f32::MAX, f32::MAX];
         }
-        let size = self.gui_size(gui);
+        let [left_bottom, right_top] = making.seen(self.window.logical().to_array());
+        let ([left, bottom], [right, top]) = (left_bottom.into(), right_top.into());
         let back = self.guis.pen(gui).transform().and_then(|transform| transform.inverse());
-        let corners = [[0.0, 0.0], [size.x, 0.0], [0.0, size.y], [size.x, size.y]];
+        let corners: [[f32; 2]; 4] = [[left, bottom], [right, bottom], [left, top], [right, top]];
         let corners = corners.map(|corner| {
             let [x, y] = back.map_or(corner, |back| back.apply(corner));
             [(x - look.at[0]) / look.scale, (y - look.at[1]) / look.scale]

@@ -43,6 +43,7 @@ pub enum Kind {
     PhysicsSnapshot = 23,
     Broadphase = 24,
     Tilemap = 25,
+    Sprite = 26,
 }
 
 impl Kind {
@@ -71,6 +72,7 @@ impl Kind {
         Kind::PhysicsSnapshot,
         Kind::Broadphase,
         Kind::Tilemap,
+        Kind::Sprite,
     ];
 
     /// The word for it in messages and in the editor's definitions.
@@ -92,6 +94,7 @@ impl Kind {
             Kind::Worker => "Worker",
             Kind::Unit => "Unit",
             Kind::Tilemap => "Tilemap",
+            Kind::Sprite => "Sprite",
             Kind::Broadphase => "Broadphase",
             Kind::Level => "Level",
             Kind::Actor => "Actor",
@@ -121,6 +124,7 @@ impl Kind {
             Kind::Worker => "worker",
             Kind::Unit => "unit",
             Kind::Tilemap => "tile map",
+            Kind::Sprite => "sprite",
             Kind::Broadphase => "broadphase",
             Kind::Level => "level",
             Kind::Actor => "actor",

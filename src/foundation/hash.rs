@@ -4,7 +4,9 @@
 //!
 //! Source: Austin Appleby, MurmurHash2 and MurmurHash64A (2008, public domain).
 
+use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// The multiplier of MurmurHash64A.
 const FACTOR_64: u64 = 0xc6a4_a793_5bd1_e995;
@@ -13,15 +15,15 @@ const FACTOR_32: u32 = 0x5bd1_e995;
 
 /// MurmurHash64A of `bytes`. Names of resources and types are hashed with seed 0.
 pub const fn murmur64a(bytes: &[u8], seed: u64) -> u64 {
-    let length = bytes.len();
-    let mut hash = seed ^ (length as u64).wrapping_mul(FACTOR_64);
+    let mut hash = seed ^ (bytes.len() as u64).wrapping_mul(FACTOR_64);
+    let (words, rest) = bytes.as_chunks();
     let mut at = 0;
-    while at + 8 <= length {
-        hash = absorb_64(hash, little_endian(bytes, at, 8));
-        at += 8;
+    while at < words.len() {
+        hash = absorb_64(hash, u64::from_le_bytes(words[at]));
+        at += 1;
     }
-    if at < length {
-        hash ^= little_endian(bytes, at, length - at);
+    if !rest.is_empty() {
+        hash ^= little_endian(rest, 0, rest.len());
         hash = hash.wrapping_mul(FACTOR_64);
     }
     finish_64(hash)
@@ -83,6 +85,27 @@ pub struct IdString64(pub u64);
 #[repr(transparent)]
 pub struct IdString32(pub u32);
 
+/// A map by names of resources, whose ids are hashes already.
+pub type IdMap<V> = HashMap<IdString64, V, BuildHasherDefault<AsItIs>>;
+
+/// Leaves a number as it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = murmur64a(bytes, self.0);
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 ^= number;
+    }
+}
+
 impl IdString64 {
     /// The id of `name`.
     pub const fn new(name: &str) -> IdString64 {
@@ -115,6 +138,15 @@ impl IdString32 {
     pub fn from_hex(digits: &str) -> Option<IdString32> {
         hex_value(digits, 8).map(|value| IdString32(value as u32))
     }
+}
+
+/// Two names that [`IdString32`] does not tell apart, if there are such: the later one last.
+pub fn clash<'a>(names: impl Iterator<Item = &'a str>) -> Option<(&'a str, &'a str)> {
+    let mut known = HashMap::new();
+    names.into_iter().find_map(|name| {
+        let other = *known.entry(IdString32::new(name)).or_insert(name);
+        (other != name).then_some((other, name))
+    })
 }
 
 /// The value of exactly `count` hexadecimal digits, without the sign that `from_str_radix` allows.
@@ -188,8 +220,12 @@ impl StateHash {
 
     pub fn write_bytes(&mut self, bytes: &[u8]) {
         self.write_u64(bytes.len() as u64);
-        for chunk in bytes.chunks(8) {
-            self.write_u64(little_endian(chunk, 0, chunk.len()));
+        let (words, rest) = bytes.as_chunks();
+        for word in words {
+            self.write_u64(u64::from_le_bytes(*word));
+        }
+        if !rest.is_empty() {
+            self.write_u64(little_endian(rest, 0, rest.len()));
         }
     }
 
@@ -224,6 +260,14 @@ mod tests {
         assert_eq!(murmur32(b"root_point", 0), 0x5e43_bd96);
         assert_eq!(IdString32::new("root_point").to_string(), "5e43bd96");
         assert_eq!(IdString32::new(""), IdString32(0));
+    }
+
+    #[test]
+    fn names_that_share_a_hash_are_found() {
+        let pair = ("eye_lamp_97", "foot_wing_428");
+        assert_eq!(IdString32::new(pair.0), IdString32::new(pair.1));
+        assert_eq!(clash(["root", pair.0, "lid", pair.1].into_iter()), Some(pair));
+        assert_eq!(clash(["root", "lid", "lid"].into_iter()), None);
     }
 
     #[test]

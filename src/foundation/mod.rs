@@ -1,6 +1,7 @@
 //! What every layer stands on: handles, names, errors with their context, the log, SJSON, numbers.
 //! Nothing here knows of resources, devices or scripts.
 
+pub mod angles;
 pub mod blob;
 pub mod color;
 pub mod context;

@@ -42,11 +42,18 @@ pub mod paint {
     /// angle in the middle of the part and half the part's angle, in logical pixels and radians
     /// against the clock from the right. `extra.x` as for a box.
     pub const ARC: u32 = 5;
-    /// Filled all over: triangles and polygons.
+    /// Filled all over, with hard edges: upright rectangles, the insides of polygons.
     pub const SOLID: u32 = 6;
     /// A distance field in the alpha of the batch's own texture: a font with pages. The layer's
     /// bits hold the field's spread in eighths of a texel. `extra` as for a glyph.
     pub const TEXTURE_FIELD: u32 = 7;
+    /// A triangle with smooth edges, in a quadrilateral around it, of parallel sides. Where a
+    /// place is in the triangle is said by how near it is to the second corner and to the third
+    /// (1 on the corner, 0 on the side that it is not on): `uv` has both for the quadrilateral's
+    /// bottom left and then for its bottom right, `extra` for its top left.
+    pub const TRIANGLE: u32 = 8;
+    /// The smooth edge of a polygon: `extra.x` of the colour at the bottom, nothing at the top.
+    pub const FRINGE: u32 = 9;
 }
 
 /// One quadrilateral. 64 bytes: a line of the processor's cache.
@@ -55,7 +62,7 @@ pub mod paint {
 pub struct Instance {
     /// x and y of the corners in logical pixels (metres in a world's Gui): bottom left, bottom
     /// right, top right, top left of what is drawn, before any rotation. A triangle's last two
-    /// corners are the same.
+    /// corners are the same, where its edges are hard.
     pub corners: [f32; 8],
     /// Left, bottom, right and top in the texture, whose v goes down the picture: the bottom of a
     /// whole picture is 1. Other paints use it as they say.
@@ -95,12 +102,59 @@ pub struct Batch {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Change {
     /// The object with this number is now those instances of [`GuiFrame::instances`]; a new number
-    /// comes last in its batch, and one that keeps its key keeps its place.
-    Put { object: u64, key: BatchKey, first: u32, count: u32 },
+    /// comes last in its batch, and one that keeps its key keeps its place. `source` is what it is
+    /// drawn with, for [`Change::Move`]; 0: what never moves.
+    Put { object: u64, key: BatchKey, source: u32, first: u32, count: u32 },
     /// The object is gone.
     End { object: u64 },
     /// All objects are gone.
     Reset,
+    /// Sources are not where they were: those of [`GuiFrame::moved`]. What was put with them before
+    /// follows them, and keeps its place among the others.
+    Move { first: u32, count: u32 },
+}
+
+/// Where a source is: what instances that are drawn with it share.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Stand {
+    pub material: MaterialSlot,
+    pub texture: TextureSlot,
+    /// [`Instance::paint`] without a transform.
+    pub paint: u32,
+    /// Left, bottom, right and top of all of it in its texture.
+    pub uv: [f32; 4],
+}
+
+/// A source that was moved.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Moved {
+    pub source: u32,
+    pub from: Stand,
+    pub to: Stand,
+    /// Its number can stand for another one from now on.
+    pub ended: bool,
+}
+
+impl Moved {
+    /// What an instance that was drawn with the source is now.
+    pub fn follow(&self, instance: &Instance) -> Instance {
+        let (from, to) = (&self.from, &self.to);
+        let mut moved = *instance;
+        if from.uv != to.uv {
+            let shared = to.paint & 15 == paint::ATLAS;
+            for (i, at) in moved.uv.iter_mut().enumerate() {
+                let (low, high) = (i % 2, i % 2 + 2);
+                let share = (*at - from.uv[low]) / (from.uv[high] - from.uv[low]);
+                // Beyond its part of an atlas there is another's.
+                let share = if shared { share.clamp(0.0, 1.0) } else { share };
+                *at = to.uv[low] + (to.uv[high] - to.uv[low]) * share;
+            }
+        }
+        if from.paint != to.paint {
+            moved.paint = instance.paint & !0xffff | to.paint & 0xffff;
+        }
+        moved
+    }
 }
 
 /// Where a Gui is.
@@ -133,6 +187,7 @@ pub struct GuiFrame {
     pub changes: Vec<Change>,
     /// What the changes refer to.
     pub instances: Vec<Instance>,
+    pub moved: Vec<Moved>,
 }
 
 #[cfg(test)]
@@ -145,5 +200,28 @@ mod tests {
         let word = Instance::paint(paint::TEXTURE_FIELD, 2047, 65535) | Instance::NEAREST;
         assert_eq!((word & 15, word >> 5 & 2047, word >> 16), (7, 2047, 65535));
         assert_eq!(word & Instance::NEAREST, 16);
+    }
+
+    #[test]
+    fn what_is_drawn_with_a_source_follows_it_with_its_part_and_its_transform() {
+        let stand = |texture, paint, uv| Stand {
+            material: MaterialSlot::BUILT_IN,
+            texture: TextureSlot(texture),
+            paint,
+            uv,
+        };
+        let own = stand(7, Instance::paint(paint::TEXTURE, 0, 0), [0.0, 1.0, 1.0, 0.0]);
+        let near = Instance::paint(paint::ATLAS, 3, 0) | Instance::NEAREST;
+        let shared = stand(0, near, [0.5, 0.25, 0.75, 0.125]);
+        let mut moved = Moved { source: 1, from: own, to: shared, ended: false };
+        let paint = Instance::paint(paint::TEXTURE, 0, 9);
+        let part = Instance { uv: [0.0, 0.5, 0.5, 0.0], paint, ..Instance::default() };
+        let found = moved.follow(&part);
+        assert_eq!(found.uv, [0.5, 0.1875, 0.625, 0.125]);
+        assert_eq!(found.paint, near | 9 << 16);
+        let beyond = Instance { uv: [-1.0, 2.0, 2.0, -1.0], ..part };
+        assert_eq!(moved.follow(&beyond).uv, shared.uv, "a neighbour is never shown");
+        std::mem::swap(&mut moved.from, &mut moved.to);
+        assert_eq!(moved.follow(&found), part);
     }
 }

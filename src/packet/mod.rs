@@ -8,6 +8,7 @@
 //! materials, meshes, surfaces, retained Gui objects and the draws, lights and skies of scenes live
 //! in the renderer until a packet ends them.
 
+pub mod cell;
 pub mod gui;
 pub mod material;
 pub mod mesh;

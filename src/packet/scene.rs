@@ -59,6 +59,9 @@ pub mod flag {
     pub const VISIBLE: u32 = 1;
     /// It casts shadows.
     pub const CASTS_SHADOW: u32 = 2;
+    /// Its uvs run the other way: from the right of [`Put::part`](super::Put::part), from below.
+    pub const FLIP_X: u32 = 4;
+    pub const FLIP_Y: u32 = 8;
 }
 
 /// A mesh that is drawn from now on.
@@ -79,6 +82,13 @@ pub struct Put {
     /// From which distance of the camera on, and up to which, it is drawn, in metres: levels of
     /// detail are draws whose ranges meet. It casts shadows in that range alone, too.
     pub range: [f32; 2],
+    /// The part of its textures that uvs from 0 to 1 are laid over: left, top, width and height, in
+    /// parts of 65,535.
+    pub part: [u16; 4],
+    /// Of what is seen through, what has a higher order is drawn over what has a lower one, however
+    /// far it is; without one, it has the order 0. Of what has one, all within a millimetre is
+    /// equally far away, so that things on one plane become few draw calls.
+    pub order: Option<i32>,
 }
 
 impl Put {
@@ -92,7 +102,12 @@ impl Put {
         layers: u32::MAX,
         tint: [255; 4],
         range: [0.0, f32::INFINITY],
+        part: Put::WHOLE,
+        order: None,
     };
+
+    /// All of a texture.
+    pub const WHOLE: [u16; 4] = [0, 0, u16::MAX, u16::MAX];
 }
 
 /// What is new about one draw.
@@ -149,6 +164,9 @@ pub struct Sky {
     pub ground: [f32; 3],
     /// Light is multiplied with it before it is shown.
     pub exposure: f32,
+    /// Whether what is brighter than can be shown is compressed, with what is nearly so; else it is
+    /// cut off, and all else is shown as it is.
+    pub tone_mapping: bool,
     /// Whether the sky is seen behind all; else the view's own background is.
     pub shown: bool,
     /// How much of the light is lost in the air, for each metre: 0 is clear air.
@@ -164,6 +182,7 @@ impl Sky {
         horizon: [0.2, 0.2, 0.2],
         ground: [0.12, 0.11, 0.1],
         exposure: 1.0,
+        tone_mapping: true,
         shown: false,
         fog_density: 0.0,
         fog_color: [0.5, 0.5, 0.5],

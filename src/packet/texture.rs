@@ -3,7 +3,7 @@
 //! Small textures share the layers of one atlas, and glyphs those of another: which place is whose
 //! is decided where the packet is made, the renderer only copies.
 
-use std::sync::Arc;
+use crate::resource::bundle::Bytes;
 
 /// A texture's place in the renderer's table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -72,7 +72,7 @@ pub struct Texels {
     pub format: Format,
     pub sampling: Sampling,
     /// Shared with the resource it came from; the texels begin at `start`.
-    pub bytes: Arc<Vec<u8>>,
+    pub bytes: Bytes,
     pub start: usize,
 }
 
@@ -86,8 +86,12 @@ pub enum TextureChange {
     /// Ends a texture.
     End { slot: TextureSlot },
     /// Fills a place in the atlas of small textures: the levels are of [`Format::Rgba8Srgb`], every
-    /// one including its gutter; `x` and `y` are multiples of [`ATLAS_GUTTER`].
-    Atlas { layer: u32, x: u32, y: u32, texels: Texels },
+    /// one including its gutter; `x` and `y` are multiples of [`ATLAS_GUTTER`]. Where `picture` has
+    /// a size, the largest level is a picture of that size alone, and [`cell::around`] makes the
+    /// rest of it.
+    ///
+    /// [`cell::around`]: super::cell::around
+    Atlas { layer: u32, x: u32, y: u32, texels: Texels, picture: Option<(u32, u32)> },
     /// Fills a place in the atlas of glyphs. `Format::Rgba8`: three distances (red, green, blue),
     /// whose median is the distance, and the true distance in alpha.
     Glyph { layer: u32, x: u32, y: u32, texels: Texels },

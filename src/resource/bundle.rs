@@ -35,7 +35,7 @@ pub(super) const ENGINE: &str = env!("CARGO_PKG_VERSION");
 /// Bytes that nobody changes: in memory of their own, or a part of a mapped file. A copy is cheap.
 #[derive(Clone, Debug)]
 pub enum Bytes {
-    Own(Arc<[u8]>),
+    Own(Arc<Vec<u8>>),
     Mapped(Arc<Mmap>, Range<usize>),
 }
 
@@ -51,7 +51,7 @@ impl Deref for Bytes {
 
 impl From<Vec<u8>> for Bytes {
     fn from(bytes: Vec<u8>) -> Bytes {
-        Bytes::Own(bytes.into())
+        Bytes::Own(Arc::new(bytes))
     }
 }
 
@@ -82,6 +82,8 @@ pub struct Bundle {
     pub settings: String,
     /// In order of their ids, base variants first.
     parts: Vec<Part>,
+    /// The ids of the parts, close together: they are searched at every look-up.
+    ids: Vec<IdString64>,
 }
 
 /// What must be as it was when the bundle was made, beside the engine's version: the formats of all
@@ -116,7 +118,7 @@ fn find(file: &mut File) -> std::io::Result<Option<(u64, u64)>> {
     file.seek(SeekFrom::End(-(TRAILER_BYTES as i64)))?;
     file.read_exact(&mut end)?;
     let bytes = u64::from_le_bytes(end[8..16].try_into().expect("eight bytes"));
-    let found = end == trailer(bytes) && bytes <= all;
+    let found = end == trailer(bytes) && (TRAILER_BYTES as u64..=all).contains(&bytes);
     Ok(found.then(|| (all - bytes, bytes)))
 }
 
@@ -205,7 +207,8 @@ impl Bundle {
         if !sorted || !reader.is_done() || data.start > end || !parts.iter().all(inside) {
             return Err(error!("it is damaged: its index leads out of it"));
         }
-        Ok(Bundle { map, data, game, settings, parts })
+        let ids = parts.iter().map(|part| part.id).collect();
+        Ok(Bundle { map, data, game, settings, parts, ids })
     }
 
     /// Every variant of every resource.
@@ -215,8 +218,8 @@ impl Bundle {
 
     /// The variants of a resource: their positions among the parts.
     pub fn variants(&self, id: IdString64) -> Range<usize> {
-        let start = self.parts.partition_point(|part| part.id < id);
-        let count = self.parts[start..].partition_point(|part| part.id == id);
+        let start = self.ids.partition_point(|known| *known < id);
+        let count = self.ids[start..].iter().take_while(|known| **known == id).count();
         start..start + count
     }
 

@@ -4,10 +4,11 @@
 //!
 //! Content decides: a file whose size and time are the same is taken as unchanged, any other is
 //! read, and compiled only if its bytes, the files that its compile read, or its kind's version
-//! differ.
+//! differ. A file that may have changed while it was read, or so soon after it that its time cannot
+//! tell, is read again by the next compile, as git does ("racy git").
 
 use super::glob::Glob;
-use super::index::{self, Entry, Index, Stamp};
+use super::index::{self, Broken, Entry, Index, Stamp};
 use super::kind::{Compiling, Kind, Kinds};
 use super::name::{ResourceName, is_inside};
 use super::scan::{self, File, Scan, Variant};
@@ -16,11 +17,13 @@ use crate::error;
 use crate::foundation::Error;
 use crate::foundation::files::write_whole;
 use crate::foundation::hash::murmur64a;
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What to compile, and where to.
 pub struct Target<'a> {
@@ -60,13 +63,25 @@ struct Job<'a> {
     resource: &'a ResourceName,
     variant: &'a Variant,
     last: Option<&'a Entry>,
+    /// How it failed the last time, if it did.
+    broken: Option<&'a Broken>,
 }
 
 /// What became of it.
+#[derive(Default)]
 struct Done {
     entry: Option<Entry>,
     new: bool,
     problem: Option<(ResourceName, String)>,
+    broken: Option<Broken>,
+}
+
+/// Why a variant has no new data.
+enum Failure {
+    /// Of what was read for it: the same would fail again.
+    Broken(Box<Broken>),
+    /// Of the machine: the next compile may succeed.
+    Passing(Error),
 }
 
 /// The folder of compiled data of a game, for development on a platform.
@@ -77,17 +92,20 @@ pub fn data_folder(root: &Path, platform: &str) -> PathBuf {
 /// Compiles what changed.
 pub fn compile(target: &Target, progress: Progress) -> Result<Compiled, Error> {
     doing!("When compiling:", &target.root.display().to_string());
-    let mut files = scan::files(target.root)?;
-    files.retain(|file| !target.exclude.iter().any(|glob| glob.fits(&file.path)));
-    let scanned = scan::sort(files, &target.kinds, target.source_platform);
+    refuse_links(target.root, &target.data)?;
+    let mut found = scan::files(target.root)?;
+    found.files.retain(|file| !target.exclude.iter().any(|glob| glob.fits(&file.path)));
+    let scanned = scan::sort(found, &target.kinds, target.source_platform);
     let last = read_index(&target.data);
-    let (jobs, unknown) = jobs(target, &scanned, &last);
+    let present = data_files(&target.data);
+    let (jobs, unknown) = jobs(target, &scanned, &last, &present);
     let done = run(target, &jobs, progress);
     let mut compiled = Compiled::default();
     compiled.problems.extend(scanned.problems.iter().cloned());
     compiled.problems.extend(unknown);
     let mut changed = HashSet::new();
     for done in done {
+        compiled.index.broken.extend(done.broken);
         if let Some((resource, words)) = done.problem {
             compiled.problems.push(words.clone());
             compiled.index.failed.push((resource, words));
@@ -102,6 +120,9 @@ pub fn compile(target: &Target, progress: Progress) -> Result<Compiled, Error> {
     let order =
         |a: &Entry, b: &Entry| (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties));
     compiled.index.entries.sort_by(order);
+    let order =
+        |a: &Broken, b: &Broken| (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties));
+    compiled.index.broken.sort_by(order);
     compiled.index.failed.extend(scanned.failed.iter().cloned());
     compiled.index.failed.sort();
     compiled.index.failed.dedup_by(|a, b| a.0 == b.0);
@@ -114,6 +135,20 @@ pub fn compile(target: &Target, progress: Progress) -> Result<Compiled, Error> {
         }
     }
     Ok(compiled)
+}
+
+/// A link on the way to the data could lead out of the game's folder, and a game must not make the
+/// engine write and remove files there.
+pub fn refuse_links(root: &Path, data: &Path) -> Result<(), Error> {
+    let mut path = root.to_path_buf();
+    for part in data.strip_prefix(root).into_iter().flatten() {
+        path.push(part);
+        if fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink()) {
+            let shown = path.display();
+            return Err(error!("{shown} is a link, and compiled data stays here: remove it"));
+        }
+    }
+    Ok(())
 }
 
 impl Compiled {
@@ -160,8 +195,22 @@ pub fn read_index(data: &Path) -> Index {
     Index::from_bytes(&bytes).unwrap_or_else(|_| Index::default())
 }
 
-fn jobs<'a>(target: &Target, scanned: &'a Scan, last: &'a Index) -> (Vec<Job<'a>>, Vec<String>) {
+/// The names of the files in a folder of compiled data.
+fn data_files(data: &Path) -> HashSet<String> {
+    // A folder that is not there yet has none.
+    let entries = fs::read_dir(data).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+fn jobs<'a>(
+    target: &Target,
+    scanned: &'a Scan,
+    last: &'a Index,
+    present: &HashSet<String>,
+) -> (Vec<Job<'a>>, Vec<String>) {
     let (mut jobs, mut problems) = (Vec::new(), Vec::new());
+    let broken: HashMap<_, _> =
+        last.broken.iter().map(|broken| ((&broken.resource, &broken.properties), broken)).collect();
     for (resource, variants) in &scanned.resources {
         let kind = target.kinds.by_name(&resource.kind).expect("the scan knows the same kinds");
         let mut seen = HashMap::new();
@@ -175,8 +224,11 @@ fn jobs<'a>(target: &Target, scanned: &'a Scan, last: &'a Index) -> (Vec<Job<'a>
                 continue;
             }
             let known = last.variants(resource);
-            let last = known.iter().find(|entry| entry.properties == properties);
-            jobs.push(Job { kind, resource, variant, last });
+            // What was made and is lost is as good as never made.
+            let there = |entry: &&Entry| present.contains(&entry.data);
+            let last = known.iter().find(|entry| entry.properties == properties).filter(there);
+            let broken = broken.get(&(resource, &properties)).copied();
+            jobs.push(Job { kind, resource, variant, last, broken });
         }
     }
     (jobs, problems)
@@ -206,14 +258,46 @@ fn run(target: &Target, jobs: &[Job], progress: Progress) -> Vec<Done> {
 }
 
 fn one(target: &Target, job: &Job) -> Done {
-    let kept = |problem| Done { entry: job.last.cloned(), new: false, problem };
     if let Some(entry) = job.last.filter(|last| unchanged(target, job, last)) {
-        return Done { entry: Some(entry.clone()), new: false, problem: None };
+        return Done { entry: Some(entry.clone()), ..Done::default() };
     }
-    match build(target, job) {
-        Ok((entry, new)) => Done { entry: Some(entry), new, problem: None },
-        Err(error) => kept(Some((job.resource.clone(), error.message))),
+    let known = job.broken.and_then(|broken| still_broken(target, job, broken));
+    let built = match known {
+        Some(broken) => Err(Failure::Broken(Box::new(broken))),
+        None => build(target, job),
+    };
+    let kept = |words, broken| {
+        let problem = Some((job.resource.clone(), words));
+        Done { entry: job.last.cloned(), new: false, problem, broken }
+    };
+    match built {
+        Ok((entry, new)) => Done { entry: Some(entry), new, ..Done::default() },
+        Err(Failure::Broken(broken)) => kept(broken.words.clone(), Some(*broken)),
+        Err(Failure::Passing(error)) => kept(error.message, None),
     }
+}
+
+/// What is known of a failure, with new times, where nothing that was read for it has another
+/// content.
+fn still_broken(target: &Target, job: &Job, broken: &Broken) -> Option<Broken> {
+    let raw = job.variant.raw.as_ref();
+    let same = broken.kind_version == job.kind.version
+        && broken.form == job.variant.form
+        && broken.files.first()?.path == job.variant.file.path
+        && raw.is_none_or(|raw| broken.files.iter().any(|stamp| stamp.path == raw.path));
+    let mut now = same.then(|| broken.clone())?;
+    for stamp in &mut now.files {
+        let read = stamp_of(target.root, &stamp.path, stamp.content);
+        if read == *stamp {
+            continue;
+        }
+        let (_, read) = read_stamped(target.root, &stamp.path).ok()?;
+        if read.content != stamp.content {
+            return None;
+        }
+        *stamp = read;
+    }
+    Some(now)
 }
 
 /// Whether nothing that the entry was made of has another size or time.
@@ -234,41 +318,91 @@ fn raw_is_known(job: &Job, last: &Entry) -> bool {
     known.is_some_and(|stamp| (stamp.size, stamp.changed) == (raw.size, raw.changed))
 }
 
+/// The size of a stamp that no file has: the file is read again by the next compile.
+const UNSURE: u64 = u64::MAX;
+
+/// How soon after a change of a file another one can bear the same time: the clock of most file
+/// systems ticks with the system's timer, and those that know seconds only do so every other one.
+const TICK: Duration = Duration::from_millis(20);
+const COARSE_TICK: Duration = Duration::from_secs(2);
+
 /// A file's size and time now, with a content that is known.
 fn stamp_of(root: &Path, path: &str, content: u64) -> Stamp {
     let about = fs::metadata(root.join(path)).ok();
     let size = about.as_ref().map_or(0, |about| about.len());
-    let since =
-        about.and_then(|about| about.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok());
+    let since = about.and_then(|about| about.modified().ok()?.duration_since(UNIX_EPOCH).ok());
     let changed = since.map_or(0, |since| since.as_nanos() as u64);
     Stamp { path: path.to_string(), size, changed, content }
 }
 
+/// Reads a file, with the stamp of what was read.
+fn read_stamped(root: &Path, path: &str) -> Result<(Vec<u8>, Stamp), Error> {
+    let before = stamp_of(root, path, 0);
+    let bytes = read_file(root, path)?;
+    let content = murmur64a(&bytes, 0);
+    let stamp = stamp_of(root, path, content);
+    let changed = (before.size, before.changed) != (stamp.size, stamp.changed);
+    let size = if changed || is_fresh(stamp.changed) { UNSURE } else { stamp.size };
+    Ok((bytes, Stamp { size, ..stamp }))
+}
+
+/// Whether a file that was changed at a time, in nanoseconds since 1970, can change once more
+/// without bearing another one.
+fn is_fresh(changed: u64) -> bool {
+    let tick = if changed.is_multiple_of(1_000_000_000) { COARSE_TICK } else { TICK };
+    let since = SystemTime::now().duration_since(UNIX_EPOCH + Duration::from_nanos(changed));
+    // A time that is yet to come says nothing.
+    since.map_or(true, |since| since < tick)
+}
+
 /// Compiles one variant, or finds that its content is what it was: the entry, and whether it is
 /// new.
-fn build(target: &Target, job: &Job) -> Result<(Entry, bool), Error> {
+fn build(target: &Target, job: &Job) -> Result<(Entry, bool), Failure> {
     let path = &job.variant.file.path;
-    let read = |path: &str| read_file(target.root, path);
-    let bytes = read(path)?;
-    let mut files = vec![stamp_of(target.root, path, murmur64a(&bytes, 0))];
-    if let Some(entry) = job.last.and_then(|last| same_content(target, job, last, &files[0])) {
+    let (bytes, source) = read_stamped(target.root, path).map_err(Failure::Passing)?;
+    if let Some(entry) = job.last.and_then(|last| same_content(target, job, last, &source)) {
         return Ok((entry, false));
     }
+    let stamps = RefCell::new(Vec::new());
+    let read = |path: &str| {
+        let read = read_stamped(target.root, path);
+        match &read {
+            Ok((_, stamp)) => stamps.borrow_mut().push(stamp.clone()),
+            // One that comes to be is a change.
+            Err(_) if is_inside(path) => stamps.borrow_mut().push(stamp_of(target.root, path, 0)),
+            Err(_) => {}
+        }
+        read.map(|(bytes, _)| bytes)
+    };
     let (name, form) = (job.resource.clone(), job.variant.form);
     let mut compiling = Compiling::new(name, path.clone(), form, bytes, target.release, &read);
+    compiling.kinds = target.kinds;
     if let Some(raw) = &job.variant.raw {
         compiling.files.push(raw.path.clone());
     }
-    let data = (job.kind.compile)(&mut compiling)?;
-    for path in &compiling.files {
-        files.push(stamp_of(target.root, path, murmur64a(&read(path)?, 0)));
+    let made = (job.kind.compile)(&mut compiling);
+    let Compiling { files: paths, references, .. } = compiling;
+    let data = match made {
+        Ok(data) => data,
+        Err(error) => {
+            let read = [vec![source], stamps.into_inner()].concat();
+            return Err(broken(target, job, read, &paths, error));
+        }
+    };
+    let mut files = vec![source];
+    for path in &paths {
+        let known = stamps.borrow().iter().find(|stamp| stamp.path == *path).cloned();
+        files.push(match known {
+            Some(stamp) => stamp,
+            None => read_stamped(target.root, path).map_err(Failure::Passing)?.1,
+        });
     }
     let properties = job.variant.properties.without_platforms();
     let file = data_name(job.resource, &properties.to_string());
     let data_content = murmur64a(&data, 0);
     let same = job.last.is_some_and(|last| last.data_content == data_content);
-    if !same || !target.data.join(&file).exists() {
-        write(&target.data.join(&file), &data)?;
+    if !same {
+        write(&target.data.join(&file), &data).map_err(Failure::Passing)?;
     }
     let entry = Entry {
         resource: job.resource.clone(),
@@ -278,9 +412,36 @@ fn build(target: &Target, job: &Job) -> Result<(Entry, bool), Error> {
         data: file,
         data_content,
         files,
-        references: compiling.references,
+        references,
     };
     Ok((entry, !same))
+}
+
+/// A failure of a compile that had `paths` to read, and has read `files` so far, or found that they
+/// are not there.
+fn broken(
+    target: &Target,
+    job: &Job,
+    mut files: Vec<Stamp>,
+    paths: &[String],
+    error: Error,
+) -> Failure {
+    for path in paths.iter().filter(|path| is_inside(path)) {
+        if !files.iter().any(|stamp| stamp.path == *path) {
+            match read_stamped(target.root, path) {
+                Ok((_, stamp)) => files.push(stamp),
+                Err(_) => return Failure::Passing(error),
+            }
+        }
+    }
+    Failure::Broken(Box::new(Broken {
+        resource: job.resource.clone(),
+        properties: job.variant.properties.without_platforms(),
+        form: job.variant.form,
+        kind_version: job.kind.version,
+        files,
+        words: error.message,
+    }))
 }
 
 /// The last entry with new times, where only those differ.
@@ -288,8 +449,7 @@ fn same_content(target: &Target, job: &Job, last: &Entry, source: &Stamp) -> Opt
     let known = last.files.first()?;
     let same = last.kind_version == job.kind.version
         && last.form == job.variant.form
-        && (&known.path, known.content) == (&source.path, source.content)
-        && target.data.join(&last.data).exists();
+        && (&known.path, known.content) == (&source.path, source.content);
     let raw_known = job
         .variant
         .raw
@@ -301,11 +461,11 @@ fn same_content(target: &Target, job: &Job, last: &Entry, source: &Stamp) -> Opt
     let mut entry = last.clone();
     entry.files[0] = source.clone();
     for stamp in &mut entry.files[1..] {
-        let content = murmur64a(&fs::read(target.root.join(&stamp.path)).ok()?, 0);
-        if content != stamp.content {
+        let (_, now) = read_stamped(target.root, &stamp.path).ok()?;
+        if now.content != stamp.content {
             return None;
         }
-        *stamp = stamp_of(target.root, &stamp.path, content);
+        *stamp = now;
     }
     Some(entry)
 }
@@ -351,175 +511,5 @@ fn remove_unused(data: &Path, index: &Index) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::kind::Form;
-    use super::*;
-
-    /// Text in capitals; `use PATH` includes a file; `see NAME` names a text; `!` cannot be
-    /// compiled.
-    const TEXT: Kind = Kind {
-        name: "text",
-        words: "Text in capitals",
-        extensions: &[("text", Form::Own), ("txt", Form::Raw)],
-        version: 1,
-        compile: |compiling| {
-            let text = compiling.text()?.to_string();
-            let mut out = String::new();
-            for (i, line) in text.lines().enumerate() {
-                if let Some(path) = line.strip_prefix("use ") {
-                    let bytes = compiling.read(path)?;
-                    out += &String::from_utf8_lossy(&bytes);
-                } else if let Some(name) = line.strip_prefix("see ") {
-                    compiling.refer("text", name);
-                } else if line == "!" {
-                    return Err(compiling.fault(i + 1, "a '!' cannot be compiled: remove it"));
-                }
-                out += &line.to_uppercase();
-            }
-            Ok(out.into_bytes())
-        },
-    };
-    const TEXT_2: Kind = Kind { version: 2, ..TEXT };
-    static KINDS: &[&Kind] = &[&TEXT];
-    static KINDS_2: &[&Kind] = &[&TEXT_2];
-
-    struct Game {
-        root: PathBuf,
-        kinds: Kinds,
-        platform: &'static str,
-    }
-
-    impl Game {
-        fn new(name: &str, files: &[(&str, &str)]) -> Game {
-            let root = std::env::temp_dir().join(format!("engine-{}-{name}", std::process::id()));
-            let _ = fs::remove_dir_all(&root);
-            let game = Game { root, kinds: Kinds(KINDS), platform: "linux" };
-            for (path, text) in files {
-                game.save(path, text);
-            }
-            game
-        }
-
-        fn save(&self, path: &str, text: &str) {
-            let path = self.root.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-
-        fn compile(&self) -> Compiled {
-            let target = Target {
-                root: &self.root,
-                data: data_folder(&self.root, self.platform),
-                kinds: self.kinds,
-                source_platform: self.platform,
-                release: false,
-                exclude: &[],
-                threads: 2,
-            };
-            compile(&target, &|_, _| {}).unwrap()
-        }
-
-        fn data(&self, compiled: &Compiled, name: &str, properties: &str) -> String {
-            let variants = compiled.index.variants(&ResourceName::new("text", name));
-            let found = variants.iter().find(|entry| entry.properties.to_string() == properties);
-            let path = data_folder(&self.root, self.platform).join(&found.unwrap().data);
-            fs::read_to_string(path).unwrap()
-        }
-    }
-
-    impl Drop for Game {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.root);
-        }
-    }
-
-    fn names(list: &[ResourceName]) -> Vec<String> {
-        list.iter().map(|name| name.to_string()).collect()
-    }
-
-    #[test]
-    fn only_what_changed_is_compiled_again() {
-        let mut game = Game::new("incremental", &[("a.txt", "one"), ("b.txt", "two")]);
-        assert_eq!(names(&game.compile().changed), ["a.text", "b.text"]);
-        assert!(game.compile().changed.is_empty());
-        game.save("a.txt", "uno");
-        let compiled = game.compile();
-        assert_eq!(names(&compiled.changed), ["a.text"]);
-        assert_eq!(game.data(&compiled, "a", ""), "UNO");
-        game.save("b.txt", "two");
-        assert!(game.compile().changed.is_empty(), "another time and the same content");
-        game.kinds = Kinds(KINDS_2);
-        assert!(game.compile().changed.is_empty(), "a new format that gives the same data");
-    }
-
-    #[test]
-    fn a_change_of_a_file_that_was_read_compiles_its_readers() {
-        let game = Game::new("readers", &[("a.txt", "use part.inc"), ("part.inc", "x")]);
-        assert_eq!(game.data(&game.compile(), "a", ""), "xUSE PART.INC");
-        game.save("part.inc", "longer");
-        let compiled = game.compile();
-        assert_eq!(names(&compiled.changed), ["a.text"]);
-        assert_eq!(game.data(&compiled, "a", ""), "longerUSE PART.INC");
-    }
-
-    #[test]
-    fn every_error_is_told_in_one_go_and_the_last_good_data_stays() {
-        let game = Game::new("errors", &[("a.txt", "one"), ("b.txt", "two")]);
-        game.compile();
-        game.save("a.txt", "one\n!");
-        game.save("b.txt", "use ../../secret");
-        let compiled = game.compile();
-        let wanted = [
-            "a.txt:2: a '!' cannot be compiled: remove it",
-            "../../secret: only files in the game's folder can be read",
-        ];
-        assert_eq!(compiled.problems, wanted);
-        assert!(compiled.changed.is_empty());
-        assert_eq!(game.data(&compiled, "a", ""), "ONE");
-        assert_eq!(game.compile().problems, wanted, "an error is told until it is mended");
-    }
-
-    #[test]
-    fn variants_are_kept_apart_and_a_gone_one_changes_its_resource() {
-        let game = Game::new("variants", &[("a.txt", "base"), ("a.fr.txt", "fr")]);
-        let compiled = game.compile();
-        assert_eq!(game.data(&compiled, "a", "fr"), "FR");
-        assert_eq!(game.data(&compiled, "a", ""), "BASE");
-        fs::remove_file(game.root.join("a.fr.txt")).unwrap();
-        let compiled = game.compile();
-        assert_eq!(names(&compiled.changed), ["a.text"]);
-        fs::remove_file(game.root.join("a.txt")).unwrap();
-        let compiled = game.compile();
-        assert_eq!(names(&compiled.removed), ["a.text"]);
-        let left = fs::read_dir(data_folder(&game.root, "linux")).unwrap().count();
-        assert_eq!(left, 1, "the index alone");
-    }
-
-    #[test]
-    fn the_graph_names_who_refers_to_whom() {
-        let game = Game::new("graph", &[("a.txt", "see texts/b\nsee texts/b")]);
-        let compiled = game.compile();
-        assert_eq!(names(&compiled.index.entries[0].references), ["texts/b.text"]);
-    }
-
-    #[test]
-    fn an_own_file_that_appears_beside_a_raw_one_takes_over() {
-        let game = Game::new("own", &[("a.txt", "raw")]);
-        game.compile();
-        game.save("a.text", "use a.txt");
-        let compiled = game.compile();
-        assert_eq!(game.data(&compiled, "a", ""), "rawUSE A.TXT");
-        game.save("a.txt", "other");
-        assert_eq!(game.data(&game.compile(), "a", ""), "otherUSE A.TXT");
-    }
-
-    #[test]
-    fn a_damaged_index_and_a_lost_file_are_made_anew() {
-        let game = Game::new("damage", &[("a.txt", "one")]);
-        game.compile();
-        let folder = data_folder(&game.root, "linux");
-        fs::write(folder.join(index::FILE), "not an index").unwrap();
-        let compiled = game.compile();
-        assert_eq!(game.data(&compiled, "a", ""), "ONE");
-    }
-}
+#[path = "compile_tests.rs"]
+mod tests;

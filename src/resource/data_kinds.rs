@@ -7,6 +7,7 @@ use crate::foundation::Error;
 use crate::foundation::blob::{Reader, Writer};
 use crate::foundation::hash::IdString64;
 use crate::foundation::sjson::{self, Tree, Value};
+use crate::foundation::suggest;
 
 /// Plain text, as it is.
 pub static TEXT: Kind = Kind {
@@ -55,7 +56,7 @@ pub static PACKAGE: Kind = Kind {
     name: "package",
     words: "A set of resources that is loaded and unloaded together",
     extensions: &[("package", Form::Own)],
-    version: 1,
+    version: 2,
     compile: compile_package,
 };
 
@@ -117,6 +118,13 @@ fn compile_package(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
     let mut patterns = Vec::new();
     for entry in document.root().entries().into_iter().flatten() {
         let kind = entry.key;
+        let kinds = compiling.kinds.0.iter().map(|kind| kind.name);
+        if kinds.len() > 0 && !kind.contains('*') && compiling.kinds.by_name(kind).is_none() {
+            let hint = suggest::hint(kind, kinds.clone());
+            let known = kinds.collect::<Vec<_>>().join(", ");
+            let words = format!("there is no type '{kind}'{hint} (known: {known})");
+            return Err(compiling.fault(entry.line(), &words));
+        }
         let must = format!("'{kind}' must be a list of names: {kind} = [\"name\", …]");
         let items = entry.value.items().ok_or_else(|| fault(compiling, &entry.value, &must))?;
         for item in items {
@@ -217,7 +225,18 @@ fn get_tree(reader: &mut Reader, depth: usize) -> Result<Tree, Error> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::kind::Kinds;
     use super::*;
+
+    static TEXTURE: Kind = Kind {
+        name: "texture",
+        words: "A picture",
+        extensions: &[("png", Form::Raw)],
+        version: 1,
+        compile: |compiling| Ok(std::mem::take(&mut compiling.bytes)),
+    };
+
+    const KINDS: Kinds = Kinds(&[&TEXT, &CONFIG, &TEXTURE]);
 
     fn compile(kind: &Kind, text: &str) -> Result<(Vec<u8>, Vec<String>), String> {
         let name = ResourceName::new(kind.name, "x");
@@ -225,6 +244,7 @@ mod tests {
         let bytes = text.as_bytes().to_vec();
         let mut compiling =
             Compiling::new(name, format!("x.{}", kind.name), Form::Own, bytes, false, &read);
+        compiling.kinds = KINDS;
         let data = (kind.compile)(&mut compiling).map_err(|error| error.message)?;
         Ok((data, compiling.references.iter().map(|name| name.to_string()).collect()))
     }
@@ -270,8 +290,13 @@ mod tests {
             words("texture = \"a\""),
             "x.package:1: 'texture' must be a list of names: texture = [\"name\", …]"
         );
+        assert_eq!(
+            words("text = [\"a\"]\ntxt = [\"a\"]"),
+            "x.package:2: there is no type 'txt', did you mean 'text'? (known: text, config, \
+             texture)"
+        );
         let stars = "x.package:1: '*a*': a '*' can stand once in a name and once in a type";
         assert_eq!(words("texture = [\"*a*\"]"), stars);
-        assert!(words("texture = [\"a\"").starts_with("x.package:1: list is not closed"));
+        assert!(words("texture = [\"a\"").starts_with("x.package:1:11: list is not closed"));
     }
 }

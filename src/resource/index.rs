@@ -11,7 +11,7 @@ use crate::foundation::blob::{Reader, Writer, unframe};
 pub const FILE: &str = "index";
 const MAGIC: [u8; 4] = *b"EIDX";
 /// Of the index's own format.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// A file as it was when it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,10 +43,26 @@ pub struct Entry {
     pub references: Vec<ResourceName>,
 }
 
+/// One variant of a resource that could not be compiled: it is not tried again while all that was
+/// read for it is as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    pub resource: ResourceName,
+    pub properties: Properties,
+    pub form: Form,
+    pub kind_version: u32,
+    /// The source first, then every file that its compile read, or wanted to.
+    pub files: Vec<Stamp>,
+    /// What is wrong with it.
+    pub words: String,
+}
+
 /// Everything that was compiled, in order of name, base variants first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Index {
     pub entries: Vec<Entry>,
+    /// In the same order.
+    pub broken: Vec<Broken>,
     /// What could not be compiled the last time, by name, and why. Older data of it may be there.
     pub failed: Vec<(ResourceName, String)>,
 }
@@ -56,6 +72,7 @@ impl Index {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = Writer::default();
         writer.list(&self.entries, write_entry);
+        writer.list(&self.broken, write_broken);
         writer.list(&self.failed, |writer, (name, words)| {
             write_name(writer, name);
             writer.text(words);
@@ -67,8 +84,9 @@ impl Index {
     pub fn from_bytes(bytes: &[u8]) -> Result<Index, Error> {
         let mut reader = Reader::new(unframe(bytes, MAGIC, VERSION)?);
         let entries = reader.list(read_entry)?;
+        let broken = reader.list(read_broken)?;
         let failed = reader.list(|reader| Ok((read_name(reader)?, reader.text()?.to_string())))?;
-        Ok(Index { entries, failed })
+        Ok(Index { entries, broken, failed })
     }
 
     /// Why a resource could not be compiled the last time.
@@ -99,6 +117,33 @@ fn read_name(reader: &mut Reader) -> Result<ResourceName, Error> {
     Ok(ResourceName::new(reader.text()?, reader.text()?))
 }
 
+fn write_stamps(writer: &mut Writer, stamps: &[Stamp]) {
+    writer.list(stamps, |writer, stamp| {
+        writer.text(&stamp.path);
+        writer.u64(stamp.size);
+        writer.u64(stamp.changed);
+        writer.u64(stamp.content);
+    });
+}
+
+fn read_stamps(reader: &mut Reader) -> Result<Vec<Stamp>, Error> {
+    reader.list(|reader| {
+        let path = reader.text()?.to_string();
+        let (size, changed, content) = (reader.u64()?, reader.u64()?, reader.u64()?);
+        Ok(Stamp { path, size, changed, content })
+    })
+}
+
+fn read_properties(reader: &mut Reader) -> Result<Properties, Error> {
+    let words = reader.text()?.split('.').filter(|word| !word.is_empty());
+    Properties::of(words)
+        .map_err(|word| crate::error!("it is damaged: the property '{word}' is there twice"))
+}
+
+fn read_form(reader: &mut Reader) -> Result<Form, Error> {
+    Ok(if reader.u8()? == 1 { Form::Raw } else { Form::Own })
+}
+
 fn write_entry(writer: &mut Writer, entry: &Entry) {
     write_name(writer, &entry.resource);
     writer.text(&entry.properties.to_string());
@@ -106,33 +151,40 @@ fn write_entry(writer: &mut Writer, entry: &Entry) {
     writer.u32(entry.kind_version);
     writer.text(&entry.data);
     writer.u64(entry.data_content);
-    writer.list(&entry.files, |writer, stamp| {
-        writer.text(&stamp.path);
-        writer.u64(stamp.size);
-        writer.u64(stamp.changed);
-        writer.u64(stamp.content);
-    });
+    write_stamps(writer, &entry.files);
     writer.list(&entry.references, write_name);
 }
 
 fn read_entry(reader: &mut Reader) -> Result<Entry, Error> {
-    let resource = read_name(reader)?;
-    let words = reader.text()?.split('.').filter(|word| !word.is_empty());
-    let properties = Properties::of(words)
-        .map_err(|word| crate::error!("it is damaged: the property '{word}' is there twice"))?;
     Ok(Entry {
-        resource,
-        properties,
-        form: if reader.u8()? == 1 { Form::Raw } else { Form::Own },
+        resource: read_name(reader)?,
+        properties: read_properties(reader)?,
+        form: read_form(reader)?,
         kind_version: reader.u32()?,
         data: reader.text()?.to_string(),
         data_content: reader.u64()?,
-        files: reader.list(|reader| {
-            let path = reader.text()?.to_string();
-            let (size, changed, content) = (reader.u64()?, reader.u64()?, reader.u64()?);
-            Ok(Stamp { path, size, changed, content })
-        })?,
+        files: read_stamps(reader)?,
         references: reader.list(read_name)?,
+    })
+}
+
+fn write_broken(writer: &mut Writer, broken: &Broken) {
+    write_name(writer, &broken.resource);
+    writer.text(&broken.properties.to_string());
+    writer.u8((broken.form == Form::Raw) as u8);
+    writer.u32(broken.kind_version);
+    write_stamps(writer, &broken.files);
+    writer.text(&broken.words);
+}
+
+fn read_broken(reader: &mut Reader) -> Result<Broken, Error> {
+    Ok(Broken {
+        resource: read_name(reader)?,
+        properties: read_properties(reader)?,
+        form: read_form(reader)?,
+        kind_version: reader.u32()?,
+        files: read_stamps(reader)?,
+        words: reader.text()?.to_string(),
     })
 }
 
@@ -154,7 +206,15 @@ mod tests {
         };
         let entries = vec![entry("a", ""), entry("a", "fr"), entry("b", "")];
         let failed = vec![(ResourceName::new("texture", "c"), "c.png: it is cut short".into())];
-        let index = Index { entries, failed };
+        let broken = vec![Broken {
+            resource: ResourceName::new("texture", "c"),
+            properties: Properties::of(["fr"].into_iter()).unwrap(),
+            form: Form::Own,
+            kind_version: 4,
+            files: vec![Stamp { path: "c.png".into(), size: 5, changed: 6, content: 7 }],
+            words: "c.png: it is cut short".into(),
+        }];
+        let index = Index { entries, broken, failed };
         let read = Index::from_bytes(&index.to_bytes()).unwrap();
         assert_eq!(read, index);
         assert_eq!(read.variants(&ResourceName::new("texture", "a")).len(), 2);

@@ -62,6 +62,8 @@ pub struct Compiling<'a> {
     pub bytes: Vec<u8>,
     /// Whether the data is for a release: no names, no development statements.
     pub release: bool,
+    /// All kinds that there are, where that is known.
+    pub kinds: Kinds,
     read: &'a Reader<'a>,
     /// Files that were read beside the source.
     pub files: Vec<String>,
@@ -79,8 +81,8 @@ impl<'a> Compiling<'a> {
         release: bool,
         read: &'a Reader<'a>,
     ) -> Compiling<'a> {
-        let (files, references) = (Vec::new(), Vec::new());
-        Compiling { name, path, form, bytes, release, read, files, references }
+        let (files, references, kinds) = (Vec::new(), Vec::new(), Kinds(&[]));
+        Compiling { name, path, form, bytes, release, kinds, read, files, references }
     }
 
     /// Reads another file of the game; a change of it compiles this resource anew.

@@ -3,7 +3,7 @@
 
 use super::kind::{Form, Kinds};
 use super::variant::Properties;
-use crate::foundation::hash::IdString64;
+use crate::foundation::hash::{IdString64, murmur64a};
 
 /// The longest path of a file, in bytes, from the game's folder.
 pub const PATH_BYTES_MAX: usize = 400;
@@ -42,7 +42,15 @@ impl ResourceName {
 
     /// The number by which compiled data knows it (A2.2): of the whole string, type included.
     pub fn id(&self) -> IdString64 {
-        IdString64::new(&self.to_string())
+        // Asked for at every look-up: without an allocation, where the name is not unusually long.
+        let (mut room, name, kind) = ([0; 256], self.name.as_bytes(), self.kind.as_bytes());
+        let Some(text) = room.get_mut(..name.len() + 1 + kind.len()) else {
+            return IdString64::new(&self.to_string());
+        };
+        text[..name.len()].copy_from_slice(name);
+        text[name.len()] = b'.';
+        text[name.len() + 1..].copy_from_slice(kind);
+        IdString64(murmur64a(text, 0))
     }
 }
 
@@ -153,6 +161,10 @@ mod tests {
     fn a_name_is_hashed_with_its_type() {
         let name = ResourceName::parse("content/levels/city/taxi.unit").unwrap();
         assert_eq!(name.id().to_string(), "9d01c901e9e2827f");
+        for length in [1, 252, 253, 254, 400] {
+            let name = ResourceName::new("lua", &"x".repeat(length));
+            assert_eq!(name.id(), IdString64::new(&name.to_string()), "{length}");
+        }
         assert_eq!(ResourceName::parse("no_type"), None);
     }
 }

@@ -9,7 +9,7 @@ use super::store::{Data, Fetch, Store, missing_words};
 use super::variant::Preferences;
 use crate::foundation::hash::IdString64;
 use crate::foundation::memory::Owner;
-use crate::foundation::{Error, Handle, Kind, Slots};
+use crate::foundation::{Error, Handle, Kind, Slots, log};
 use crate::{doing, error};
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
@@ -37,6 +37,8 @@ enum State {
     Loading(Loading),
     /// With its members.
     Loaded(Vec<IdString64>),
+    /// It was told why; `load` tries again.
+    Failed(Error),
 }
 
 /// A load that was begun.
@@ -81,12 +83,12 @@ impl Packages {
         })
     }
 
-    /// Begins to load a package.
+    /// Begins to load a package, or tries again to load one that could not be loaded.
     pub fn load(&mut self, id: PackageId, store: &mut Store) -> Result<(), Error> {
         let package = get(&mut self.slots, id);
         let name = &package.name.name;
         match package.state {
-            State::Unloaded => {}
+            State::Unloaded | State::Failed(_) => {}
             State::Loading(_) => return Err(error!("package '{name}' is being loaded already")),
             State::Loaded(_) => return Err(error!("package '{name}' is loaded already")),
         }
@@ -105,12 +107,13 @@ impl Packages {
         Ok(())
     }
 
-    /// Whether the data of a package that is, or was begun to be, loaded is all there.
+    /// Whether the data of a package that is, or was begun to be, loaded is all there. It never is
+    /// where it could not be loaded.
     pub fn has_loaded(&self, id: PackageId) -> Result<bool, Error> {
         let package = self.slots.get(id.0).expect("the handle was checked where it came in");
         match package.state {
             State::Unloaded => Err(never_loaded(&package.name)),
-            State::Loading(_) => Ok(false),
+            State::Loading(_) | State::Failed(_) => Ok(false),
             State::Loaded(_) => Ok(true),
         }
     }
@@ -122,6 +125,7 @@ impl Packages {
             State::Unloaded => Err(never_loaded(&package.name)),
             State::Loaded(_) => Ok(()),
             State::Loading(_) => finish(package, store, true),
+            State::Failed(error) => Err(error.clone()),
         }
     }
 
@@ -143,6 +147,7 @@ impl Packages {
         let package = get(&mut self.slots, id);
         match std::mem::replace(&mut package.state, State::Unloaded) {
             State::Unloaded => Err(never_loaded(&package.name)),
+            State::Failed(_) => Ok(()),
             State::Loading(loading) => {
                 loading.stop.store(true, Ordering::Relaxed);
                 Ok(())
@@ -198,7 +203,7 @@ fn finish(package: &mut Package, store: &mut Store, wait: bool) -> Result<(), Er
             Ok(())
         }
         Err(error) => {
-            package.state = State::Unloaded;
+            package.state = State::Failed(error.clone());
             Err(error)
         }
     }
@@ -251,7 +256,7 @@ impl Drop for Loader {
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
-            crate::foundation::log::warning("the thread that loads packages failed");
+            log::warning("the thread that loads packages failed");
         }
     }
 }
@@ -301,7 +306,12 @@ fn matching<'a>(index: &'a Index, data: &Path, package: &Entry) -> Result<Vec<&'
     for pattern in read_package(&bytes)? {
         let Pattern { kind, name } = &pattern;
         if kind.contains('*') || name.contains('*') {
+            let before = found.len();
             found.extend(index.entries.iter().filter(|entry| pattern.matches(&entry.resource)));
+            if found.len() == before {
+                let place = format!("{path}: {kind} = [\"{name}\"]");
+                log::warn(&place, "no resource fits this pattern");
+            }
             continue;
         }
         let name = ResourceName::new(kind, name);
@@ -462,6 +472,14 @@ mod tests {
         let problems = packages.take_loaded(&mut store, true);
         assert!(problems[0].message.starts_with("the compiled data of a/one.text ("));
         assert_eq!(problems[0].contexts, ["When loading package: texts"]);
+        // It is told once, and the game goes on asking.
+        assert_eq!(packages.take_loaded(&mut store, true), []);
+        assert_eq!(packages.has_loaded(texts), Ok(false));
+        assert_eq!(packages.flush(texts, &mut store).unwrap_err(), problems[0]);
+        packages.load(texts, &mut store).unwrap();
+        assert_eq!(packages.take_loaded(&mut store, true).len(), 1);
+        packages.unload(texts, &mut store).unwrap();
+        assert!(packages.has_loaded(texts).is_err());
         fs::rename(file.with_extension("away"), &file).unwrap();
         packages.load(texts, &mut store).unwrap();
         packages.flush(texts, &mut store).unwrap();

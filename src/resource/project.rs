@@ -160,6 +160,26 @@ impl Project {
         Err(NoScript::Missing { tried, near: self.scripts_near(&path) })
     }
 
+    /// What to say of a module's name with a dot that is in a file's name: it is a variant of the
+    /// module before the dot.
+    pub fn variant_words(&self, module: &str) -> Option<String> {
+        let Root::Folder(root) = &self.root else { return None };
+        let dots = module.match_indices('.').map(|(at, _)| at);
+        self.script_folders.iter().filter(|folder| !folder.contains('?')).find_map(|folder| {
+            let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+            dots.clone().find_map(|at| {
+                let (base, words) = (&module[..at], &module[at + 1..]);
+                let path = format!("{folder}{}.{words}.lua", base.replace('.', "/"));
+                root.join(&path).is_file().then(|| {
+                    format!(
+                        "{path} is variant \"{words}\" of {base}: rename it (dots in names are \
+                         variants)"
+                    )
+                })
+            })
+        })
+    }
+
     /// Reads a script by its path from the game's folder; `None` where there is no such file.
     pub fn read(&self, chunk: &str) -> Result<Option<String>, NoScript> {
         let Root::Folder(root) = &self.root else { return Ok(None) };
@@ -204,7 +224,12 @@ impl Project {
             Root::Folder(root) => {
                 let Ok(entries) = fs::read_dir(root.join(folder)) else { return Vec::new() };
                 let files = entries.flatten().filter(|entry| !entry.path().is_dir());
-                files.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+                let names = files.filter_map(|entry| entry.file_name().into_string().ok());
+                let hidden = |name: &String| match folder {
+                    "" => self.hidden.contains(name),
+                    folder => self.hidden.contains(&format!("{folder}/{name}")),
+                };
+                names.filter(|name| !hidden(name)).collect()
             }
             Root::Bundle { scripts, .. } => {
                 let split = |path: &String| match path.rsplit_once('/') {
@@ -276,6 +301,18 @@ mod tests {
         let tried = ["e.lua", "e/init.lua", "core/e.lua", "core/e/init.lua"].map(String::from);
         let near = vec!["d".to_string()];
         assert_eq!(chunk("e"), Err(NoScript::Missing { tried: tried.to_vec(), near }));
+    }
+
+    #[test]
+    fn a_module_whose_file_has_a_dot_in_its_name_is_told_as_a_variant() {
+        let project = scratch("dots", &[("mod.v.lua", b"1"), ("a/b.c.lua", b"2"), ("d.lua", b"4")]);
+        assert!(matches!(project.script("mod.v"), Err(NoScript::Missing { .. })));
+        let rename = "rename it (dots in names are variants)";
+        let words = format!("mod.v.lua is variant \"v\" of mod: {rename}");
+        assert_eq!(project.variant_words("mod.v"), Some(words));
+        let words = format!("a/b.c.lua is variant \"c\" of a.b: {rename}");
+        assert_eq!(project.variant_words("a.b.c"), Some(words));
+        assert_eq!(project.variant_words("d.e"), None);
     }
 
     #[test]

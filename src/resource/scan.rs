@@ -9,6 +9,7 @@ use crate::foundation::Error;
 use crate::foundation::hash::IdString64;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -25,6 +26,15 @@ pub struct File {
     pub size: u64,
     /// Nanoseconds since 1970 of its last change.
     pub changed: u64,
+}
+
+/// The files of a folder.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Sorted by path.
+    pub files: Vec<File>,
+    /// What could not be looked at, each in words.
+    pub problems: Vec<String>,
 }
 
 /// One variant of a resource: its properties, and the file or two that it is made of.
@@ -49,14 +59,14 @@ pub struct Scan {
     pub failed: Vec<(ResourceName, String)>,
 }
 
-/// Lists the files below a folder, sorted by path. Hidden ones are left out, folders that were
-/// reached by a link are entered once.
-pub fn files(root: &Path) -> Result<Vec<File>, Error> {
-    let mut found = Vec::new();
+/// Lists the files below a folder. Hidden ones are left out, folders that were reached by a link
+/// are entered once. A folder that cannot be entered is a problem, and costs what is in it.
+pub fn files(root: &Path) -> Result<Found, Error> {
+    let mut found = Found::default();
     // A link back to it is a circle, too.
     let mut entered: HashSet<PathBuf> = fs::canonicalize(root).into_iter().collect();
     walk(root, "", 0, &mut entered, &mut found)?;
-    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found.files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
 }
 
@@ -65,15 +75,29 @@ fn walk(
     prefix: &str,
     depth: usize,
     entered: &mut HashSet<PathBuf>,
-    found: &mut Vec<File>,
+    found: &mut Found,
 ) -> Result<(), Error> {
     if depth > FOLDERS_DEEP_MAX {
-        return Err(error!(
-            "{prefix}: folders are nested more than {FOLDERS_DEEP_MAX} deep (FOLDERS_DEEP_MAX)"
+        found.problems.push(format!(
+            "{prefix}: folders are nested more than {FOLDERS_DEEP_MAX} deep (FOLDERS_DEEP_MAX): \
+             what is in it is left out"
         ));
+        return Ok(());
     }
-    let entries = fs::read_dir(folder)
-        .map_err(|reason| error!("the folder '{}' cannot be read: {reason}", folder.display()))?;
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        // One that goes away meanwhile.
+        Err(reason) if depth > 0 && reason.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(reason) if depth > 0 => {
+            found.problems.push(format!(
+                "{prefix}: the folder cannot be read ({reason}): what is in it is left out"
+            ));
+            return Ok(());
+        }
+        Err(reason) => {
+            return Err(error!("the folder '{}' cannot be read: {reason}", folder.display()));
+        }
+    };
     for entry in entries {
         let Ok(entry) = entry else { continue };
         // A name that is not UTF-8 cannot be written in Lua or SJSON, so it is no resource.
@@ -94,22 +118,22 @@ fn walk(
             }
             walk(&entry.path(), &path, depth + 1, entered, found)?;
         } else if about.is_file() {
-            if found.len() == FILES_MAX {
+            if found.files.len() == FILES_MAX {
                 return Err(error!("there are more than {FILES_MAX} files (FILES_MAX)"));
             }
             let since = about.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
             let changed = since.map_or(0, |since| since.as_nanos() as u64);
-            found.push(File { path, size: about.len(), changed });
+            found.files.push(File { path, size: about.len(), changed });
         }
     }
     Ok(())
 }
 
 /// Sorts files into resources and their variants, for a platform.
-pub fn sort(files: Vec<File>, kinds: &Kinds, platform: &str) -> Scan {
-    let mut scan = Scan::default();
+pub fn sort(found: Found, kinds: &Kinds, platform: &str) -> Scan {
+    let mut scan = Scan { problems: found.problems, ..Scan::default() };
     let mut sources: BTreeMap<(ResourceName, Properties), Vec<(Form, File)>> = BTreeMap::new();
-    for file in files {
+    for file in found.files {
         match Source::of(&file.path, kinds) {
             None => {}
             Some(Err(words)) => scan.problems.push(words),
@@ -128,6 +152,7 @@ pub fn sort(files: Vec<File>, kinds: &Kinds, platform: &str) -> Scan {
             }
         }
     }
+    find_variants_in_two_cases(&mut scan);
     for variants in scan.resources.values_mut() {
         let sets: Vec<_> = variants.iter().map(|variant| variant.properties.clone()).collect();
         let kept = variant::for_platform(&sets, platform);
@@ -161,6 +186,22 @@ fn variant_of(
         (None, Some(file)) => Variant { properties, file, form: Form::Raw, raw: None },
         (None, None) => unreachable!("every entry has a file"),
     })
+}
+
+/// What a file is called where upper and lower case are not told apart.
+fn find_variants_in_two_cases(scan: &mut Scan) {
+    for variants in scan.resources.values().filter(|variants| variants.len() > 1) {
+        let mut by_lower: HashMap<String, &str> = HashMap::new();
+        for Variant { file, .. } in variants {
+            if let Some(other) = by_lower.insert(file.path.to_lowercase(), &file.path) {
+                scan.problems.push(format!(
+                    "'{other}' and '{}' differ in upper and lower case alone, which some file \
+                     systems do not tell apart: rename one",
+                    file.path
+                ));
+            }
+        }
+    }
 }
 
 /// Names that differ by case alone, or share a hash, cannot both be there.
@@ -201,7 +242,8 @@ mod tests {
 
     fn scan(paths: &[&str], platform: &str) -> Scan {
         let file = |path: &&str| File { path: path.to_string(), size: 1, changed: 1 };
-        sort(paths.iter().map(file).collect(), &KINDS, platform)
+        let files = paths.iter().map(file).collect();
+        sort(Found { files, ..Found::default() }, &KINDS, platform)
     }
 
     #[test]
@@ -225,6 +267,57 @@ mod tests {
             ["'A.texture' and 'a.texture' differ in upper and lower case alone, which some file \
               systems do not tell apart: rename one"]
         );
+        assert_eq!(
+            problems(&["a.FR.png", "a.fr.png", "a.png"]),
+            ["'a.FR.png' and 'a.fr.png' differ in upper and lower case alone, which some file \
+              systems do not tell apart: rename one"]
+        );
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_entered_costs_what_is_in_it_alone() {
+        let root = std::env::temp_dir().join(format!("engine-{}-scan-deep", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        let deep = ["d"; FOLDERS_DEEP_MAX + 1].join("/");
+        fs::create_dir_all(root.join(&deep)).unwrap();
+        fs::write(root.join(&deep).join("x.png"), "x").unwrap();
+        fs::write(root.join("y.png"), "y").unwrap();
+        let found = files(&root).unwrap();
+        let paths: Vec<_> = found.files.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(paths, ["y.png"]);
+        assert_eq!(
+            found.problems,
+            [format!(
+                "{deep}: folders are nested more than 64 deep (FOLDERS_DEEP_MAX): what is in it is \
+                 left out"
+            )]
+        );
+        let scan = sort(found, &KINDS, "linux");
+        assert_eq!((scan.resources.len(), scan.problems.len()), (1, 1));
+        fs::remove_dir_all(root).unwrap();
+        let words = files(Path::new("/nowhere/game")).unwrap_err().message;
+        assert!(words.starts_with("the folder '/nowhere/game' cannot be read: "), "{words}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_may_not_be_read_is_told() {
+        use std::os::unix::fs::PermissionsExt;
+        let root = std::env::temp_dir().join(format!("engine-{}-scan-shut", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        fs::create_dir_all(root.join("shut")).unwrap();
+        fs::write(root.join("y.png"), "y").unwrap();
+        let allow = |mode| fs::set_permissions(root.join("shut"), PermissionsExt::from_mode(mode));
+        allow(0o000).unwrap();
+        let found = files(&root).unwrap();
+        assert_eq!(found.files.len(), 1);
+        // Nothing is shut to the superuser.
+        if fs::read_dir(root.join("shut")).is_err() {
+            let words = &found.problems[0];
+            assert!(words.starts_with("shut: the folder cannot be read ("), "{words}");
+        }
+        allow(0o755).unwrap();
+        fs::remove_dir_all(root).unwrap();
     }
 
     #[test]
@@ -246,8 +339,8 @@ mod tests {
         #[cfg(unix)]
         std::os::unix::fs::symlink(&root, root.join("a/b/again")).unwrap();
         let found = files(&root).unwrap();
-        assert!(found.iter().any(|file| file.path == "a/b/x.png"));
-        assert_eq!(found.len(), 1, "a link back to the folder itself is none: {found:?}");
+        assert!(found.files.iter().any(|file| file.path == "a/b/x.png"));
+        assert_eq!(found.files.len(), 1, "a link back to the folder itself is none: {found:?}");
         fs::remove_dir_all(root).unwrap();
     }
 }

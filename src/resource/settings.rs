@@ -130,17 +130,10 @@ pub const SETTINGS: &[Setting] = &[
     )
     .live(),
     setting(
-        "tasks.priorities.time",
-        Type::Number(0.0, 31.0),
-        "15",
-        "How early the system that moves the time of worlds runs among a frame's tasks, 31 first.",
-    )
-    .live(),
-    setting(
         "tasks.priorities.physics",
         Type::Number(0.0, 31.0),
         "15",
-        "The same for the one that moves actors and movers.",
+        "How early the system that moves actors runs among the tasks of an update, 31 first.",
     )
     .live(),
     setting(
@@ -148,6 +141,13 @@ pub const SETTINGS: &[Setting] = &[
         Type::Number(0.0, 31.0),
         "15",
         "The same for the one that computes where the nodes of units are.",
+    )
+    .live(),
+    setting(
+        "tasks.priorities.sprites",
+        Type::Number(0.0, 31.0),
+        "15",
+        "The same for the one that plays the frames of sprites.",
     )
     .live(),
     setting(
@@ -260,6 +260,15 @@ pub const SETTINGS: &[Setting] = &[
     )
     .live(),
     setting(
+        "render.less_on_processor",
+        Type::Boolean,
+        "true",
+        "Where the processor draws in a window: worlds have one sample for each pixel, and shadows \
+         come from one map of at most 512 texels a side, whatever else is set. Without it a frame \
+         takes very long there.",
+    )
+    .live(),
+    setting(
         "sound.mixer",
         Type::Text,
         "\"main\"",
@@ -286,6 +295,13 @@ pub const SETTINGS: &[Setting] = &[
         "{}",
         "The game's actions and what they are bound to, as for Input.set_actions.",
     ),
+    setting(
+        "input.pads_in_background",
+        Type::Boolean,
+        "false",
+        "Whether pads are heard while the window has not the focus, as where no desktop gives it.",
+    )
+    .live(),
     setting(
         "textures.nearest",
         Type::Boolean,
@@ -570,6 +586,6 @@ mod tests {
         let words = "settings.sjson: 'bundle.exclude': '/a' must be a path from the game's folder, \
                      with '/'";
         assert_eq!(exclude("bundle = { exclude = [\"/a\"] }"), Err(words.to_string()));
-        assert!(parse("name = \"x").unwrap_err().starts_with("settings.sjson:1: "));
+        assert!(parse("name = \"x").unwrap_err().starts_with("settings.sjson:1:8: "));
     }
 }

@@ -10,9 +10,9 @@ use super::package;
 use super::variant::{Preferences, Properties};
 use crate::error;
 use crate::foundation::Error;
-use crate::foundation::hash::IdString64;
 use crate::foundation::hash::StateHash;
 use crate::foundation::hash::murmur64a;
+use crate::foundation::hash::{IdMap, IdString64};
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,13 +51,18 @@ pub struct Fetch {
 impl Data {
     /// Reads and, in a bundle, checks data. It may take a while.
     pub fn read(&self, fetch: &Fetch) -> Result<Bytes, Error> {
-        match (self, &fetch.place) {
+        self.read_at(&fetch.place, &|| fetch.words.clone())
+    }
+
+    /// The same; `words` says what it is called, where that is asked.
+    fn read_at(&self, place: &Place, words: &dyn Fn() -> String) -> Result<Bytes, Error> {
+        match (self, place) {
             (Data::Folder(folder), Place::File { name, content }) => {
-                read_file(folder, name, *content, &fetch.words)
+                read_file(folder, name, *content, words)
             }
             (Data::Bundle(bundle), Place::Part(part)) => bundle
                 .read(*part)
-                .map_err(|error| error!("the data of {}: {}", fetch.words, error.message)),
+                .map_err(|error| error!("the data of {}: {}", words(), error.message)),
             _ => Err(error!("there is no compiled data")),
         }
     }
@@ -69,7 +74,12 @@ const READ_AGAIN: Duration = Duration::from_millis(5);
 
 /// Reads a file of compiled data. One with another content may be newer: another engine on the same
 /// folder writes data before the index that says so, and this one has not taken it in yet.
-fn read_file(folder: &Path, name: &str, content: u64, words: &str) -> Result<Bytes, Error> {
+fn read_file(
+    folder: &Path,
+    name: &str,
+    content: u64,
+    words: &dyn Fn() -> String,
+) -> Result<Bytes, Error> {
     let path = folder.join(name);
     let mut read = fs::read(&path);
     for reads in 1..=READS_MAX {
@@ -86,12 +96,17 @@ fn read_file(folder: &Path, name: &str, content: u64, words: &str) -> Result<Byt
         }
     }
     match read {
-        Ok(_) => Err(error!(
-            "the compiled data of {words} is damaged: remove {} and start again",
-            path.display()
-        )),
+        Ok(_) => {
+            // What is not there is made anew by the next compile.
+            let _ = fs::remove_file(&path);
+            Err(error!(
+                "the compiled data of {} was damaged ({}): start again, and it is made anew",
+                words(),
+                path.display()
+            ))
+        }
         Err(reason) => {
-            Err(error!("the compiled data of {words} ({name}) cannot be read: {reason}"))
+            Err(error!("the compiled data of {} ({name}) cannot be read: {reason}", words()))
         }
     }
 }
@@ -106,20 +121,27 @@ pub struct Store {
     /// Preferences that take effect at the next frame.
     next_preferences: Option<Preferences>,
     /// What was read so far, with the place that it came from.
-    read: HashMap<IdString64, (Place, Bytes)>,
+    read: IdMap<(Place, Bytes)>,
     /// The resources that the game itself asked for.
-    asked: BTreeSet<ResourceName>,
+    asked: IdMap<ResourceName>,
     /// The paths under which scripts were handed out last.
     handed_out: HashMap<ResourceName, String>,
     /// Counts what can make another variant serve, or the same one have other data.
     version: u64,
     /// Sources that are as if they were not there: what was made of them serves nobody.
     hidden: BTreeSet<String>,
+    /// Why nothing was compiled, where that is so.
+    lacks: Option<String>,
 }
 
 impl Store {
     pub fn new(index: Index, data: Data) -> Store {
         Store { index: Arc::new(index), data, ..Store::default() }
+    }
+
+    /// Of a game whose resources cannot be had, and why.
+    pub fn without(reason: String) -> Store {
+        Store { lacks: Some(reason), ..Store::default() }
     }
 
     /// The resources of a bundle.
@@ -238,8 +260,17 @@ impl Store {
     }
 
     fn place(&self, resource: &ResourceName, preferences: &Preferences) -> Option<Place> {
+        self.place_of(resource, resource.id(), preferences)
+    }
+
+    fn place_of(
+        &self,
+        resource: &ResourceName,
+        id: IdString64,
+        preferences: &Preferences,
+    ) -> Option<Place> {
         if let Data::Bundle(bundle) = &self.data {
-            return part(bundle, preferences, resource.id()).map(Place::Part);
+            return part(bundle, preferences, id).map(Place::Part);
         }
         let entry = self.winner(preferences, resource)?;
         Some(Place::File { name: entry.data.clone(), content: entry.data_content })
@@ -252,6 +283,9 @@ impl Store {
 
     /// The words for a resource that nothing serves.
     pub fn missing_words(&self, resource: &ResourceName) -> String {
+        if let Some(reason) = &self.lacks {
+            return format!("there is no {} '{}': {reason}", resource.kind, resource.name);
+        }
         match &self.data {
             Data::Bundle(bundle) if !bundle.variants(resource.id()).is_empty() => format!(
                 "none of the variants of {} '{}' serves the preferences [{}]",
@@ -269,31 +303,39 @@ impl Store {
     /// Notes that the game asked for a resource: it wants to know when another variant serves. What
     /// has no variants at all is not noted, for a game may ask for any number of names.
     pub fn note_asked(&mut self, resource: &ResourceName) {
+        self.note_asked_by(resource, resource.id());
+    }
+
+    fn note_asked_by(&mut self, resource: &ResourceName, id: IdString64) {
+        if self.asked.contains_key(&id) {
+            return;
+        }
         let none = match &self.data {
-            Data::Bundle(bundle) => bundle.variants(resource.id()).is_empty(),
+            Data::Bundle(bundle) => bundle.variants(id).is_empty(),
             _ => self.index.variants(resource).is_empty(),
         };
-        if !none && !self.asked.contains(resource) {
-            self.asked.insert(resource.clone());
+        if !none {
+            self.asked.insert(id, resource.clone());
         }
     }
 
     /// The data of a resource.
     pub fn read(&mut self, resource: &ResourceName) -> Result<Bytes, Error> {
         crate::owner!("resources/data");
-        self.note_asked(resource);
-        let Some(place) = self.place(resource, &self.preferences) else {
+        let id = resource.id();
+        self.note_asked_by(resource, id);
+        let Some(place) = self.place_of(resource, id, &self.preferences) else {
             return Err(error!("{}", self.missing_words(resource)));
         };
-        let id = resource.id();
         if let Some((known, bytes)) = self.read.get(&id)
             && *known == place
         {
             return Ok(bytes.clone());
         }
-        let fetch = Fetch { id, words: resource.to_string(), place };
-        let bytes = self.data.read(&fetch)?;
-        self.read.insert(id, (fetch.place, bytes.clone()));
+        let bytes = self.data.read_at(&place, &|| resource.to_string())?;
+        crate::counter!("resources/reads") += 1;
+        crate::counter!("resources/read_bytes") += bytes.len();
+        self.read.insert(id, (place, bytes.clone()));
         Ok(bytes)
     }
 
@@ -324,6 +366,9 @@ impl Store {
     /// Takes what was read elsewhere, if the store is still of the version that it was read for.
     pub fn keep(&mut self, version: u64, read: Vec<(Fetch, Bytes)>) {
         if version == self.version {
+            crate::counter!("resources/reads") += read.len();
+            crate::counter!("resources/read_bytes") +=
+                read.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
             self.read
                 .extend(read.into_iter().map(|(fetch, bytes)| (fetch.id, (fetch.place, bytes))));
         }
@@ -359,9 +404,10 @@ impl Store {
             return Vec::new();
         };
         let serves = |preferences, name| self.place(name, preferences);
-        let asked = self.asked.iter();
+        let asked = self.asked.values();
         let changed = asked.filter(|name| serves(&self.preferences, name) != serves(&next, name));
-        let changed: Vec<ResourceName> = changed.cloned().collect();
+        let mut changed: Vec<ResourceName> = changed.cloned().collect();
+        changed.sort();
         self.preferences = next;
         self.version += 1;
         changed
@@ -378,6 +424,12 @@ impl Store {
 /// The part that serves, of a resource in a bundle.
 fn part(bundle: &Bundle, preferences: &Preferences, id: IdString64) -> Option<usize> {
     let variants = bundle.variants(id);
+    // Nearly all have one, which serves whatever is preferred.
+    if let [only] = &bundle.parts()[variants.clone()]
+        && only.properties.is_empty()
+    {
+        return Some(variants.start);
+    }
     let sets = bundle.parts()[variants.clone()].iter().map(|part| &part.properties[..]);
     Some(variants.start + preferences.winner_of_hashes(sets)?)
 }
@@ -441,9 +493,17 @@ fn dotted_words(index: &Index, wanted: &ResourceName) -> Option<String> {
     let (_, words) = file.split_once('.')?;
     let base = &wanted.name[..wanted.name.len() - words.len() - 1];
     let set = Properties::of(words.split('.')).ok()?;
-    let variants = index.variants(&ResourceName::new(&wanted.kind, base));
-    let entry = variants.iter().find(|entry| entry.properties == set)?;
-    let path = &entry.files.first()?.path;
+    let base_name = ResourceName::new(&wanted.kind, base);
+    let entry = index.variants(&base_name).iter().find(|entry| entry.properties == set);
+    let path: &str = match entry {
+        Some(entry) => &entry.files.first()?.path,
+        // One that cannot be compiled is told with its path.
+        None => {
+            let path = index.failure(&base_name)?.split(':').next()?;
+            path.strip_prefix(&wanted.name).filter(|rest| rest.starts_with('.'))?;
+            path
+        }
+    };
     Some(format!(
         "there is no {} '{}': {path} is variant \"{set}\" of {base}: rename it (dots in names are \
          variants)",
@@ -452,96 +512,5 @@ fn dotted_words(index: &Index, wanted: &ResourceName) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::index::Stamp;
-    use super::super::kind::Form;
-    use super::*;
-
-    fn store(variants: &[(&str, &str)]) -> Store {
-        let mut entries: Vec<Entry> = variants
-            .iter()
-            .map(|(name, words)| Entry {
-                resource: ResourceName::new("texture", name),
-                properties: Properties::of(words.split('.').filter(|w| !w.is_empty())).unwrap(),
-                form: Form::Raw,
-                kind_version: 1,
-                data: format!("{name}.{words}"),
-                data_content: 0,
-                files: vec![Stamp {
-                    path: format!("{name}.{words}.png"),
-                    size: 0,
-                    changed: 0,
-                    content: 0,
-                }],
-                references: Vec::new(),
-            })
-            .collect();
-        entries.sort_by(|a, b| (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties)));
-        Store::new(Index { entries, ..Index::default() }, Data::Nothing)
-    }
-
-    fn prefer(store: &mut Store, words: &[&str]) -> Vec<String> {
-        let words = words.iter().map(|word| word.to_string()).collect();
-        store.prefer(Preferences::new(words).unwrap());
-        // Nothing can be read here; but it was asked for.
-        store.asked = store.index.entries.iter().map(|entry| entry.resource.clone()).collect();
-        store.apply_preferences().iter().map(|name| name.to_string()).collect()
-    }
-
-    #[test]
-    fn a_change_of_preference_names_the_resources_whose_winner_changed() {
-        let mut store = store(&[("a", ""), ("a", "fr"), ("b", "")]);
-        assert_eq!(prefer(&mut store, &["fr"]), ["a.texture"]);
-        let name = ResourceName::new("texture", "a");
-        assert_eq!(store.path(&name).unwrap(), "a.fr.png");
-        assert!(prefer(&mut store, &["fr", "noblood"]).is_empty());
-        assert_eq!(prefer(&mut store, &[]), ["a.texture"]);
-    }
-
-    #[test]
-    fn what_could_not_be_compiled_is_told_with_its_reason() {
-        let name = ResourceName::new;
-        let failed = vec![
-            (name("material", "glow"), "glow.material:3: unknown key".to_string()),
-            (name("sheet", "hero"), "hero.sheet: cut short".to_string()),
-            (name("texture", "ship"), "ship.png: it is no PNG".to_string()),
-        ];
-        let index = Index { failed, ..Index::default() };
-        let words =
-            |kind, wanted| missing_words(&index, &Preferences::default(), &name(kind, wanted));
-        assert_eq!(
-            words("texture", "ship"),
-            "texture 'ship' could not be compiled: ship.png: it is no PNG"
-        );
-        assert_eq!(
-            words("texture", "glow"),
-            "there is no texture 'glow', and the material 'glow' could not be compiled: \
-             glow.material:3: unknown key"
-        );
-        assert_eq!(
-            words("texture", "hero/run"),
-            "there is no texture 'hero/run', and the sheet 'hero' could not be compiled: \
-             hero.sheet: cut short"
-        );
-        assert_eq!(words("texture", "heroic"), "there is no texture 'heroic'");
-    }
-
-    #[test]
-    fn what_nothing_serves_is_told_with_its_remedy() {
-        let store = store(&[("hero", ""), ("hero", "idle"), ("flag", "fr")]);
-        let words = |name: &str| {
-            missing_words(&store.index, &store.preferences, &ResourceName::new("texture", name))
-        };
-        assert_eq!(words("heroo"), "there is no texture 'heroo', did you mean 'hero'?");
-        assert_eq!(
-            words("hero.idle"),
-            "there is no texture 'hero.idle': hero.idle.png is variant \"idle\" of hero: rename it \
-             (dots in names are variants)"
-        );
-        assert_eq!(
-            words("flag"),
-            "texture 'flag' has only the variants \"fr\", and none of them serves the preferences \
-             []: add a file without properties"
-        );
-    }
-}
+#[path = "store_tests.rs"]
+mod tests;

@@ -25,6 +25,7 @@ use crate::world::light::LightId;
 use crate::world::lines::LineObjectId;
 use crate::world::mesh::MeshId;
 use crate::world::physics::{ActorId, JointId, MoverId, PhysicsWorldId, SnapshotId};
+use crate::world::sprite::SpriteId;
 use crate::world::unit::UnitId;
 use mlua::ffi::*;
 use std::ffi::{c_char, c_int, c_void};
@@ -90,8 +91,10 @@ pub unsafe fn mismatch(
         // SAFETY: as the caller promised.
         Wrong::Type => unsafe {
             let or_nil = if want.optional { " or nil" } else { "" };
+            let uncalled = lua_type(l, i) == LUA_TFUNCTION && !want.lua.contains("fun");
+            let hint = if uncalled { " (is it to be called: are its () missing?)" } else { "" };
             format!(
-                "argument #{i} '{name}' must be {}{or_nil}, got {}",
+                "argument #{i} '{name}' must be {}{or_nil}, got {}{hint}",
                 want.lua,
                 describe(l, i, cx)
             )
@@ -450,6 +453,7 @@ handle!(CameraId, Kind::Camera, |engine: &'static Engine| &engine.cameras);
 handle!(LineObjectId, Kind::LineObject, |engine: &'static Engine| &engine.lines.objects);
 handle!(MeshId, Kind::Mesh, |engine: &'static Engine| &engine.scenes.meshes.slots);
 handle!(LightId, Kind::Light, |engine: &'static Engine| &engine.scenes.lights.slots);
+handle!(SpriteId, Kind::Sprite, |engine: &'static Engine| &engine.scenes.sprites.slots);
 handle!(ViewportId, Kind::Viewport, |engine: &'static Engine| &engine.viewports);
 handle!(UnitId, Kind::Unit, |engine: &'static Engine| &engine.units.slots);
 handle!(EffectId, Kind::ParticleEffect, |engine: &'static Engine| engine.particles.slots());

@@ -1,30 +1,28 @@
-//! The prelude's chunks compiled once for all VMs of a process: a test run makes a VM for every
-//! file, and parsing is most of a boot. Never bytecode from elsewhere: LuaJIT does not check what
-//! it loads.
+//! Chunks as bytecode: the prelude's, made when the engine was built (build.rs), and the fast
+//! forms', made once in a process, for a test run makes a VM for every file, and parsing is most of
+//! a boot without it. Never bytecode from elsewhere: LuaJIT does not check what it loads.
+//!
+//! What is loaded is the same in the first VM of a process and in every other: LuaJIT numbers
+//! strings as they are made, and orders tables by those numbers, so `pairs` would differ.
 
 use mlua::ffi::*;
 use std::collections::HashMap;
-use std::ffi::{c_int, c_void};
+use std::ffi::{CString, c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
-/// What is known of a chunk.
-enum Kept {
-    /// One VM compiled it: where there is one only, keeping the result would be work for nothing.
-    Compiled,
-    Bytecode(Vec<u8>),
-}
+static MADE: Mutex<Option<HashMap<&'static str, &'static [u8]>>> = Mutex::new(None);
 
-static KEPT: Mutex<Option<HashMap<&'static str, Kept>>> = Mutex::new(None);
+/// What bytecode of LuaJIT begins with: anything else would be taken for text.
+const HEAD: &[u8] = b"\x1bLJ";
 
-/// Pushes a chunk of the prelude, where a VM before this one has left it: whether it did.
+/// Pushes the chunk that `bytes` are: whether they are bytecode that this LuaJIT takes.
 ///
 /// # Safety
-/// `l` is a live state with room for two values.
-pub unsafe fn load(l: *mut lua_State, name: &'static str) -> bool {
-    let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(Kept::Bytecode(bytes)) = kept.as_ref().and_then(|kept| kept.get(name)) else {
+/// `l` is a live state with room for two values; `bytes` were made by `lua_dump`.
+pub unsafe fn load(l: *mut lua_State, bytes: &[u8]) -> bool {
+    if !bytes.starts_with(HEAD) {
         return false;
-    };
+    }
     // SAFETY: as the caller promised. The bytecode has the chunk's real name in it.
     unsafe {
         let status = luaL_loadbuffer(l, bytes.as_ptr().cast(), bytes.len(), c"=[engine]".as_ptr());
@@ -35,23 +33,29 @@ pub unsafe fn load(l: *mut lua_State, name: &'static str) -> bool {
     }
 }
 
-/// Notes the compiled chunk on top of the stack.
-///
-/// # Safety
-/// `l` is a live state with a Lua function on top of its stack.
-pub unsafe fn keep(l: *mut lua_State, name: &'static str) {
+/// The bytecode of a chunk that the engine itself writes, made at the first call for `name`.
+pub fn made(name: &'static str, chunk: &str, text: impl FnOnce() -> String) -> &'static [u8] {
     // It is there for every game of the process.
     crate::owner!("engine");
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    let kept = kept.get_or_insert_default();
-    if kept.insert(name, Kept::Compiled).is_some() {
-        let mut bytes: Vec<u8> = Vec::new();
-        // SAFETY: as the caller promised; the writer gets the vector back as it was given.
-        let failed = unsafe { lua_dump(l, write, (&raw mut bytes).cast(), 0) };
-        if failed == 0 {
-            kept.insert(name, Kept::Bytecode(bytes));
-        }
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    made.get_or_insert_default().entry(name).or_insert_with(|| dump(chunk, &text()).leak())
+}
+
+/// Compiles a text of our own in a state that has nothing else in it.
+fn dump(chunk: &str, text: &str) -> Vec<u8> {
+    let chunk = CString::new(chunk).expect("the names of our chunks have no zero bytes");
+    let mut bytes: Vec<u8> = Vec::new();
+    // SAFETY: a state of its own; the writer gets the vector back as it was given.
+    unsafe {
+        let l = luaL_newstate();
+        assert!(!l.is_null(), "there is no memory for a Lua state");
+        let status = luaL_loadbuffer(l, text.as_ptr().cast(), text.len(), chunk.as_ptr());
+        assert!(status == LUA_OK, "{chunk:?} does not compile");
+        let failed = lua_dump(l, write, (&raw mut bytes).cast(), 0);
+        assert!(failed == 0, "{chunk:?} cannot be dumped");
+        lua_close(l);
     }
+    bytes
 }
 
 unsafe extern "C-unwind" fn write(

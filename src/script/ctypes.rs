@@ -15,7 +15,7 @@ pub struct ValueType {
 }
 
 /// Every value type: a type's place here is its number in [`Ctypes`].
-pub const VALUE_TYPES: [ValueType; 9] = [
+pub const VALUE_TYPES: [ValueType; 10] = [
     ValueType { name: "Vector2", floats: 2 },
     ValueType { name: "Vector3", floats: 3 },
     ValueType { name: "Vector4", floats: 4 },
@@ -25,6 +25,8 @@ pub const VALUE_TYPES: [ValueType; 9] = [
     ValueType { name: "IdString32", floats: 0 },
     ValueType { name: "IdString64", floats: 0 },
     ValueType { name: "Float32Array", floats: 0 },
+    // A reference into the counters; lua/stats.lua notes it.
+    ValueType { name: "Counter", floats: 0 },
 ];
 
 /// LuaJIT's numbers of the value types, noted by the prelude at boot; 0 until then.

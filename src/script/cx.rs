@@ -15,6 +15,7 @@ use super::vm::Work;
 use crate::engine::Engine;
 use crate::foundation::Error;
 use crate::foundation::memory::Owner;
+use crate::resource::bundle::Bytes;
 use mlua::ffi::*;
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -56,7 +57,7 @@ pub struct Cx {
     /// Where the native stack is nearly full: the least address that scripts may lead to.
     pub stack_floor: usize,
     /// The text of every file's chunk, by its name, for the source lines in stacks.
-    pub sources: HashMap<String, Arc<str>>,
+    pub sources: HashMap<String, Bytes>,
     /// The same of strings that were loaded; where a name is in both, it is the file's.
     pub loaded: LoadedTexts,
     /// The state of the running call.

@@ -52,7 +52,7 @@ unsafe fn shallow(l: *mut lua_State, i: c_int, cx: &Cx) -> String {
             LUA_TNUMBER => number(lua_tonumber(l, i)),
             LUA_TSTRING => quoted(l, i),
             LUA_TBOOLEAN => (lua_toboolean(l, i) != 0).to_string(),
-            _ => vector(l, i, cx).unwrap_or_else(|| type_name(l, i).to_string()),
+            _ => vector(l, i, cx).unwrap_or_else(|| describe(l, i, cx)),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! way to write a call. Reads the text of the message and the script's globals; changes nothing.
 
 use super::describe::bytes;
+use super::emit::standard::{ABSENT, NO_LOVE};
 use crate::foundation::suggest;
 use mlua::ffi::*;
 use std::ffi::c_int;
@@ -75,6 +76,12 @@ fn missing(message: &str) -> Option<Missing<'_>> {
 }
 
 unsafe fn no_global(l: *mut lua_State, name: &str) -> String {
+    if name == "love" {
+        return format!(": {NO_LOVE}");
+    }
+    if let Some((_, why)) = ABSENT.iter().find(|(absent, _)| *absent == name) {
+        return format!(": games do not have Lua's '{name}': {why}");
+    }
     // SAFETY: as for `after`.
     let names = unsafe { string_keys(l, LUA_GLOBALSINDEX) };
     let hint = suggest::hint(name, names.iter().map(String::as_str));

@@ -20,6 +20,8 @@ use std::time::Duration;
 
 /// How often the watchdog looks.
 const WATCH_PERIOD: Duration = Duration::from_millis(20);
+/// The watchdog did not look yet since the callback began.
+const UNSEEN: u64 = u64::MAX;
 /// A process that is asked to end gives the callback that runs this long to finish by itself.
 const GRACE_SECONDS: f64 = 0.1;
 /// Callbacks that begin after the asking (`shutdown`) have until this long after it.
@@ -212,7 +214,8 @@ impl Interrupt {
 
     /// A callback begins; it may use `budget` seconds of CPU time (infinite: as much as it likes).
     pub fn begin(&self, budget: f64) {
-        self.started_micros.store(self.cpu_micros(), SeqCst);
+        // Asking for the time costs as much as a short callback: the watchdog does when it looks.
+        self.started_micros.store(UNSEEN, SeqCst);
         let micros = if budget.is_finite() { (budget * 1e6) as u64 } else { u64::MAX };
         self.budget_micros.store(micros, SeqCst);
         self.late.store(platform::asked_to_end().is_some(), SeqCst);
@@ -270,7 +273,10 @@ impl Interrupt {
     fn look(&self, asked: Option<f64>) {
         let turn = self.turn.load(SeqCst);
         if turn % 2 == 1 {
-            let used = self.cpu_micros().saturating_sub(self.started_micros.load(SeqCst));
+            let now = self.cpu_micros();
+            // As if it began now; another one may have begun meanwhile, of which that holds, too.
+            let seen = self.started_micros.compare_exchange(UNSEEN, now, SeqCst, SeqCst);
+            let used = seen.err().map_or(0, |started| now.saturating_sub(started));
             if used > self.budget_micros.load(SeqCst) {
                 self.arm_for(turn, Reason::Time);
             }

@@ -6,7 +6,8 @@
 //! the C interface says before anything of a new VM runs. Machines of 64 bits only.
 
 use mlua::ffi::*;
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
+use std::sync::OnceLock;
 
 /// The beginning of LuaJIT's `lua_State`.
 #[repr(C)]
@@ -67,7 +68,8 @@ const CDATA: u64 = !10 & 0x1_ffff;
 const POINTER: u64 = (1 << 47) - 1;
 /// Bytes from the start of a native function's object to its first upvalue.
 const UPVALUE: usize = 48;
-/// Bytes from the start of a string's object to its length, and to its text.
+/// Bytes from the start of a string's object to its number, its length, and its text.
+const STRING_NUMBER: usize = 12;
 const STRING_LENGTH: usize = 20;
 const STRING_TEXT: usize = 24;
 /// Bytes from the start of an FFI value's object to the number of its type, and to its content.
@@ -78,6 +80,85 @@ const TABLE: u8 = 11;
 const PROPAGATE: u8 = 1;
 const ATOMIC: u8 = 2;
 const SWEEP_STRINGS: u8 = 3;
+
+/// In how many words from the beginning of `global_State` the next string's number is looked for.
+const GLOBAL_WORDS: usize = 128;
+
+/// Where the number of the next new string is, in bytes from the beginning of `global_State`. The
+/// first call finds it, in a state of its own, and has strings be numbered by their text from then
+/// on where the linker allows that (strings.c).
+pub fn string_number_place() -> usize {
+    unsafe extern "C" {
+        fn script_number_by_text(place: usize) -> c_int;
+    }
+    static PLACE: OnceLock<usize> = OnceLock::new();
+    *PLACE.get_or_init(|| {
+        // SAFETY: a state of its own, in which nothing runs; the place is that of its kind.
+        unsafe {
+            let l = luaL_newstate();
+            assert!(!l.is_null(), "there is no memory for a Lua state");
+            let place = find_string_number(l);
+            lua_close(l);
+            let place = place.expect("LuaJIT numbers its strings as layout.rs says");
+            script_number_by_text(place);
+            place
+        }
+    })
+}
+
+/// The number of the next new string of a state.
+///
+/// # Safety
+/// `l` is a live state. The place holds as long as it.
+pub unsafe fn string_number(l: *mut lua_State) -> *mut u32 {
+    // SAFETY: as the caller promised.
+    unsafe {
+        let global = (*l.cast::<State>()).global.cast_mut().cast::<u8>();
+        global.add(string_number_place()).cast()
+    }
+}
+
+/// LuaJIT puts strings into tables by the numbers that they got when they were made.
+///
+/// # Safety
+/// `l` is a live state with room for three values, in which nothing runs, and which numbers its
+/// strings one after the other.
+unsafe fn find_string_number(l: *mut lua_State) -> Option<usize> {
+    const PROBE: u32 = 1 << 24;
+    // SAFETY: as the caller promised; `global_State` is longer than what is looked at.
+    unsafe {
+        let top = lua_gettop(l);
+        let words = (*l.cast::<State>()).global.cast_mut().cast::<u32>();
+        let next = |text: &CStr| {
+            lua_pushstring(l, text.as_ptr());
+            number_of_top(l).wrapping_add(1)
+        };
+        let first = next(c"a string that no script has, one");
+        let places = (0..GLOBAL_WORDS).filter(|at| *words.add(*at) == first);
+        let places: Vec<usize> = places.collect();
+        let second = next(c"a string that no script has, two");
+        // Before it stands how many strings there are, which is the same while none was collected.
+        let place = places.into_iter().rfind(|at| *words.add(*at) == second);
+        let found = place.filter(|_| second == first.wrapping_add(1)).filter(|place| {
+            *words.add(*place) = PROBE;
+            next(c"a string that no script has, three") == PROBE + 1
+        });
+        lua_settop(l, top);
+        found.map(|place| place * size_of::<u32>())
+    }
+}
+
+/// The number of the string on top of the stack.
+///
+/// # Safety
+/// `l` is a live state with a string on top.
+unsafe fn number_of_top(l: *mut lua_State) -> u32 {
+    // SAFETY: as the caller promised; an object of that type is as above.
+    unsafe {
+        let object = (*(*l.cast::<State>()).top.sub(1) & POINTER) as *const u8;
+        object.add(STRING_NUMBER).cast::<u32>().read()
+    }
+}
 
 /// How many arguments the running call was given.
 ///
@@ -305,5 +386,47 @@ pub unsafe fn holds(l: *mut lua_State) -> bool {
         let right = lua_pcall(l, 4, 1, 0) == LUA_OK && lua_toboolean(l, -1) != 0;
         lua_settop(l, -2);
         right
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers of these strings, made in this order in a state of their own.
+    #[cfg(target_os = "linux")]
+    fn numbers(texts: &[String]) -> Vec<u32> {
+        string_number_place();
+        // SAFETY: a state of its own; each string is let go of before the next one is pushed.
+        unsafe {
+            let l = luaL_newstate();
+            let number = |text: &String| {
+                lua_pushlstring(l, text.as_ptr().cast(), text.len());
+                let number = number_of_top(l);
+                lua_settop(l, 0);
+                number
+            };
+            let numbers = texts.iter().map(number).collect();
+            lua_close(l);
+            numbers
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_string_has_the_number_of_its_text_whenever_it_was_made() {
+        let texts: Vec<String> = (0..2000).map(|length| "ab/c".repeat(length % 50 + 1)).collect();
+        let texts: Vec<String> =
+            texts.iter().enumerate().map(|(i, text)| format!("{text}{i}")).collect();
+        let backwards: Vec<String> = texts.iter().rev().cloned().collect();
+        let (numbers, mut others) = (numbers(&texts), numbers(&backwards));
+        others.reverse();
+        assert_eq!(numbers, others);
+        // As good as random in the bits that tables look at: 2000 throws leave one place in seven
+        // of 1024 free.
+        let mut taken = [false; 1024];
+        numbers.iter().for_each(|number| taken[*number as usize % 1024] = true);
+        let taken = taken.iter().filter(|taken| **taken).count();
+        assert!((830..930).contains(&taken), "{taken} places of 1024 were taken by 2000 strings");
     }
 }

@@ -4,6 +4,7 @@
 pub mod api;
 mod arg;
 mod bytecode;
+mod chunk;
 mod collector;
 mod ctypes;
 mod cx;

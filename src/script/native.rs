@@ -55,7 +55,7 @@ unsafe extern "C-unwind" fn note_source(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes two strings.
     unsafe {
         let (chunk, text) = (string(l, 1), string(l, 2));
-        Cx::of(l).sources.insert(chunk, text.into());
+        Cx::of(l).sources.insert(chunk, text.into_bytes().into());
     }
     0
 }

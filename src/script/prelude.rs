@@ -1,11 +1,29 @@
 //! The engine's own Lua, embedded, in the order of its boot.
 
-/// Name and text of one file.
-pub type File = (&'static str, &'static str);
+/// One file.
+#[derive(Clone, Copy)]
+pub struct File {
+    /// Below lua/, without its ending.
+    pub name: &'static str,
+    pub text: &'static str,
+    /// What build.rs made of the text. A program that was built on another kind of machine than it
+    /// runs on may find it of no use: LuaJIT says so when it is loaded, and the text is compiled.
+    pub bytecode: &'static [u8],
+}
+
+macro_rules! file {
+    ($name:literal) => {
+        File {
+            name: $name,
+            text: include_str!(concat!("../../lua/", $name, ".lua")),
+            bytecode: include_bytes!(concat!(env!("OUT_DIR"), "/lua/", $name, ".ljbc")),
+        }
+    };
+}
 
 macro_rules! files {
     ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../lua/", $name, ".lua")))),*]
+        &[$(file!($name)),*]
     };
 }
 
@@ -51,6 +69,7 @@ pub const FILES: &[File] = files![
     "worker",
     "keep",
     "unit",
+    "unit_many",
     "components",
     "mesh",
     "physics",
@@ -62,9 +81,11 @@ pub const FILES: &[File] = files![
     "gui_text",
     "tilemap",
     "particles",
+    "typing",
     "commands",
     "graph",
     "memory",
+    "lines",
     "console",
     "debug_ui",
     "debug_ui_widgets",
@@ -75,7 +96,7 @@ pub const FILES: &[File] = files![
 ];
 
 /// What stands last, when everything else is there.
-pub const LAST: File = ("sandbox", include_str!("../../lua/sandbox.lua"));
+pub const LAST: File = file!("sandbox");
 
 /// The test library, for `engine test` alone.
 pub const TEST_FILES: &[File] = files![
@@ -99,8 +120,12 @@ pub const TEST_FILES: &[File] = files![
     "test/coverage",
 ];
 
+/// What suites without the sandbox have beside it.
+pub const LIBRARY_FILES: &[File] = files!["test/lfs"];
+
 /// The files of a boot, without the last.
-pub fn files(tests: bool) -> impl Iterator<Item = (&'static str, &'static str)> {
+pub fn files(tests: bool, sandbox: bool) -> impl Iterator<Item = File> {
+    let library = if tests && !sandbox { LIBRARY_FILES } else { &[] };
     let tests = if tests { TEST_FILES } else { &[] };
-    FILES.iter().chain(tests).copied()
+    FILES.iter().chain(tests).chain(library).copied()
 }

@@ -209,7 +209,8 @@ fn cut(message: &str) -> String {
 impl Cx {
     /// The text of a line; empty where it is not known.
     pub fn source_line(&self, place: &Place) -> String {
-        let file = self.sources.get(&place.file).map(|text| &**text);
+        let file = self.sources.get(&place.file);
+        let file = file.and_then(|text| std::str::from_utf8(text).ok());
         let text = file.or_else(|| self.loaded.get(&place.file));
         let line = text.and_then(|text| text.lines().nth(place.line.checked_sub(1)? as usize));
         let line = line.unwrap_or_default().trim();

@@ -69,7 +69,7 @@ impl Func {
         Func { told: Some(public), ..self }
     }
 
-    /// Marks a function that only reads.
+    /// Marks a function that only reads, or asks for what is there without being made.
     pub const fn pure(self) -> Func {
         Func { pure: true, ..self }
     }

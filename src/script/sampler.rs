@@ -3,8 +3,11 @@
 //! instruction, by the hook (interrupt.rs). What a script allocated and called between two samples
 //! counts as that of the one that was met, so figures of little are guesses, and sums are not.
 
+use super::cx::Cx;
 use super::interrupt::Interrupt;
 use super::vm::Work;
+use crate::error;
+use crate::foundation::Error;
 use mlua::ffi::*;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int};
@@ -22,6 +25,8 @@ const DEPTH_MAX: c_int = 64;
 pub const PLACES_MAX: usize = 20_000;
 /// Rows of each table of the report.
 const ROWS: usize = 20;
+/// Rows of each table that scripts and tools get.
+const ROWS_TOLD: usize = 200;
 
 /// What was met at one place.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
@@ -55,13 +60,46 @@ pub struct Samples {
     stacks: HashMap<String, u64>,
     before: Work,
     total: Met,
+    /// Whether they are taken for the whole run, by its command line.
+    whole_run: bool,
+    /// Ends with the samples.
+    _asking: Option<Asking>,
+}
+
+/// Begins to ask a VM's scripts where they are. `whole_run`: until the run ends.
+///
+/// # Errors
+/// Where they are asked already, or the system has no thread left.
+pub fn begin(cx: &mut Cx, whole_run: bool) -> Result<(), Error> {
+    if let Some(samples) = &cx.samples {
+        return Err(error!("scripts are sampled already{}", of_whole_run(samples)));
+    }
+    let asking = Asking::begin(cx.interrupt.clone())
+        .map_err(|reason| error!("no thread is left to sample the scripts: {reason}"))?;
+    let samples = Samples { before: cx.work(), whole_run, ..Samples::default() };
+    cx.samples = Some(Box::new(Samples { _asking: Some(asking), ..samples }));
+    Ok(())
+}
+
+fn of_whole_run(samples: &Samples) -> &'static str {
+    if samples.whole_run { ", for all of this run (--profile-scripts)" } else { "" }
+}
+
+/// Asks no longer, where that is not for the whole run: what was met.
+///
+/// # Errors
+/// Where nobody asks, or the run's command line wants it.
+pub fn end(cx: &mut Cx) -> Result<Box<Samples>, Error> {
+    match cx.samples.take_if(|samples| !samples.whole_run) {
+        Some(samples) => Ok(samples),
+        None => Err(match &cx.samples {
+            Some(samples) => error!("scripts are sampled{}", of_whole_run(samples)),
+            None => error!("scripts are not sampled: call Profiler.start_sampling first"),
+        }),
+    }
 }
 
 impl Samples {
-    pub fn new(now: Work) -> Samples {
-        Samples { before: now, ..Samples::default() }
-    }
-
     /// Notes where a state is. `now`: what the scripts did so far.
     ///
     /// # Safety
@@ -111,9 +149,28 @@ impl Samples {
         all
     }
 
-    /// Time, allocations and engine calls of each script.
-    pub fn scripts(&self) -> Vec<(String, Met)> {
-        self.by(|spot| spot.file.clone())
+    /// How often scripts were met.
+    pub fn count(&self) -> u64 {
+        self.total.samples
+    }
+
+    /// What was met by script, by function and by line, the most first.
+    fn all(&self) -> [Vec<(String, Met)>; 3] {
+        let function = |spot: &Spot| match spot.function.as_str() {
+            "" => spot.file.clone(),
+            function => format!("{function} in {}", spot.file),
+        };
+        let line = |spot: &Spot| format!("{}:{} in {}", spot.file, spot.line, spot.function);
+        [self.by(|spot| spot.file.clone()), self.by(function), self.by(line)]
+    }
+
+    /// The same by its names, as much of it as scripts and tools are told.
+    pub fn tables(&self) -> [(&'static str, Vec<(String, Met)>); 3] {
+        let [mut scripts, mut functions, mut lines] = self.all();
+        for table in [&mut scripts, &mut functions, &mut lines] {
+            table.truncate(ROWS_TOLD);
+        }
+        [("scripts", scripts), ("functions", functions), ("lines", lines)]
     }
 
     /// The tables of scripts, functions and lines.
@@ -121,13 +178,12 @@ impl Samples {
         let share = |samples: u64| samples as f64 / self.total.samples.max(1) as f64 * 100.0;
         let mut text = format!("{} samples of scripts\n", self.total.samples);
         text += "\n  Time % :  Allocated : Engine calls : Script\n";
-        for (name, met) in self.scripts().into_iter().take(ROWS) {
+        let [scripts, functions, lines] = self.all();
+        for (name, met) in scripts.into_iter().take(ROWS) {
             let (share, kib) = (share(met.samples), met.allocated_bytes as f64 / 1024.0);
             text += &format!("  {share:6.1} : {kib:6.0} KiB : {:12} : {name}\n", met.engine_calls);
         }
-        let function = |spot: &Spot| format!("{} in {}", spot.function, spot.file);
-        let line = |spot: &Spot| format!("{}:{} in {}", spot.file, spot.line, spot.function);
-        for (title, rows) in [("Function", self.by(function)), ("Line", self.by(line))] {
+        for (title, rows) in [("Function", functions), ("Line", lines)] {
             text += &format!("\n  Time % : {title}\n");
             for (name, met) in rows.into_iter().take(ROWS) {
                 text += &format!("  {:6.1} : {name}\n", share(met.samples));

@@ -269,7 +269,13 @@ unsafe fn variables(
             let name = CStr::from_ptr(name).to_string_lossy();
             // Names in brackets are the VM's own temporaries.
             if !name.starts_with('(') && lua_type(l, -1) != LUA_TFUNCTION {
-                found.push((name.into_owned(), literal(l, -1, cx)));
+                let mut value = literal(l, -1, cx);
+                // A trace that is left restores the locals that are used after its exit. In the
+                // place of another may be a link between frames, which reads as such a number.
+                if lua_type(l, -1) == LUA_TNUMBER && lua_tonumber(l, -1).is_subnormal() {
+                    value.push_str(", or no longer kept by compiled code");
+                }
+                found.push((name.into_owned(), value));
             }
             lua_settop(l, -2);
         }

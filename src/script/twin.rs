@@ -28,7 +28,9 @@ pub fn chunk(registered: &[Registered], jit: bool, counted: bool) -> String {
     }
     if jit {
         names(&mut text);
+        text.push_str("local types = {}\n");
     }
+    let mut signatures = Vec::new();
     for (index, row) in registered.iter().enumerate() {
         let returns = |has: fn(Shape) -> bool| row.func.returns.iter().any(|one| has(one.shape));
         if returns(|shape| matches!(shape, Shape::Value(_))) {
@@ -38,7 +40,16 @@ pub fn chunk(registered: &[Registered], jit: bool, counted: bool) -> String {
             restoring(&mut text, row);
         }
         if jit && row.func.fast.is_some() {
-            twin(&mut text, row, index, counted);
+            let signature = signature(row);
+            let known = signatures.iter().position(|known| *known == signature);
+            let kind = known.unwrap_or_else(|| {
+                // LuaJIT takes its time over a declaration, and most rows share theirs.
+                writeln!(text, "types[{}] = ffi.typeof('{signature}')", signatures.len())
+                    .expect("a string can be written to");
+                signatures.push(signature);
+                signatures.len() - 1
+            });
+            twin(&mut text, row, Places { index, kind }, counted);
         }
     }
     text
@@ -162,7 +173,28 @@ fn names(text: &mut String) {
     }
 }
 
-fn twin(text: &mut String, row: &Registered, index: usize, counted: bool) {
+/// The C type of a row's fast form: `double (*)(void *, double, uint32_t)`.
+fn signature(row: &Registered) -> String {
+    let arguments = row.func.types.iter().enumerate().map(|(i, kind)| argument("a", i, kind));
+    let taken: String = arguments.map(|(.., c)| format!(", {c}, uint32_t")).collect();
+    let result = match row.func.returns.first().map(|result| result.shape) {
+        None | Some(Shape::Value(_)) => "void",
+        Some(Shape::Boolean) => "bool",
+        Some(_) => "double",
+    };
+    format!("{result} (*)(void *{taken})")
+}
+
+/// Where things of a row are in the chunk's tables.
+struct Places {
+    /// Its address, counted from 0, and its count.
+    index: usize,
+    /// Its C type.
+    kind: usize,
+}
+
+fn twin(text: &mut String, row: &Registered, places: Places, counted: bool) {
+    let Places { index, kind } = places;
     let name = row.func.name;
     let arguments: Vec<_> =
         row.func.types.iter().enumerate().map(|(i, kind)| argument("a", i, kind)).collect();
@@ -171,18 +203,15 @@ fn twin(text: &mut String, row: &Registered, index: usize, counted: bool) {
     let mut tests: Vec<String> = arguments.iter().map(|(test, ..)| test.clone()).collect();
     tests.push("select('#', ...) ~= 0".to_string());
     let passed: String = arguments.iter().map(|(_, value, _)| format!(", {value}")).collect();
-    let taken: String = arguments.iter().map(|(.., c)| format!(", {c}, uint32_t")).collect();
     let made = |kind: Floats| {
         let floats: Vec<_> = (0..kind.count()).map(|i| format!("scratch[{i}]")).collect();
         format!("{}({})", kind.name(), floats.join(", "))
     };
-    let (c, result) = match row.func.returns.first().map(|result| result.shape) {
-        None => ("void", String::new()),
-        Some(Shape::Boolean) => ("bool", "r".to_string()),
-        Some(Shape::Value(kind)) => ("void", made(kind)),
-        Some(_) => ("double", "r".to_string()),
+    let (keep, result) = match row.func.returns.first().map(|result| result.shape) {
+        None => ("", String::new()),
+        Some(Shape::Value(kind)) => ("", made(kind)),
+        Some(_) => ("local r = ", "r".to_string()),
     };
-    let keep = if c == "void" { "" } else { "local r = " };
     let counting = match counted {
         true => format!("count[{index}] = count[{index}] + 1\n"),
         false => String::new(),
@@ -207,7 +236,7 @@ fn twin(text: &mut String, row: &Registered, index: usize, counted: bool) {
         "do local M = core.module('{module}')\n\
          local slow = M.{name}\n\
          {tables}\
-         local fast = cast('{c} (*)(void *{taken})', addresses[{slot}])\n\
+         local fast = cast(types[{kind}], addresses[{slot}])\n\
          M.{name} = function({with_rest})\n\
          {lookups}\
          if {tests} then return slow({with_rest}) end\n\

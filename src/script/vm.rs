@@ -9,10 +9,11 @@ use super::layout;
 use super::memory::{self, Memory};
 use super::native::NATIVES;
 use super::report::{Report, handler};
-use super::sampler::{Asking, Samples};
+use super::sampler::{self, Samples};
 use super::value::{Value, push_value, read_value};
 use super::{api, bytecode, heap, prelude, trial, twin, undo};
 use crate::engine::Engine;
+use crate::foundation::Error;
 use crate::foundation::memory::number_of as memory_of;
 use crate::foundation::profile::Scope;
 use crate::system::platform;
@@ -97,8 +98,8 @@ pub struct Vm {
     cx: *mut Cx,
     collector: Collector,
     config: Config,
-    /// Who asks the scripts where they are.
-    asking: Option<Asking>,
+    /// Where the number of the next new string is kept (layout.rs).
+    string_number: *mut u32,
     /// What it holds is left to the system.
     ends_with_process: bool,
 }
@@ -148,6 +149,8 @@ impl Vm {
         }));
         memory.context.set(cx);
         let user = Rc::as_ptr(&memory).cast_mut().cast::<c_void>();
+        // Before the first string of the state: it is to have its number, too.
+        layout::string_number_place();
         // SAFETY: the memory, which the context holds, outlives the state: `Drop` closes it first.
         let l = unsafe { lua_newstate(memory::allocate, user) };
         assert!(!l.is_null(), "there is no memory for a Lua state");
@@ -158,7 +161,8 @@ impl Vm {
             assert!(known, "this LuaJIT lays out its data in another way: see layout.rs, raise.c");
         }
         let collector = Collector::new(config.deterministic);
-        let mut vm = Vm { l, cx, collector, config, asking: None, ends_with_process: false };
+        let string_number = null_mut();
+        let mut vm = Vm { l, cx, collector, config, string_number, ends_with_process: false };
         if let Err(error) = interrupt.watch(l) {
             let words = format!("no thread is left to watch the scripts: {error}");
             return Err(Box::new(Report::of_words(words)));
@@ -204,18 +208,26 @@ impl Vm {
         self.cx().work()
     }
 
-    /// Has the scripts be asked where they are, again and again, until [`Vm::end_sampling`].
-    pub fn begin_sampling(&mut self) -> std::io::Result<()> {
-        let work = self.work();
-        self.cx().samples = Some(Box::new(Samples::new(work)));
-        self.asking = Some(Asking::begin(self.interrupt())?);
-        Ok(())
+    /// Has the scripts be asked where they are, again and again, for all of the run or until
+    /// [`Vm::end_sampling`].
+    ///
+    /// # Errors
+    /// Where they are asked already, or the system has no thread left.
+    pub fn begin_sampling(&mut self, whole_run: bool) -> Result<(), Error> {
+        sampler::begin(self.cx(), whole_run)
     }
 
-    /// Where they were.
-    pub fn end_sampling(&mut self) -> Option<Box<Samples>> {
-        self.asking = None;
-        self.cx().samples.take()
+    /// Where they were met, while they are asked.
+    pub fn samples(&mut self) -> Option<&Samples> {
+        self.cx().samples.as_deref()
+    }
+
+    /// Asks no longer: where they were.
+    ///
+    /// # Errors
+    /// Where nobody asks, or the run's command line wants it.
+    pub fn end_sampling(&mut self) -> Result<Box<Samples>, Error> {
+        sampler::end(self.cx())
     }
 
     fn boot(&mut self) -> Result<(), Box<Report>> {
@@ -232,6 +244,10 @@ impl Vm {
             self.register(&tests::BROKEN, false);
             for module in api::CORE_MODULES {
                 self.register(module, true);
+            }
+            // Last: the chunk of fast forms counts on the others' places.
+            if !self.config.sandbox {
+                self.register(&api::disk::CORE, true);
             }
             let natives = [NATIVES, heap::NATIVES, trial::NATIVES, undo::NATIVES];
             let measuring = [api::profiler::NATIVES, api::stats::NATIVES];
@@ -250,14 +266,27 @@ impl Vm {
         ];
         let options = options.map(|(name, on)| (name.to_string(), Value::Boolean(on))).to_vec();
         let options = Value::Table(options);
-        let files = prelude::files(self.config.tests);
-        for (name, text) in files {
-            self.run_prelude(name, text, &options)?;
+        let files = prelude::files(self.config.tests, self.config.sandbox);
+        for file in files {
+            self.run_prelude(file, &options)?;
         }
         self.install_twins()?;
-        self.run_prelude(prelude::LAST.0, prelude::LAST.1, &options)?;
+        self.run_prelude(prelude::LAST, &options)?;
         self.check_value_layout();
+        // SAFETY: the state is alive as long as the VM.
+        self.string_number = unsafe { layout::string_number(self.l) };
         Ok(())
+    }
+
+    /// Where strings are not numbered by their text (strings.c), has those that are made from here
+    /// on be numbered from what `at` gives: with it, tables order them alike in every run, whatever
+    /// was made before of the names of files or by tools. The numbers of different places lie far
+    /// apart, for those that are near in tables would be in each other's way.
+    pub fn number_strings(&mut self, at: u32) {
+        // The golden ratio, of 32 bits (Knuth, The Art of Computer Programming 3, 6.4).
+        let number = at.wrapping_mul(0x9e37_79b1);
+        // SAFETY: the place holds as long as the state.
+        unsafe { self.string_number.write(number) }
     }
 
     /// Registers a module's functions in a global table, or in the table on top of the stack.
@@ -302,20 +331,14 @@ impl Vm {
         }
     }
 
-    fn run_prelude(
-        &mut self,
-        name: &'static str,
-        text: &str,
-        options: &Value,
-    ) -> Result<(), Box<Report>> {
-        let chunk = format!("=[engine] {name}");
+    fn run_prelude(&mut self, file: prelude::File, options: &Value) -> Result<(), Box<Report>> {
         let done = self.protected(f64::INFINITY, |l, _| {
-            // SAFETY: pushes within the room that `protected` made.
+            // SAFETY: pushes within the room that `protected` made; build.rs dumped the bytecode.
             unsafe {
-                if !bytecode::load(l, name) {
-                    load(l, &chunk, text)?;
-                    bytecode::keep(l, name);
+                if !bytecode::load(l, file.bytecode) {
+                    load(l, &format!("=[engine] {}", file.name), file.text)?;
                 }
+                keep_chunk(l, file.name);
                 lua_getfield(l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());
                 push_value(l, options)?;
                 Ok(2)
@@ -331,13 +354,13 @@ impl Vm {
         cx.fast_calls = vec![0.0; cx.registered.len()];
         // The rows are the same in every VM, so the chunk depends on these alone.
         let name = TWINS[usize::from(jit) + 2 * usize::from(counted)];
+        let text = || twin::chunk(&cx.registered, jit, counted);
+        let bytes = bytecode::made(name, "=[engine] twins", text);
         let done = self.protected(f64::INFINITY, |l, cx| {
             // SAFETY: as above; the addresses stay valid as long as the state.
             unsafe {
-                if !bytecode::load(l, name) {
-                    load(l, "=[engine] twins", &twin::chunk(&cx.registered, jit, counted))?;
-                    bytecode::keep(l, name);
-                }
+                assert!(bytecode::load(l, bytes), "this LuaJIT made them");
+                keep_chunk(l, name);
                 lua_getfield(l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());
                 lua_createtable(l, cx.registered.len() as c_int, 0);
                 for (i, row) in cx.registered.iter().enumerate() {
@@ -498,6 +521,21 @@ impl Vm {
     }
 }
 
+/// Keeps the chunk on top of the stack, and with it every string in it: one that were collected, at
+/// a time that hangs on what was compiled, and then made again would stand elsewhere in tables,
+/// and `pairs` go through them in another order.
+///
+/// # Safety
+/// `l` has room for two values, and a function on top.
+unsafe fn keep_chunk(l: *mut lua_State, name: &str) {
+    let name = CString::new(format!("engine.chunk {name}")).expect("no zero bytes");
+    // SAFETY: as the caller promised.
+    unsafe {
+        lua_pushvalue(l, -1);
+        lua_setfield(l, LUA_REGISTRYINDEX, name.as_ptr());
+    }
+}
+
 /// Loads a text chunk; the words of a syntax error become the error's.
 ///
 /// # Safety
@@ -520,10 +558,12 @@ impl Drop for Vm {
         // SAFETY: the watchdog lets go of the state before it is closed, and the state before the
         // context and the engine that its functions use.
         unsafe {
-            self.asking = None;
+            self.cx().samples = None;
             self.cx().interrupt.close();
             if self.ends_with_process {
+                // Nothing of Lua's runs any more that could ask for the context.
                 drop(Box::from_raw((*self.cx).engine));
+                drop(Box::from_raw(self.cx));
                 return;
             }
             (*self.cx).memory.be_lenient();

@@ -132,14 +132,15 @@ load(pad, '@main.lua')";
     let texts = (1..41).filter_map(|i| cx.loaded.get(&format!("{i}.lua"))).collect::<Vec<_>>();
     assert_eq!((texts.len(), texts[0]), (7, "two"));
     assert!(cx.loaded.bytes() <= LOADED_BYTES_MAX);
-    assert_eq!(&*cx.sources["main.lua"], main);
+    assert_eq!(*cx.sources["main.lua"], *main.as_bytes());
 }
 
 #[test]
 fn an_error_between_a_trial_and_its_end_leaves_the_vm_as_strict_as_it_was() {
     let (mut vm, _) = booted("trial", "");
     let text = "local core = ... core.trial(function() end) error('between')";
-    let report = vm.run_prelude("between", text, &Value::Nil).unwrap_err();
+    let file = crate::script::prelude::File { name: "between", text, bytecode: &[] };
+    let report = vm.run_prelude(file, &Value::Nil).unwrap_err();
     assert!(report.message.starts_with("between\n"), "{report}");
     assert_eq!(vm.cx().memory.lenience(), 0);
 }

@@ -20,6 +20,22 @@ pub fn use_small_pages() {
     }
 }
 
+/// Keeps the layer of Mesa's drivers that chooses among graphics cards from asking Wayland for the
+/// usual one where there can be no Wayland: it would complain on standard error each time, and the
+/// engine chooses by itself. Call it before any thread is there.
+pub fn quiet_drivers() {
+    #[cfg(target_os = "linux")]
+    {
+        let set = |name: &str| std::env::var_os(name).is_some();
+        let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+        let wayland = set("WAYLAND_SOCKET") || runtime.is_some_and(|folder| folder.is_absolute());
+        if !(wayland || set("DRI_PRIME") || set("MESA_VK_DEVICE_SELECT")) {
+            // SAFETY: no other thread is there that could read the environment meanwhile.
+            unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
+        }
+    }
+}
+
 /// A clock of the CPU time that one thread has used.
 #[derive(Clone, Copy)]
 pub struct ThreadClock {
@@ -124,6 +140,14 @@ impl Poke {
 /// The address that the calling thread's stack should not go below: a quarter of it is left, at
 /// most 1 MiB, for whoever reports that it is full.
 pub fn stack_floor() -> usize {
+    thread_local! {
+        // The system reads a file of its own for the main thread's.
+        static FLOOR: usize = find_stack_floor();
+    }
+    FLOOR.with(|floor| *floor)
+}
+
+fn find_stack_floor() -> usize {
     let here = 0u8;
     let here = std::ptr::from_ref(&here).addr();
     #[cfg(target_os = "linux")]
@@ -257,6 +281,19 @@ pub fn save_folder(game: &str) -> Result<PathBuf, String> {
     });
     let base = base.ok_or("there is no home folder: set HOME, or ENGINE_SAVE_DIR")?;
     Ok(base.join(game))
+}
+
+/// The folder in which programs keep what they can make anew, by the platform's convention. It need
+/// not exist.
+pub fn cache_folder() -> Option<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    match NAME {
+        "windows" => variable("LOCALAPPDATA"),
+        "macos" => variable("HOME").map(|home| home.join("Library/Caches")),
+        _ => {
+            variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(".cache")))
+        }
+    }
 }
 
 /// One thing that an input device of the system says, as the kernel has it (linux/input.h).

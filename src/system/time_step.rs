@@ -25,6 +25,9 @@ pub use words::{PolicyWord, parse_policy};
 pub const HISTORY_FRAMES_MAX: usize = 256;
 /// The largest bound of either range, in seconds (the family's games write 100 and 1000).
 pub const RANGE_SECONDS_MAX: f64 = 3600.0;
+/// The most measured time that a frame takes into account until `system_step_range` is set: a game
+/// that is too slow for the clock goes slower, not in leaps, which would make it slower still.
+pub const SYSTEM_SECONDS_MAX: f64 = 0.1;
 /// Debt is paid once the steps differ from the measured time by this much.
 pub const DEBT_SECONDS_MIN: f64 = 0.010;
 
@@ -106,7 +109,8 @@ impl Debt {
     }
 }
 
-/// The state of all policies. `Default` is smoothing with 11, 2, 0.1 and nothing else.
+/// The state of all policies. `Default` is smoothing with 11, 2, 0.1 and a system range that ends
+/// at [`SYSTEM_SECONDS_MAX`].
 #[derive(Clone, Debug)]
 pub struct TimeStepPolicy {
     source: Source,
@@ -124,7 +128,7 @@ impl Default for TimeStepPolicy {
     fn default() -> TimeStepPolicy {
         TimeStepPolicy {
             source: Source::Smoothed(Smoothing::DEFAULT),
-            system_range: None,
+            system_range: Some(Range { min: 0.0, max: SYSTEM_SECONDS_MAX }),
             external_range: None,
             multiplier: 1.0,
             throttle_fps: None,
@@ -252,6 +256,13 @@ mod tests {
         policy
     }
 
+    /// With whatever was measured taken into account.
+    fn unlimited() -> TimeStepPolicy {
+        let mut policy = TimeStepPolicy::default();
+        policy.apply(Policy::SystemStepRange(Range { min: 0.0, max: RANGE_SECONDS_MAX }));
+        policy
+    }
+
     /// The outputs for each measured time.
     fn run(policy: &mut TimeStepPolicy, measured: impl IntoIterator<Item = f64>) -> Vec<f64> {
         measured.into_iter().map(|seconds| policy.step(seconds)).collect()
@@ -286,7 +297,7 @@ mod tests {
         run(&mut policy, [FRAME; 11]);
         near(policy.step(0.200), FRAME);
         near(policy.step(0.200), FRAME);
-        let mean = (6.0 * FRAME + 0.200) / 7.0;
+        let mean = (6.0 * FRAME + SYSTEM_SECONDS_MAX) / 7.0;
         near(policy.step(0.200), FRAME + (mean - FRAME) * 0.1);
     }
 
@@ -347,11 +358,11 @@ mod tests {
         for seed in 1..20 {
             let measured = rough(seed);
             let wall: f64 = measured.iter().sum();
-            let mut policy = TimeStepPolicy::default();
+            let mut policy = unlimited();
             let without: f64 = run(&mut policy, measured.iter().copied()).iter().sum();
             assert!((without - wall).abs() > 1.0, "seed {seed}: nothing drifted");
 
-            let mut policy = TimeStepPolicy::default();
+            let mut policy = unlimited();
             policy.apply(Policy::DebtPayback(10));
             let steps = run(&mut policy, measured);
             let paid: f64 = steps.iter().sum();
@@ -406,7 +417,7 @@ mod tests {
 
     #[test]
     fn no_smoothing_gives_the_measured_time_and_fixed_a_constant() {
-        let mut policy = TimeStepPolicy::default();
+        let mut policy = unlimited();
         policy.apply(Policy::NoSmoothing);
         assert_eq!(run(&mut policy, [0.5, 0.1, 0.0]), [0.5, 0.1, 0.0]);
         policy.apply(Policy::Fixed(0.02));
@@ -424,6 +435,15 @@ mod tests {
     }
 
     #[test]
+    fn a_frame_that_took_long_moves_the_game_on_by_a_tenth_of_a_second() {
+        let mut policy = TimeStepPolicy::default();
+        policy.apply(Policy::NoSmoothing);
+        assert_eq!(run(&mut policy, [0.05, 3.0, 0.1]), [0.05, 0.1, 0.1]);
+        policy.apply(Policy::SystemStepRange(Range { min: 0.0, max: 5.0 }));
+        assert_eq!(policy.step(3.0), 3.0);
+    }
+
+    #[test]
     fn the_system_range_clamps_what_comes_in_and_its_loss_is_no_debt() {
         let mut policy = TimeStepPolicy::default();
         policy.apply(Policy::NoSmoothing);
@@ -438,6 +458,7 @@ mod tests {
         let mut policy = TimeStepPolicy::default();
         policy.apply(Policy::NoSmoothing);
         policy.apply(Policy::DebtPayback(10));
+        policy.apply(Policy::SystemStepRange(Range { min: 0.0, max: 1.0 }));
         policy.apply(Policy::ExternalMultiplier(0.5));
         policy.apply(Policy::ExternalStepRange(Range { min: 0.01, max: 0.2 }));
         assert_eq!(run(&mut policy, [0.1, 1.0, 0.001]), [0.05, 0.2, 0.01]);
@@ -450,6 +471,7 @@ mod tests {
     fn clear_history_forgets_the_frames_and_the_debt() {
         let mut policy = TimeStepPolicy::default();
         policy.apply(Policy::DebtPayback(10));
+        policy.apply(Policy::SystemStepRange(Range { min: 0.0, max: 1.0 }));
         run(&mut policy, [0.1; 20]);
         policy.step(1.0);
         assert!(policy.debt_seconds() > 0.5);

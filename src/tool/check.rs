@@ -1,4 +1,4 @@
-//! `engine check`: spawns every unit and every level of a game for a frame, and tells everything
+//! `engine check`: spawns every unit, model and level of a game for a frame, and tells everything
 //! that is wrong at once. What it plays is core/tools/check.lua.
 
 use super::definitions;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// The script that is played in place of the game's own.
 const SCRIPT: &str = "tools.check";
 
-/// Spawn every unit and level of a game for a frame, and report everything that is wrong
+/// Spawn every unit, model and level of a game for a frame, and report everything that is wrong
 #[derive(clap::Args)]
 pub struct Args {
     /// The game's folder
@@ -53,7 +53,9 @@ pub fn main(args: Args) -> i32 {
     // Sources that do not compile, and whatever the engine's systems had to say.
     match log::error_count() {
         0 => code,
-        _ if code == exit::SUCCESS => exit::FAILED,
-        _ => code,
+        told => {
+            println!("{told} errors besides, of sources that do not compile and the like: above");
+            if code == exit::SUCCESS { exit::FAILED } else { code }
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::definitions;
 use crate::app::kinds::KINDS;
+use crate::app::progress::Progress;
 use crate::app::{Game, exit};
 use crate::foundation::{Error, sjson};
 use crate::resource::bundle::EXTENSION;
@@ -15,10 +16,7 @@ use crate::resource::scan;
 use crate::resource::settings::Settings;
 use crate::resource::variant::PLATFORMS;
 use crate::system::platform;
-use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
 
 /// Compile a game's resources
 #[derive(clap::Args)]
@@ -98,7 +96,8 @@ fn run(args: &Args) -> Result<i32, Error> {
 /// Warns where a script of the bundle names one that is left out.
 fn warn_of_excluded(root: &Path, exclude: &[Glob], index: &Index) -> Result<(), Error> {
     let left_out = scan::files(root)?;
-    let left_out = left_out.iter().filter(|file| exclude.iter().any(|glob| glob.fits(&file.path)));
+    let left_out =
+        left_out.files.iter().filter(|file| exclude.iter().any(|glob| glob.fits(&file.path)));
     for file in left_out {
         let Some(Ok(source)) = Source::of(&file.path, &KINDS) else { continue };
         let names = |entry: &&Entry| entry.references.iter().any(|it| it.means(&source.resource));
@@ -141,7 +140,7 @@ fn bundle(
     }
     let game = project.folder_name();
     let out = match args.out.is_dir() {
-        true => args.out.join(&game).with_extension(EXTENSION),
+        true => args.out.join(format!("{game}.{EXTENSION}")),
         false => args.out.clone(),
     };
     let written = sjson::write(&settings.tree);
@@ -188,38 +187,4 @@ fn tell(compiled: &Compiled, platform: &str) {
         compiled.changed.len(),
         compiled.removed.len()
     );
-}
-
-/// A line with counts, on a terminal, once it takes longer than a second.
-struct Progress {
-    began: Instant,
-    shown: Mutex<Instant>,
-    terminal: bool,
-    doing: &'static str,
-}
-
-impl Progress {
-    fn new(doing: &'static str) -> Progress {
-        let terminal = std::io::stderr().is_terminal();
-        Progress { began: Instant::now(), shown: Mutex::new(Instant::now()), terminal, doing }
-    }
-
-    fn show(&self, done: usize, all: usize) {
-        if !self.terminal || self.began.elapsed() < Duration::from_secs(1) {
-            return;
-        }
-        let Ok(mut shown) = self.shown.try_lock() else { return };
-        if shown.elapsed() >= Duration::from_millis(100) {
-            *shown = Instant::now();
-            eprint!("\r{} {done} of {all} ", self.doing);
-            // What a terminal does not take is not worth ending a compile for.
-            let _ = std::io::stderr().flush();
-        }
-    }
-
-    fn clear(&self) {
-        if self.terminal && self.began.elapsed() >= Duration::from_secs(1) {
-            eprint!("\r\x1b[K");
-        }
-    }
 }

@@ -29,7 +29,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "eval")]
     log: bool,
     /// CPU seconds that a line may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 2.0, value_parser = seconds)]
     seconds: f64,
 }
 
@@ -72,10 +72,15 @@ impl Colors {
         if words("type") != "message" {
             return None;
         }
+        // A line of the game's own for tools says of what it is.
+        let line = match words("system") {
+            "" => words("message").to_string(),
+            system => format!("{system}: {}", words("message")),
+        };
         Some(match words("level") {
-            "error" => self.paint("31", &format!("error: {}", words("message"))),
-            "warning" => self.paint("33", &format!("warning: {}", words("message"))),
-            _ => words("message").to_string(),
+            "error" => self.paint("31", &format!("error: {line}")),
+            "warning" => self.paint("33", &format!("warning: {line}")),
+            _ => line,
         })
     }
 }
@@ -107,45 +112,59 @@ pub fn main(args: Args) -> i32 {
 
 /// Runs one text: the exit code.
 fn evaluate(caller: &mut Caller, text: &str, seconds: f64) -> i32 {
-    match ask(caller, text, seconds, |_| ()) {
+    match print(ask(caller, text, seconds, |_| ())) {
+        true => exit::SUCCESS,
+        false => exit::FAILED,
+    }
+}
+
+/// What came of a text: what was logged meanwhile, and its values, a line each, or the words of its
+/// error.
+struct Said {
+    logged: String,
+    outcome: Result<String, String>,
+}
+
+/// Prints it for whoever does not follow the log: whether it went well.
+fn print(said: Said) -> bool {
+    print!("{}", said.logged);
+    match said.outcome {
         Ok(words) => {
             print!("{words}");
-            exit::SUCCESS
+            true
         }
         Err(words) => {
             eprintln!("{words}");
-            exit::FAILED
+            false
         }
     }
 }
 
-/// Has the game run a text: its values, a line each, or the words of its error.
-fn ask(
-    caller: &mut Caller,
-    text: &str,
-    seconds: f64,
-    other: impl FnMut(Tree),
-) -> Result<String, String> {
+/// The texts of a list, a line each.
+fn lines(answer: &Tree, name: &str) -> String {
+    let Some(Tree::Array(items)) = answer.get(name) else { return String::new() };
+    let line = |item: &Tree| match item {
+        Tree::String(text) => format!("{text}\n"),
+        other => format!("{}\n", json::write(other)),
+    };
+    items.iter().map(line).collect()
+}
+
+/// Has the game run a text.
+fn ask(caller: &mut Caller, text: &str, seconds: f64, other: impl FnMut(Tree)) -> Said {
     let fields = vec![("text", json::text(text)), ("seconds", Tree::Number(seconds))];
     let patience = PATIENCE + Duration::from_secs_f64(seconds);
     match caller.ask("eval", fields, patience, other) {
         Ok(answer) => {
-            let Some(Tree::Array(values)) = answer.get("values") else { return Ok(String::new()) };
-            let words = values.iter().map(|value| match value {
-                Tree::String(text) => format!("{text}\n"),
-                other => format!("{}\n", json::write(other)),
-            });
-            Ok(words.collect())
+            Said { logged: lines(&answer, "logged"), outcome: Ok(lines(&answer, "values")) }
         }
         Err(answer) => {
-            let words = answer.get("report").or(answer.get("message"));
-            match words {
-                Some(Tree::String(words)) if words.starts_with("Error: ") => {
-                    Err(format!("error: {}", &words["Error: ".len()..]))
-                }
-                Some(Tree::String(words)) => Err(format!("error: {words}")),
-                _ => Err("error: the game gave no words".to_string()),
-            }
+            let words = match answer.get("report").or(answer.get("message")) {
+                Some(Tree::String(words)) => words.strip_prefix("Error: ").unwrap_or(words),
+                _ => "the game gave no words",
+            };
+            let outcome = Err(format!("error: {words}"));
+            Said { logged: lines(&answer, "logged"), outcome }
         }
     }
 }
@@ -159,7 +178,7 @@ fn read_plainly(caller: &mut Caller, args: &Args) -> Result<(), Error> {
         }
     };
     if args.log {
-        caller.send("subscribe", vec![("stream", json::text("log"))])?;
+        follow(caller)?;
         loop {
             match caller.receive(Duration::from_secs(3600)) {
                 Received::Message(message) => show(message),
@@ -174,12 +193,8 @@ fn read_plainly(caller: &mut Caller, args: &Args) -> Result<(), Error> {
         if line.trim().is_empty() {
             continue;
         }
-        match ask(caller, &line, args.seconds, show) {
-            Ok(words) => print!("{words}"),
-            Err(words) => {
-                failed += 1;
-                eprintln!("{words}");
-            }
+        if !print(ask(caller, &line, args.seconds, show)) {
+            failed += 1;
         }
     }
     match failed {
@@ -187,6 +202,14 @@ fn read_plainly(caller: &mut Caller, args: &Args) -> Result<(), Error> {
         1 => Err(crate::error!("one line failed")),
         failed => Err(crate::error!("{failed} lines failed")),
     }
+}
+
+/// Follows the log, and what the game itself sends.
+fn follow(caller: &mut Caller) -> Result<(), Error> {
+    for stream in ["log", "game"] {
+        caller.send("subscribe", vec![("stream", json::text(stream))])?;
+    }
+    Ok(())
 }
 
 /// What a terminal shows: the log above, the line that is typed below.
@@ -218,7 +241,7 @@ impl Screen<'_> {
 /// Talks through a terminal, until there is no more.
 fn talk(caller: &mut Caller, terminal: &RawTerminal, args: &Args) -> Result<(), Error> {
     let screen = Screen { terminal, colors: Colors(std::env::var_os("NO_COLOR").is_none()) };
-    caller.send("subscribe", vec![("stream", json::text("log"))])?;
+    follow(caller)?;
     let mut line = Line::new(remembered(&args.folder));
     println!("Lua runs in the game. Tab completes, Ctrl+D ends.");
     screen.show(&line);
@@ -276,11 +299,11 @@ fn run(caller: &mut Caller, screen: &Screen, line: &Line, text: &str, seconds: f
         return;
     }
     let mut told = Vec::new();
-    let answer = ask(caller, text, seconds, |message| told.extend(screen.colors.line(&message)));
+    let said = ask(caller, text, seconds, |message| told.extend(screen.colors.line(&message)));
     for words in told {
         screen.write(&words, line);
     }
-    match answer {
+    match said.outcome {
         Ok(words) if words.is_empty() => {}
         Ok(words) => screen.write(&words, line),
         Err(words) => screen.write(&screen.colors.paint("31", &words), line),
@@ -369,6 +392,12 @@ mod tests {
         let plain = Colors(false);
         assert_eq!(plain.line(&message("error")), Some("error: boom".to_string()));
         assert_eq!(plain.line(&message("info")), Some("boom".to_string()));
+        let own = json::object([
+            ("type", json::text("message")),
+            ("system", json::text("Editor")),
+            ("message", json::text("saved")),
+        ]);
+        assert_eq!(plain.line(&own), Some("Editor: saved".to_string()));
         assert_eq!(Colors(true).line(&message("warning")).unwrap(), "\x1b[33mwarning: boom\x1b[0m");
         assert_eq!(plain.line(&json::object([("type", json::text("dropped"))])), None);
     }

@@ -1,19 +1,24 @@
 //! `engine explain`: what a resource is made of, which of its variants serves and why, who names
 //! it; or what a hash is the hash of. Of a sound, what it plays for given parameters.
 
+mod inside;
+
 use super::compile::platform_name;
 use super::definitions;
 use crate::app::exit;
 use crate::app::kinds::KINDS;
+use crate::app::resources::data_of;
 use crate::foundation::hash::{IdString32, IdString64};
 use crate::foundation::{Error, suggest};
-use crate::resource::compile::{self, Target, data_folder};
+use crate::resource::compile::{self, Target};
 use crate::resource::index::{Entry, Index};
 use crate::resource::name::{ResourceName, Source};
 use crate::resource::project::Project;
+use crate::resource::scan;
 use crate::resource::store::{Data, Store, missing_words};
 use crate::resource::variant::Preferences;
 use crate::system::{platform, sound};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Explain a resource: its variants, the one that serves, what it names and who names it
@@ -58,7 +63,8 @@ fn explain(args: &Args) -> Result<String, Error> {
         return of_hash(&index, name);
     }
     if let Some(id) = IdString32::from_hex(&args.resource) {
-        return of_short_hash(&index, id);
+        let data = data_of(&args.folder, platform)?;
+        return of_short_hash(&index, inside::names(&index, &data), id);
     }
     let sound = ResourceName::new("sound", &args.resource);
     let has_type = ResourceName::parse(&args.resource).is_some();
@@ -79,7 +85,7 @@ fn explain(args: &Args) -> Result<String, Error> {
     }
     let mut text = String::new();
     if resource.kind == "sound" {
-        let data = Data::Folder(data_folder(&args.folder, platform));
+        let data = Data::Folder(data_of(&args.folder, platform)?);
         let mut store = Store::new(index.clone(), data);
         store.prefer(preferences.clone());
         store.apply_preferences();
@@ -90,7 +96,8 @@ fn explain(args: &Args) -> Result<String, Error> {
         return Err(crate::error!("'{resource}' has no parameters: --param is for sounds"));
     }
     text += &of_resource(&index, &resource, variants, platform, &preferences);
-    Ok(text)
+    text += &left_out(&args.folder, &resource, variants, platform)?;
+    Ok(text + &graph(&index, &resource, variants))
 }
 
 /// The resource that somebody means: by name and type, by a name that only one has, or by the path
@@ -162,7 +169,7 @@ fn of_sound(
 fn index(folder: &Path, platform: &str) -> Result<Index, Error> {
     let target = Target {
         root: folder,
-        data: data_folder(folder, platform),
+        data: data_of(folder, platform)?,
         kinds: KINDS,
         source_platform: platform,
         release: false,
@@ -214,7 +221,35 @@ fn of_resource(
         text +=
             &format!("  {}{words}  {} -> {}\n", entry.properties, files.join(" + "), entry.data);
     }
-    text + &graph(index, resource, variants)
+    text
+}
+
+/// The files of a resource that no variant is made of, and why not.
+fn left_out(
+    folder: &Path,
+    resource: &ResourceName,
+    variants: &[Entry],
+    platform: &str,
+) -> Result<String, Error> {
+    let used = |path: &str| variants.iter().any(|it| it.files.iter().any(|file| file.path == path));
+    let mut text = String::new();
+    for file in scan::files(folder)?.files {
+        let Some(Ok(source)) = Source::of(&file.path, &KINDS) else { continue };
+        if source.resource != *resource || used(&file.path) {
+            continue;
+        }
+        let platforms: Vec<&str> = source.properties.platforms().collect();
+        let why = match platforms[..] {
+            [] => format!("there are files for {platform}"),
+            _ if platforms.contains(&platform) => "an error above says why".to_string(),
+            _ => format!("it is for {}", platforms.join(" and ")),
+        };
+        if text.is_empty() {
+            text = format!("\nLeft out on {platform}:\n");
+        }
+        text += &format!("  {} ({why})\n", file.path);
+    }
+    Ok(text)
 }
 
 /// Whom a resource names, and who names it.
@@ -242,31 +277,76 @@ fn graph(index: &Index, resource: &ResourceName, variants: &[Entry]) -> String {
     text
 }
 
+/// The strings of a game that hashes may be of, each with what it is.
+fn strings(index: &Index) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut note = |text: &str, what: String| _ = found.entry(text.to_string()).or_insert(what);
+    for entry in &index.entries {
+        let name = &entry.resource;
+        note(&name.to_string(), "a resource with its type".to_string());
+        note(&name.name, format!("the name of {name}"));
+        for word in entry.properties.words() {
+            note(word, format!("a property of {}", entry.files[0].path));
+        }
+    }
+    for kind in KINDS.0 {
+        note(kind.name, "a type".to_string());
+    }
+    for entry in &index.entries {
+        for reference in &entry.references {
+            note(&reference.name, format!("a string in {}", entry.files[0].path));
+        }
+    }
+    found
+}
+
+/// A line for each string of the game that has a hash.
+fn with_hash(
+    strings: BTreeMap<String, String>,
+    hash: &str,
+    has: impl Fn(&str) -> bool,
+) -> Option<String> {
+    let found: Vec<_> = strings.into_iter().filter(|(text, _)| has(text)).collect();
+    let mut lines = String::new();
+    for (text, what) in &found {
+        lines += &format!("{hash} is \"{text}\": {what}\n");
+    }
+    if found.len() > 1 {
+        lines += "These have one hash, and cannot be told apart by it: rename all but one\n";
+    }
+    (!found.is_empty()).then_some(lines)
+}
+
 fn of_hash(index: &Index, hash: IdString64) -> Result<String, Error> {
     let found = index
         .entries
         .iter()
         .find(|entry| entry.resource.id() == hash || entry.data == hash.to_string());
-    match found {
-        Some(entry) => {
-            let words = if entry.properties.is_base() {
-                String::new()
-            } else {
-                format!(" [{}]", entry.properties)
-            };
-            Ok(format!("{hash} is {}{words}, made of {}\n", entry.resource, entry.files[0].path))
-        }
-        None => Err(crate::error!("{hash} is the hash of no resource of this game")),
+    if let Some(entry) = found {
+        let words = if entry.properties.is_base() {
+            String::new()
+        } else {
+            format!(" [{}]", entry.properties)
+        };
+        return Ok(format!(
+            "{hash} is {}{words}, made of {}\n",
+            entry.resource, entry.files[0].path
+        ));
     }
+    let same = |text: &str| IdString64::new(text) == hash;
+    let lines = with_hash(strings(index), &hash.to_string(), same);
+    lines.ok_or_else(|| crate::error!("{hash} is the hash of no resource or string of this game"))
 }
 
-fn of_short_hash(index: &Index, hash: IdString32) -> Result<String, Error> {
-    let names = index.entries.iter().flat_map(|entry| {
-        let literals = entry.references.iter().map(|reference| reference.name.clone());
-        literals.chain([entry.resource.name.clone(), entry.resource.kind.clone()])
-    });
-    match names.into_iter().find(|name| IdString32::new(name) == hash) {
-        Some(name) => Ok(format!("{hash} is \"{name}\"\n")),
-        None => Err(crate::error!("{hash} is the hash of no name or string of this game")),
+fn of_short_hash(
+    index: &Index,
+    inside: Vec<(String, String)>,
+    hash: IdString32,
+) -> Result<String, Error> {
+    let mut strings = strings(index);
+    for (text, what) in inside {
+        strings.entry(text).or_insert(what);
     }
+    let lines = with_hash(strings, &hash.to_string(), |text| IdString32::new(text) == hash);
+    lines.ok_or_else(|| crate::error!("{hash} is the hash of no name or string of this game"))
 }

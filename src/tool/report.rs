@@ -51,7 +51,15 @@ fn text(args: &Args) -> Result<String, String> {
 fn newest(game: &Path, log: bool) -> Result<PathBuf, String> {
     let saves = app::save_folder_of(game).map_err(|error| error.to_string())?;
     if log {
-        return Ok(saves.join("logs").join(crate::foundation::log_file::NEWEST));
+        let file = saves.join("logs").join(crate::foundation::log_file::NEWEST);
+        if !file.exists() {
+            return Err(format!(
+                "there is no log in {}: they are kept of runs that are paced by the clock (a \
+                 window, or --realtime), unless log.files is 0 in the settings",
+                saves.display()
+            ));
+        }
+        return Ok(file);
     }
     let entries = std::fs::read_dir(&saves).into_iter().flatten().flatten();
     let reports = entries.map(|entry| entry.path()).filter(|path| {

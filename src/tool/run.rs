@@ -6,6 +6,7 @@ use crate::app::{self, Choice, Game, HEADLESS_STEP, LetIn, Measures, Options, Pa
 use crate::app::{Show, exit};
 use crate::foundation::counters::Form;
 use crate::system::sound::Destination;
+use crate::system::time_step::SYSTEM_SECONDS_MAX;
 use std::path::PathBuf;
 
 /// Frames that are played where there is no display and no number was given.
@@ -15,7 +16,7 @@ const FRAMES_WITHOUT_DISPLAY: u64 = 300;
 #[derive(clap::Args)]
 pub struct Args {
     /// The game's folder, or a bundle
-    #[arg(value_name = "FOLDER|BUNDLE")]
+    #[arg(value_name = "FOLDER|BUNDLE", default_value = ".")]
     game: PathBuf,
     /// Play without a window, as fast as it goes, until stopped
     #[arg(long)]
@@ -176,10 +177,11 @@ fn module(text: &str) -> Result<String, String> {
     Ok(text.strip_suffix(".lua").unwrap_or(text).replace('/', "."))
 }
 
+/// A step, which is no longer than a frame of a game that is paced by the clock.
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(seconds) if seconds > 0.0 && seconds <= 10.0 => Ok(seconds),
-        _ => Err("must be a number of seconds, above 0 and at most 10".to_string()),
+        Ok(seconds) if seconds > 0.0 && seconds <= SYSTEM_SECONDS_MAX => Ok(seconds),
+        _ => Err(format!("must be a number of seconds, above 0 and at most {SYSTEM_SECONDS_MAX}")),
     }
 }
 

@@ -79,7 +79,7 @@ pub struct Args {
     /// Tell the N slowest tests at the end
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     slowest: usize,
-    /// Run files in N processes; 1 runs all in this one [default: as many as there are cores]
+    /// Run files in N processes at once [default: as many as there are cores]
     #[arg(long, short, value_name = "N", value_parser = jobs)]
     jobs: Option<usize>,
     #[command(flatten)]

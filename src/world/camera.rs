@@ -188,6 +188,8 @@ impl UnitCameras {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Viewport {
     pub target: Target,
+    /// Width and height of the texture that it is; 0 where it is a part of the screen.
+    pub pixels: [u32; 2],
     /// Left, bottom, width and height as fractions of the target.
     pub rectangle: [f32; 4],
     /// What it is filled with first; `None`: nothing is.
@@ -198,6 +200,7 @@ impl Viewport {
     /// The whole screen, on black.
     pub const DEFAULT: Viewport = Viewport {
         target: Target::Screen,
+        pixels: [0, 0],
         rectangle: [0.0, 0.0, 1.0, 1.0],
         background: Some(Color { red: 0.0, green: 0.0, blue: 0.0, alpha: 255.0 }),
     };

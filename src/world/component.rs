@@ -4,6 +4,7 @@
 
 use super::mesh_part::{LIGHT, MESH};
 use super::physics::{Fault, PHYSICS};
+use super::sprite_part::{SPRITE, TILEMAP};
 use crate::foundation::sjson::{Tree, Value};
 use crate::foundation::suggest;
 
@@ -43,7 +44,7 @@ pub struct Component {
 pub const COMMON_FIELDS: [&str; 2] = ["component", "node"];
 
 /// Every component of the engine's.
-pub static COMPONENTS: &[&Component] = &[&CAMERA, &LIGHT, &MESH, &PHYSICS];
+pub static COMPONENTS: &[&Component] = &[&CAMERA, &LIGHT, &MESH, &PHYSICS, &SPRITE, &TILEMAP];
 
 /// What a world is looked at with.
 pub static CAMERA: Component = Component {
@@ -130,10 +131,10 @@ fn check_field<'a>(
     };
     let numbers = |count: usize| {
         value.items().is_some_and(|items| items.len() == count)
-            && value.items().into_iter().flatten().all(|item| item.as_f64().is_some())
+            && value.items().into_iter().flatten().all(|item| item.as_f32().is_some())
     };
     let must = match field.kind {
-        FieldKind::Number if value.as_f64().is_none() => "a number".to_string(),
+        FieldKind::Number if value.as_f32().is_none() => "a number".to_string(),
         FieldKind::Boolean if value.as_bool().is_none() => "true or false".to_string(),
         FieldKind::Text if value.as_str().is_none() => "text in quotes".to_string(),
         FieldKind::Choice(words) if value.as_str().is_none_or(|word| !words.contains(&word)) => {

@@ -3,7 +3,7 @@
 //! What is spawned of it, and when, is in level.rs.
 
 use super::spline::Spline;
-use super::unit_resource::pose;
+use super::unit_resource::{are_numbers, must_be, pose};
 use super::volume::{self, Volume};
 use crate::foundation::sjson::{self, Tree, Value};
 use crate::foundation::{Error, Quat, Vec3, suggest};
@@ -11,6 +11,7 @@ use crate::resource::data_kinds::{read_tree, write_tree};
 use crate::resource::kind::{Compiling, Form, Kind};
 use crate::resource::name::ResourceName;
 use crate::resource::store::Store;
+use std::collections::{HashMap, HashSet};
 
 /// Levels.
 pub static LEVEL: Kind = Kind {
@@ -118,15 +119,21 @@ impl LevelResource {
     /// Of what the compiler has checked.
     fn of(name: &str, tree: &Tree) -> LevelResource {
         let sets = block(tree, "object_sets");
-        let unit = |(name, fields): &(String, Tree)| {
-            let within = |(_, units): &(String, Tree)| texts(units).contains(name);
-            LevelUnit {
-                name: name.clone(),
-                unit: text(fields, "unit"),
-                placed: Placed::of(fields),
-                data: fields.get("data").cloned().unwrap_or(Tree::Object(Vec::new())),
-                sets: (0..sets.len()).filter(|set| within(&sets[*set])).collect(),
+        let mut sets_of: HashMap<String, Vec<usize>> = HashMap::new();
+        for (set, (_, units)) in sets.iter().enumerate() {
+            for unit in texts(units) {
+                let known = sets_of.entry(unit).or_default();
+                if known.last() != Some(&set) {
+                    known.push(set);
+                }
             }
+        }
+        let unit = |(name, fields): &(String, Tree)| LevelUnit {
+            name: name.clone(),
+            unit: text(fields, "unit"),
+            placed: Placed::of(fields),
+            data: fields.get("data").cloned().unwrap_or(Tree::Object(Vec::new())),
+            sets: sets_of.get(name).cloned().unwrap_or_default(),
         };
         let nested = |(name, fields): &(String, Tree)| Nested {
             name: name.clone(),
@@ -216,11 +223,6 @@ fn check<'a>(root: Value<'a>, named: &mut Vec<(&'static str, String)>) -> Result
     check_sets(root)
 }
 
-fn numbers(value: Value, counts: &[usize]) -> bool {
-    value.items().is_some_and(|items| counts.contains(&items.len()))
-        && value.items().into_iter().flatten().all(|item| item.as_f64().is_some())
-}
-
 fn check_placed<'a>(
     name: &str,
     thing: Value<'a>,
@@ -242,15 +244,8 @@ fn check_placed<'a>(
         let (key, value) = (field.key, field.value);
         let is_level = kind == "level";
         let must = match key {
-            "position" if !numbers(value, &[3]) => "three numbers, in metres",
-            "rotation" if !numbers(value, &[3, 4]) => {
-                "three angles in degrees, or the four numbers of a quaternion"
-            }
-            "scale" if is_level && value.as_f64().is_none_or(|scale| scale <= 0.0) => {
+            "scale" if is_level && value.as_f32().is_none_or(|scale| scale <= 0.0) => {
                 "one number above 0"
-            }
-            "scale" if !is_level && value.as_f64().is_none() && !numbers(value, &[3]) => {
-                "one number, or three"
             }
             "data" if value.entries().is_none() => "a block: data = { material = \"wood\" }",
             "object_sets" if value.items().is_none() => "a list of names",
@@ -258,7 +253,10 @@ fn check_placed<'a>(
                 let hint = suggest::hint(key, keys.iter().copied());
                 return Err((value, format!("'{name}' has the unknown field '{key}'{hint}")));
             }
-            _ => continue,
+            key => match must_be(key, value) {
+                Some(must) => must,
+                None => continue,
+            },
         };
         return Err((value, format!("'{key}' of '{name}' must be {must}")));
     }
@@ -278,7 +276,7 @@ fn check_spline<'a>(name: &str, thing: Value<'a>) -> Result<(), Wrong<'a>> {
     );
     let points = thing.get("points").ok_or_else(|| (thing, words.clone()))?;
     let enough = points.items().is_some_and(|items| items.len() >= 2);
-    if !enough || !points.items().into_iter().flatten().all(|point| numbers(point, &[3])) {
+    if !enough || !points.items().into_iter().flatten().all(|point| are_numbers(point, &[3])) {
         return Err((points, words));
     }
     match thing.get("closed") {
@@ -294,11 +292,12 @@ fn check_sets(root: Value) -> Result<(), Wrong> {
     let Some(sets) = root.get("object_sets") else { return Ok(()) };
     let units = root.get("units");
     let names = || units.and_then(|units| units.entries()).into_iter().flatten();
+    let known: HashSet<&str> = names().map(|unit| unit.key).collect();
     for set in sets.entries().into_iter().flatten() {
         let words = || format!("object set '{}' must be a list of the level's units", set.key);
         for item in set.value.items().ok_or_else(|| (set.value, words()))? {
             let name = item.as_str().ok_or_else(|| (item, words()))?;
-            if names().all(|unit| unit.key != name) {
+            if !known.contains(name) {
                 let hint = suggest::hint(name, names().map(|unit| unit.key));
                 let words = format!(
                     "object set '{}' names '{name}', which is no unit of this level{hint}",
@@ -361,6 +360,19 @@ mod tests {
         check(
             "units = { a = { unit = \"u\"\n positon = [0, 0, 0] } }",
             "x.level:2: 'a' has the unknown field 'positon', did you mean 'position'?",
+        );
+        check(
+            "units = { a = { unit = \"u\" position = [1e300, 0, 0] } }",
+            "x.level:1: 'position' of 'a' must be three numbers, in metres",
+        );
+        check(
+            "units = { a = { unit = \"u\" rotation = [0, 0, 0, 0] } }",
+            "x.level:1: 'rotation' of 'a' must be three angles in degrees, or the four numbers of \
+             a quaternion, not all of them 0",
+        );
+        check(
+            "volumes = { v = { shape = \"box\" size = [1e300, 1, 1] } }",
+            "x.level:1: 'size' of volume 'v' must be three numbers above 0, in metres",
         );
         check(
             "levels = { a = { level = \"l\" scale = -1 } }",

@@ -83,6 +83,11 @@ impl Lines {
         Ok(())
     }
 
+    /// How many lines find room.
+    pub fn room(&self) -> usize {
+        LINES_MAX - self.shown.len()
+    }
+
     /// Shows the lines of a line object in its world for one frame.
     pub fn dispatch(&mut self, object: LineObjectId) -> Result<(), String> {
         let of = self.objects.get(object.0).expect("the handle was checked where it came in");

@@ -7,6 +7,7 @@ use crate::error;
 use crate::foundation::{Error, Handle, Kind, Mat4, Slots};
 use crate::packet::scene::DrawSlot;
 use crate::system::models::MeshNumber;
+use std::sync::Arc;
 
 /// The most meshes of all units together.
 pub const MESHES_MAX: usize = 1 << 20;
@@ -56,12 +57,12 @@ pub struct Mesh {
     pub tint: [u8; 4],
     /// From which distance of the camera on, and up to which, it is shown.
     pub range: [f32; 2],
-    /// What is rarely there.
-    pub extra: Option<Box<Extra>>,
+    /// What is rarely there: shared with others of the same resource until one is changed.
+    pub extra: Option<Arc<Extra>>,
 }
 
 /// What few meshes have.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Extra {
     /// Materials in place of those of its mesh, by place.
     pub materials: Vec<Option<Handle>>,
@@ -95,8 +96,7 @@ pub struct MeshPart {
     pub group: u8,
     pub range: [f32; 2],
     pub tint: [u8; 4],
-    /// By place.
-    pub materials: Vec<Option<Handle>>,
+    pub extra: Option<Arc<Extra>>,
 }
 
 impl Meshes {
@@ -124,9 +124,6 @@ impl Meshes {
         let mut next = NO_MESH;
         // From the last to the first, so that the chain begins with the first.
         for (index, part) in parts.iter().enumerate().rev() {
-            let materials = &part.materials;
-            let extra = (!materials.is_empty())
-                .then(|| Box::new(Extra { materials: materials.clone(), local: None }));
             let mesh = Mesh {
                 unit: row,
                 node: part.node,
@@ -141,7 +138,7 @@ impl Meshes {
                 group: part.group,
                 tint: part.tint,
                 range: part.range,
-                extra,
+                extra: part.extra.clone(),
             };
             let handle = self.slots.add(mesh).expect("there is room, it was looked at");
             next = handle.index() as u32;
@@ -274,7 +271,7 @@ mod tests {
             group,
             range: [0.0, f32::INFINITY],
             tint: [255; 4],
-            materials: Vec::new(),
+            extra: None,
         }
     }
 

@@ -3,14 +3,19 @@
 
 use super::component::{Component, Field, FieldKind};
 use super::light::{LightLook, LightPart, LightType};
-use super::mesh::{GROUPS_MAX, MeshPart, NO_GROUP};
+use super::mesh::{Extra, GROUPS_MAX, MeshPart, NO_GROUP};
+use super::sprite::{SequenceNumber, SpritePart};
+use super::sprite_part::{self, SPRITE, TILEMAP};
+use super::unit_map::MapPart;
 use super::unit_resource::{Part, UnitResource};
 use crate::error;
 use crate::foundation::sjson::Tree;
 use crate::foundation::suggest::hint;
 use crate::foundation::{Error, Handle};
 use crate::system::models::MeshNumber;
+use crate::system::textures::TextureNumber;
 use crate::world::camera::{Camera, Projection};
+use std::sync::Arc;
 
 /// What of a unit is seen.
 pub static MESH: Component = Component {
@@ -109,6 +114,8 @@ pub struct Seen {
     pub meshes: Vec<MeshPart>,
     pub lights: Vec<LightPart>,
     pub cameras: Vec<CameraPart>,
+    pub sprites: Vec<SpritePart>,
+    pub maps: Vec<MapPart>,
     /// Names of visibility groups, by their numbers.
     pub groups: Vec<String>,
 }
@@ -119,30 +126,36 @@ pub trait Lookup {
     fn mesh(&mut self, model: &str, mesh: Option<&str>) -> Result<(MeshNumber, usize), Error>;
     /// A material for meshes.
     fn material(&mut self, name: &str) -> Result<Handle, Error>;
+    /// A texture, or a frame of a sheet.
+    fn picture(&mut self, name: &str) -> Result<TextureNumber, Error>;
+    /// The frames of a sheet's tag; all of them without one.
+    fn sequence(&mut self, sheet: &str, tag: Option<&str>) -> Result<SequenceNumber, Error>;
+    /// Whether there is such a tile map, and such a level in it.
+    fn tilemap(&mut self, name: &str, level: Option<&str>) -> Result<(), Error>;
 }
 
-fn text<'a>(fields: &'a Tree, key: &str) -> Option<&'a str> {
+pub(super) fn text<'a>(fields: &'a Tree, key: &str) -> Option<&'a str> {
     match fields.get(key) {
         Some(Tree::String(text)) => Some(text),
         _ => None,
     }
 }
 
-fn number(fields: &Tree, key: &str) -> Option<f32> {
+pub(super) fn number(fields: &Tree, key: &str) -> Option<f32> {
     match fields.get(key) {
         Some(Tree::Number(number)) => Some(*number as f32),
         _ => None,
     }
 }
 
-fn truth(fields: &Tree, key: &str) -> Option<bool> {
+pub(super) fn truth(fields: &Tree, key: &str) -> Option<bool> {
     match fields.get(key) {
         Some(Tree::Bool(truth)) => Some(*truth),
         _ => None,
     }
 }
 
-fn numbers<const N: usize>(fields: &Tree, key: &str) -> Option<[f32; N]> {
+pub(super) fn numbers<const N: usize>(fields: &Tree, key: &str) -> Option<[f32; N]> {
     let Some(Tree::Array(items)) = fields.get(key) else { return None };
     let mut out = [0.0; N];
     for (slot, item) in out.iter_mut().zip(items) {
@@ -161,7 +174,8 @@ pub fn seen(resource: &UnitResource, lookup: &mut dyn Lookup) -> Result<Seen, Er
     // In the order of the nodes, so that the first mesh is the outermost.
     let mut parts: Vec<(u16, &Part)> = Vec::new();
     for part in &resource.parts {
-        if !["mesh", "light", "camera"].contains(&part.component.as_str()) {
+        let component = part.component.as_str();
+        if !["mesh", "light", "camera", SPRITE.name, TILEMAP.name].contains(&component) {
             continue;
         }
         let node = text(&part.fields, "node").map_or(Some(0), |node| resource.node(node));
@@ -173,11 +187,29 @@ pub fn seen(resource: &UnitResource, lookup: &mut dyn Lookup) -> Result<Seen, Er
         let made = match part.component.as_str() {
             "mesh" => mesh(part, node, &mut seen, lookup),
             "light" => light(part, node).map(|light| seen.lights.push(light)),
+            "sprite" => sprite_part::sprite(part, node, &mut seen, lookup),
+            "tilemap" => sprite_part::tilemap(part, node, &mut seen, lookup),
             _ => camera(part, node).map(|camera| seen.cameras.push(camera)),
         };
         made.map_err(|fault| error!("component '{}': {}", part.name, fault.message))?;
     }
     Ok(seen)
+}
+
+/// The visibility group that a part is in, as one of its unit's.
+pub(super) fn group(fields: &Tree, seen: &mut Seen) -> Result<u8, Error> {
+    let Some(group) = text(fields, "group") else { return Ok(NO_GROUP) };
+    let known = seen.groups.iter().position(|known| known == group);
+    if known.is_none() && seen.groups.len() == GROUPS_MAX {
+        return Err(error!(
+            "a unit can have {GROUPS_MAX} visibility groups (GROUPS_MAX): use fewer"
+        ));
+    }
+    let place = known.unwrap_or_else(|| {
+        seen.groups.push(group.to_string());
+        seen.groups.len() - 1
+    });
+    Ok(place as u8)
 }
 
 fn mesh(part: &Part, node: u16, seen: &mut Seen, lookup: &mut dyn Lookup) -> Result<(), Error> {
@@ -186,25 +218,14 @@ fn mesh(part: &Part, node: u16, seen: &mut Seen, lookup: &mut dyn Lookup) -> Res
         return Err(error!("it names no model: model = \"models/barrel\""));
     };
     let (mesh, places) = lookup.mesh(model, text(fields, "mesh"))?;
-    let materials = match text(fields, "material") {
-        Some(name) => vec![Some(lookup.material(name)?); places],
-        None => Vec::new(),
-    };
-    let group = match text(fields, "group") {
-        None => NO_GROUP,
-        Some(group) => {
-            let known = seen.groups.iter().position(|known| known == group);
-            if known.is_none() && seen.groups.len() == GROUPS_MAX {
-                return Err(error!(
-                    "a unit can have {GROUPS_MAX} visibility groups (GROUPS_MAX): use fewer"
-                ));
-            }
-            known.unwrap_or_else(|| {
-                seen.groups.push(group.to_string());
-                seen.groups.len() - 1
-            }) as u8
+    let extra = match text(fields, "material") {
+        Some(name) => {
+            let materials = vec![Some(lookup.material(name)?); places];
+            Some(Arc::new(Extra { materials, local: None }))
         }
+        None => None,
     };
+    let group = group(fields, seen)?;
     let range = numbers(fields, "range").unwrap_or([0.0, f32::INFINITY]);
     if !(range[0] >= 0.0 && range[1] > range[0]) {
         return Err(error!(
@@ -221,7 +242,7 @@ fn mesh(part: &Part, node: u16, seen: &mut Seen, lookup: &mut dyn Lookup) -> Res
         group,
         range,
         tint: [255; 4],
-        materials,
+        extra,
     });
     Ok(())
 }

@@ -13,12 +13,14 @@ pub mod model;
 pub mod physics;
 pub mod scene;
 pub mod spline;
+pub mod sprite;
+pub mod sprite_part;
 pub mod unit;
+pub mod unit_map;
 pub mod unit_resource;
 pub mod volume;
 
-use crate::foundation::tasks::Pool;
-use crate::foundation::{Error, Handle};
+use crate::foundation::Handle;
 
 /// The handle of a world.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,9 +29,9 @@ pub struct WorldId(pub Handle);
 /// The most worlds that can be there at once.
 pub const WORLDS_MAX: usize = 64;
 
-/// The systems of a world's update. They run as tasks, and each has a setting for its priority
-/// (`tasks.priorities`).
-pub const SYSTEMS: [&str; 4] = ["time", "physics", "scene_graph", "particles"];
+/// The systems of a world's update. They run as tasks (src/engine/update.rs), and each has a
+/// setting for its priority (`tasks.priorities`).
+pub const SYSTEMS: [&str; 4] = ["physics", "scene_graph", "sprites", "particles"];
 
 /// One world: a place that is updated and shown by itself.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +48,8 @@ pub struct World {
 pub struct WorldFlags {
     /// Nothing falls or collides.
     pub no_physics: bool,
+    /// Steps of physics run beside scripts and rendering, and are seen one update later.
+    pub pipelined_physics: bool,
     /// Bodies stay in the plane of x and y.
     pub flat: bool,
     /// It is never shown.
@@ -55,26 +59,9 @@ pub struct WorldFlags {
 }
 
 impl World {
-    /// How many things the largest of its systems goes over: few are not worth other threads.
-    fn items(&self) -> usize {
-        1
-    }
-
-    /// Moves everything in the world on by `delta` seconds: the table of its systems, each with
-    /// what it reads and writes. The order of running follows from that, see
-    /// [`Systems`](crate::foundation::tasks::systems::Systems).
-    ///
-    /// # Errors
-    /// That of the first system that failed.
-    pub fn update(&mut self, delta: f64, pool: &Pool) -> Result<(), Error> {
-        let items = self.items();
-        let World { time, delta: step, .. } = self;
-        pool.frame(items, |frame| {
-            let (time, step) = (frame.part("time", time), frame.part("step", step));
-            frame.system("time", (time.write(), step.write()), move |(time, step)| {
-                *time += delta;
-                *step = delta;
-            });
-        })
+    /// Moves its time on. That comes first in an update: scripts in it read the time at its end.
+    pub fn begin_update(&mut self, delta: f64) {
+        self.time += delta;
+        self.delta = delta;
     }
 }

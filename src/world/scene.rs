@@ -36,7 +36,19 @@ impl Pose {
     /// Of a matrix without shear; a mirrored one gets a negative x scale.
     pub fn of(matrix: Mat4) -> Pose {
         let (scale, rotation, position) = matrix.to_scale_rotation_translation();
-        Pose { position, rotation, scale }
+        if rotation.is_finite() {
+            return Pose { position, rotation, scale };
+        }
+        // An axis without a length has no direction: it stands on the others.
+        let axes = [matrix.x_axis, matrix.y_axis, matrix.z_axis].map(|axis| axis.truncate());
+        let [x, y, z] = axes.map(Vec3::normalize_or_zero);
+        let any = |axis: Vec3| axis.try_normalize().map(|axis| axis.any_orthonormal_vector());
+        let x = x.try_normalize().or_else(|| y.cross(z).try_normalize());
+        let x = x.or_else(|| any(y)).or_else(|| any(z)).unwrap_or(Vec3::X);
+        let y = (y - x * x.dot(y)).try_normalize().or_else(|| z.cross(x).try_normalize());
+        let y = y.unwrap_or_else(|| x.any_orthonormal_vector());
+        let rotation = Quat::from_mat3(&Mat3::from_cols(x, y, x.cross(y)));
+        Pose { position, rotation, scale: Vec3::from_array(axes.map(Vec3::length)) }
     }
 
     pub fn matrix(&self) -> Mat4 {
@@ -80,6 +92,7 @@ impl SceneGraph {
     /// Makes room for all the nodes that can ever be: addresses are taken, memory is not.
     fn reserve(&mut self) {
         if self.parent.is_empty() {
+            crate::owner!("worlds/nodes");
             self.position = vec![[0.0; 3]; NODES_MAX];
             self.rotation = vec![[0.0; 4]; NODES_MAX];
             self.scale = vec![[0.0; 3]; NODES_MAX];
@@ -199,8 +212,15 @@ impl SceneGraph {
     pub fn place(&mut self, unit: u32, node: usize, position: Vec3, rotation: Quat) {
         let at = self.at(unit, node);
         let (mut position, mut rotation) = (position, rotation);
-        if let Some((above, parent)) = self.parent(unit, node) {
-            position = self.world(above, parent).inverse().transform_point3(position);
+        if self.parent[at] != NO_NODE
+            && let Some((above, parent)) = self.parent(unit, node)
+        {
+            let inverse = self.world(above, parent).inverse();
+            if !inverse.is_finite() {
+                // It hangs on something without a size, where no place is another.
+                return;
+            }
+            position = inverse.transform_point3(position);
             rotation = self.world_rotation(above, parent).inverse() * rotation;
         }
         self.position[at] = position.to_array();
@@ -280,7 +300,12 @@ impl SceneGraph {
 
     /// Computes a unit's world poses if they are old, those that it hangs on first.
     pub fn bring_up(&mut self, unit: u32) {
-        if !self.runs[unit as usize].dirty {
+        let run = self.runs[unit as usize];
+        if !run.dirty {
+            return;
+        }
+        if self.parent[run.first as usize] == NO_NODE {
+            self.compute(unit);
             return;
         }
         let mut chain = vec![unit];
@@ -453,6 +478,29 @@ mod tests {
         graph.remove(1);
         assert_eq!(graph.world_position(2, 0), Vec3::new(12.0, 0.0, 0.0));
         assert_eq!(graph.parent(2, 0), None);
+    }
+
+    #[test]
+    fn what_has_no_size_along_an_axis_has_a_rotation_all_the_same() {
+        let turn = Quat::from_rotation_z(0.7) * Quat::from_rotation_x(0.4);
+        for flat in [[0.0, 1.0, 2.0], [2.0, 0.0, 1.0], [1.0, 2.0, 0.0]] {
+            let flat = Vec3::from_array(flat);
+            let matrix = Mat4::from_scale_rotation_translation(flat, turn, Vec3::ONE);
+            let pose = Pose::of(matrix);
+            assert!(pose.matrix().abs_diff_eq(matrix, 1e-5), "{pose:?}");
+        }
+        for lone in [Vec3::X, Vec3::Y, Vec3::Z, Vec3::ZERO] {
+            let matrix = Mat4::from_scale_rotation_translation(lone, turn, Vec3::ONE);
+            let pose = Pose::of(matrix);
+            assert!(pose.rotation.is_normalized() && pose.matrix().abs_diff_eq(matrix, 1e-5));
+        }
+        let mut graph = graph(2);
+        graph.set_local_scale(0, 0, Vec3::ZERO);
+        graph.link(1, 0, 0).unwrap();
+        graph.place(1, 0, Vec3::ONE, Quat::IDENTITY);
+        graph.unlink(1);
+        let pose = graph.local(1, 0);
+        assert!(pose.position.is_finite() && pose.rotation.is_normalized(), "{pose:?}");
     }
 
     #[test]

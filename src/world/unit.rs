@@ -87,6 +87,11 @@ impl Units {
         self.slots.get(unit.0).expect("the handle was checked where it came in")
     }
 
+    /// Whether the unit of a row is in a world.
+    pub fn is_in(&self, row: u32, world: WorldId) -> bool {
+        self.slots.at(row as usize).is_some_and(|unit| unit.world == world)
+    }
+
     /// The units of a world, in the order of their rows.
     pub fn in_world(&self, world: WorldId) -> impl Iterator<Item = UnitId> + '_ {
         let units = self.slots.iter().filter(move |(_, unit)| unit.world == world);
@@ -102,5 +107,55 @@ impl Units {
         moved.clear();
         let has = |row: u32| slots.at(row as usize).is_some_and(|unit| unit.world == world);
         scene.update(has, moved, pool)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scene::{NO_NODE, NODES_MAX};
+    use super::*;
+    use crate::foundation::sjson::Tree;
+
+    fn resource(nodes: usize) -> Arc<UnitResource> {
+        Arc::new(UnitResource {
+            name: "many".to_string(),
+            node_names: vec![String::new(); nodes],
+            node_hashes: Vec::new(),
+            parents: (0..nodes as u32).map(|at| at.checked_sub(1).unwrap_or(NO_NODE)).collect(),
+            poses: vec![Pose::IDENTITY; nodes],
+            parts: Vec::new(),
+            data: Tree::Object(Vec::new()),
+            bases: Vec::new(),
+            twice: Vec::new(),
+            seen: Default::default(),
+        })
+    }
+
+    /// Spawns until that is refused: how many came, and the words.
+    fn fill(nodes: usize) -> (usize, String, Units) {
+        let mut worlds = Slots::new(Kind::World, 1);
+        let world = WorldId(worlds.add(()).unwrap());
+        let (mut units, resource) = (Units::default(), resource(nodes));
+        let mut count = 0;
+        loop {
+            match units.spawn(world, &resource, &Pose::IDENTITY) {
+                Ok(_) => count += 1,
+                Err(error) => return (count, error.message, units),
+            }
+        }
+    }
+
+    #[test]
+    fn more_units_or_nodes_than_the_limits_are_refused_by_their_names() {
+        let (count, words, units) = fill(1);
+        assert_eq!((count, units.slots.len()), (UNITS_MAX, UNITS_MAX));
+        assert_eq!(words, "262144 units are there already (UNITS_MAX): destroy some first");
+        let (count, words, units) = fill(4096);
+        assert_eq!((count, units.slots.len()), (NODES_MAX / 4096, NODES_MAX / 4096));
+        assert_eq!(
+            words,
+            "there is no room for 4096 more nodes (NODES_MAX is 1048576): destroy units that are \
+             not needed"
+        );
     }
 }

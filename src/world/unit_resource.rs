@@ -6,7 +6,7 @@ use super::component;
 use super::mesh_part::Seen;
 use super::model;
 use super::scene::{NO_NODE, Pose, UNIT_NODES_MAX};
-use crate::foundation::hash::IdString32;
+use crate::foundation::hash::{IdString32, clash};
 use crate::foundation::sjson::{self, Tree, Value};
 use crate::foundation::{Error, Quat, Vec3, suggest};
 use crate::resource::data_kinds::{read_tree, write_tree};
@@ -103,8 +103,11 @@ impl UnitResource {
         }
         let mut merged = Tree::Object(Vec::new());
         let mut twice: Vec<String> = Vec::new();
-        for tree in trees.iter().rev() {
-            if let Some(Tree::String(model)) = tree.get("model") {
+        // The nearest model is in the place of those that are inherited, as every field is.
+        let modelled = trees.iter().position(|tree| tree.get("model").is_some());
+        for (at, tree) in trees.iter().enumerate().rev() {
+            let model = tree.get("model").filter(|_| modelled == Some(at));
+            if let Some(Tree::String(model)) = model {
                 let model = load(store, model)?;
                 merge(&mut merged, &model::tree(&model));
                 twice.extend(model.data.twice.iter().cloned());
@@ -155,11 +158,7 @@ impl UnitResource {
                 false
             });
             if waiting.len() == before {
-                let names: Vec<_> = waiting.iter().map(|(node, _)| node.as_str()).collect();
-                return Err(crate::error!(
-                    "nodes have a parent that is not there, or are each other's parents: {}",
-                    names.join(", ")
-                ));
+                return Err(lost(&waiting, nodes));
             }
         }
         if unit.parents.len() > UNIT_NODES_MAX {
@@ -167,6 +166,9 @@ impl UnitResource {
             return Err(crate::error!(
                 "{count} nodes are more than a unit can have (UNIT_NODES_MAX is {UNIT_NODES_MAX})"
             ));
+        }
+        if let Some((one, other)) = clash(unit.node_names.iter().map(String::as_str)) {
+            return Err(crate::error!("{}", clash_words(one, other)));
         }
         unit.node_hashes = unit.node_names.iter().map(|name| IdString32::new(name)).collect();
         Ok(unit)
@@ -200,6 +202,43 @@ impl UnitResource {
     pub fn node(&self, name: &str) -> Option<usize> {
         let hash = IdString32::new(name);
         self.node_hashes.iter().position(|known| *known == hash)
+    }
+}
+
+fn clash_words(one: &str, other: &str) -> String {
+    let hash = IdString32::new(one);
+    format!("the nodes '{one}' and '{other}' have the same hash {hash}: rename one")
+}
+
+/// What is wrong with nodes that hang on no root: a parent is missing, or they hang on each other.
+fn lost(waiting: &[&(String, Tree)], nodes: &[(String, Tree)]) -> Error {
+    let parent = |fields: &Tree| match fields.get("parent") {
+        Some(Tree::String(parent)) => parent.clone(),
+        _ => "root".to_string(),
+    };
+    let is_node = |name: &str| nodes.iter().any(|(node, _)| node == name);
+    let missing = waiting.iter().find(|(_, fields)| !is_node(&parent(fields)));
+    if let Some((node, fields)) = missing {
+        let parent = parent(fields);
+        let near = suggest::hint(&parent, nodes.iter().map(|(node, _)| node.as_str()));
+        return crate::error!(
+            "node '{node}' has the parent '{parent}', which is not there{near}: name another node, \
+             or leave 'parent' out for the root"
+        );
+    }
+    // All parents are there, so whoever goes up comes to where it was.
+    let mut circle = vec![waiting[0].0.clone()];
+    loop {
+        let last = circle[circle.len() - 1].clone();
+        let above = nodes.iter().find(|(node, _)| *node == last);
+        let above = above.map_or("root".to_string(), |(_, fields)| parent(fields));
+        if let Some(first) = circle.iter().position(|known| *known == above) {
+            let circle = [&circle[first..], &[above]].concat().join(" → ");
+            return crate::error!(
+                "nodes are each other's parents: {circle}: leave out one 'parent'"
+            );
+        }
+        circle.push(above);
     }
 }
 
@@ -333,29 +372,55 @@ fn compile(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
     Ok(write_tree(&tree))
 }
 
+/// Whether a value is a list of numbers, as many as one of `counts` says.
+pub fn are_numbers(value: Value, counts: &[usize]) -> bool {
+    value.items().is_some_and(|items| counts.contains(&items.len()))
+        && value.items().into_iter().flatten().all(|item| item.as_f32().is_some())
+}
+
+/// What a field of a pose must be, where it is not that.
+pub fn must_be(key: &str, value: Value) -> Option<&'static str> {
+    let turns = || {
+        let mut items = value.items().into_iter().flatten();
+        are_numbers(value, &[3])
+            || are_numbers(value, &[4])
+                && items.any(|item| item.as_f32().is_some_and(|part| part.abs() > 1e-3))
+    };
+    match key {
+        "position" if !are_numbers(value, &[3]) => Some("three numbers, in metres"),
+        "rotation" if !turns() => {
+            Some("three angles in degrees, or the four numbers of a quaternion, not all of them 0")
+        }
+        "scale" if value.as_f32().is_none() && !are_numbers(value, &[3]) => {
+            Some("one number, or three")
+        }
+        _ => None,
+    }
+}
+
 fn check_nodes<'a>(nodes: &Value<'a>) -> Result<(), (Value<'a>, String)> {
     let must = "'nodes' must be a block: nodes = { lid = { position = [0, 0, 1] } }";
-    for node in nodes.entries().ok_or_else(|| (*nodes, must.to_string()))? {
+    let entries: Vec<_> = nodes.entries().ok_or_else(|| (*nodes, must.to_string()))?.collect();
+    let names = entries.iter().map(|node| node.key);
+    if let Some((one, other)) = clash(std::iter::once("root").chain(names)) {
+        let at = entries.iter().find(|node| node.key == other);
+        return Err((at.map_or(*nodes, |node| node.value), clash_words(one, other)));
+    }
+    for node in entries {
         let name = node.key;
         let words = format!("node '{name}' must be a block: {name} = {{ position = [0, 0, 1] }}");
         for field in node.value.entries().ok_or((node.value, words))? {
             let (key, value) = (field.key, field.value);
-            let counts = |wanted: &[usize]| {
-                value.items().is_some_and(|items| {
-                    wanted.contains(&items.len())
-                        && value.items().into_iter().flatten().all(|item| item.as_f64().is_some())
-                })
-            };
             let must = match key {
-                "parent" if value.as_str().is_none() => "the name of a node",
-                "position" if !counts(&[3]) => "three numbers, in metres",
-                "rotation" if !counts(&[3, 4]) => {
-                    "three angles in degrees, or the four numbers of a quaternion"
+                "parent" if value.as_str().is_none() => Some("the name of a node"),
+                "parent" if name == "root" => {
+                    let words = "the node 'root' is the unit's own and hangs on no other: leave \
+                                 out its parent";
+                    return Err((value, words.to_string()));
                 }
-                "scale" if value.as_f64().is_none() && !counts(&[3]) => "one number, or three",
-                _ => "",
+                key => must_be(key, value),
             };
-            if !must.is_empty() {
+            if let Some(must) = must {
                 return Err((value, format!("'{key}' of node '{name}' must be {must}")));
             }
             if !NODE_KEYS.contains(&key) {
@@ -410,6 +475,11 @@ mod tests {
         let check = |text: &str, words: &str| assert_eq!(compiled(text).unwrap_err(), words);
         check("nodees = {}", "x.unit:1: unknown key 'nodees', did you mean 'nodes'?");
         check("inherit = 3", "x.unit:1: 'inherit' must be the name of a unit");
+        check(
+            "nodes = {\n  eye_lamp_97 = {}\n  foot_wing_428 = {}\n}",
+            "x.unit:3: the nodes 'eye_lamp_97' and 'foot_wing_428' have the same hash 77099034: \
+             rename one",
+        );
         check("data = 3", "x.unit:1: 'data' must be a block: data = { material = \"wood\" }");
         check(
             "nodes = [\"lid\"]",
@@ -423,9 +493,39 @@ mod tests {
             "nodes = { lid = { position = [0, 1] } }",
             "x.unit:1: 'position' of node 'lid' must be three numbers, in metres",
         );
+        for position in ["[1e300, 0, 0]", "[0, -1e39, 0]"] {
+            check(
+                &format!("nodes = {{ lid = {{ position = {position} }} }}"),
+                "x.unit:1: 'position' of node 'lid' must be three numbers, in metres",
+            );
+        }
         check(
-            "nodes = { a = { parent = \"b\" } b = { parent = \"a\" } c = {} }",
-            "nodes have a parent that is not there, or are each other's parents: a, b",
+            "nodes = { lid = { rotation = [0, 0, 0, 0] } }",
+            "x.unit:1: 'rotation' of node 'lid' must be three angles in degrees, or the four \
+             numbers of a quaternion, not all of them 0",
+        );
+        check(
+            "nodes = { root = { scale = 1e300 } }",
+            "x.unit:1: 'scale' of node 'root' must be one number, or three",
+        );
+        check(
+            "nodes = { root = { parent = \"a\" } a = {} }",
+            "x.unit:1: the node 'root' is the unit's own and hangs on no other: leave out its \
+             parent",
+        );
+        check(
+            "nodes = { body = {} lid = { parent = \"bdoy\" } grip = { parent = \"lid\" } }",
+            "node 'lid' has the parent 'bdoy', which is not there, did you mean 'body'?: name \
+             another node, or leave 'parent' out for the root",
+        );
+        check(
+            "nodes = { d = { parent = \"a\" } a = { parent = \"b\" } b = { parent = \"a\" } }",
+            "nodes are each other's parents: a → b → a: leave out one 'parent'",
+        );
+        check(
+            "components = { light = { intensity = 1e300 } }",
+            "x.unit:1: 'intensity' of 'light' must be a number: how bright: with 1, a white wall \
+             one metre away sends the colour back",
         );
         check(
             "components = { camera = { verical_fov = 50 } }",
@@ -440,6 +540,19 @@ mod tests {
         check(
             "nodes = { lid = {} }\ncomponents = { camera = { node = \"lit\" } }",
             "component 'camera' names the node 'lit', which is not there, did you mean 'lid'?",
+        );
+    }
+
+    #[test]
+    fn fields_of_flat_components_are_suggested() {
+        let check = |text: &str, words: &str| assert_eq!(compiled(text).unwrap_err(), words);
+        check(
+            "components = { hero = { component = \"sprite\", shete = \"hero\" } }",
+            "x.unit:1: 'hero' has the unknown field 'shete' for a sprite, did you mean 'sheet'?",
+        );
+        check(
+            "components = { tilemap = { mpa = \"cave\" } }",
+            "x.unit:1: 'tilemap' has the unknown field 'mpa' for a tilemap, did you mean 'map'?",
         );
     }
 

@@ -1,7 +1,8 @@
 //! Volumes of a level: boxes, balls, cylinders and prisms, to ask whether a point is inside and to
 //! draw random points from. Knows neither levels nor units.
 
-use super::unit_resource::pose;
+use super::unit_resource::{are_numbers, must_be, pose};
+use crate::foundation::angles::{cube_root, sin_cos};
 use crate::foundation::sjson::{Tree, Value};
 use crate::foundation::suggest;
 use crate::foundation::{Quat, Vec2, Vec3};
@@ -110,13 +111,15 @@ impl Volume {
                 // Archimedes: heights on a ball are equally likely; the volume grows with r³.
                 let (z, angle) = (between(-1.0, 1.0), between(0.0, std::f32::consts::TAU));
                 let flat = (1.0 - z * z).max(0.0).sqrt();
-                let direction = Vec3::new(flat * angle.cos(), flat * angle.sin(), z);
-                direction * (radius * between(0.0, 1.0).cbrt())
+                let (sin, cos) = sin_cos(angle);
+                let direction = Vec3::new(flat * cos, flat * sin, z);
+                direction * (radius * cube_root(between(0.0, 1.0)))
             }
             Shape::Cylinder { radius, half } => {
                 let (angle, z) = (between(0.0, std::f32::consts::TAU), between(-half, *half));
                 let far = radius * between(0.0, 1.0).sqrt();
-                Vec3::new(far * angle.cos(), far * angle.sin(), z)
+                let (sin, cos) = sin_cos(angle);
+                Vec3::new(far * cos, far * sin, z)
             }
             Shape::Prism { points, height } => {
                 let low = points.iter().copied().reduce(Vec2::min).unwrap_or_default();
@@ -169,28 +172,25 @@ pub fn check<'a>(name: &str, fields: Value<'a>) -> Result<(), (Value<'a>, String
     }
     for field in fields.entries().into_iter().flatten() {
         let (key, value) = (field.key, field.value);
-        let numbers = |value: Value, counts: &[usize]| {
-            value.items().is_some_and(|items| counts.contains(&items.len()))
-                && value.items().into_iter().flatten().all(|item| item.as_f64().is_some())
-        };
-        let above = |value: Value| value.as_f64().is_some_and(|number| number > 0.0);
+        let above = |value: Value| value.as_f32().is_some_and(|number| number > 0.0);
         let must = match key {
             "shape" => continue,
-            "position" if !numbers(value, &[3]) => "three numbers, in metres",
-            "rotation" if !numbers(value, &[3, 4]) => {
-                "three angles in degrees, or the four numbers of a quaternion"
-            }
-            "size" if !numbers(value, &[3]) || !value.items().into_iter().flatten().all(above) => {
+            "size"
+                if !are_numbers(value, &[3]) || !value.items().into_iter().flatten().all(above) =>
+            {
                 "three numbers above 0, in metres"
             }
             "radius" | "height" if !above(value) => "a number above 0, in metres",
             "points"
                 if value.items().is_none_or(|items| items.len() < 3)
-                    || !value.items().into_iter().flatten().all(|item| numbers(item, &[2])) =>
+                    || !value.items().into_iter().flatten().all(|item| are_numbers(item, &[2])) =>
             {
                 "three or more pairs of numbers: [[0, 0], [1, 0], [0, 1]]"
             }
-            "position" | "rotation" => continue,
+            "position" | "rotation" => match must_be(key, value) {
+                Some(must) => must,
+                None => continue,
+            },
             key if wanted.contains(&key) => continue,
             key => {
                 let known = wanted.iter().copied().chain(["shape", "position", "rotation"]);

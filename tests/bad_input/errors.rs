@@ -51,6 +51,16 @@ Lua stack, innermost first:
 }
 
 #[test]
+fn a_local_that_may_be_a_link_between_frames_is_shown_as_such() {
+    let main = "function update()
+  local lost, none, hp = 3.0915074646958e-311, 0, 3
+  error(\"boom\")
+end";
+    let lost = "local lost = 3.0915074646958e-311, or no longer kept by compiled code\n";
+    fails_saying("lost_local", "", main, &[lost, "local none = 0\n", "local hp = 3\n"]);
+}
+
+#[test]
 fn an_error_in_another_file_names_that_file() {
     let game =
         Game::new("file", "local enemy = require(\"scripts.enemy\")\nfunction init() enemy() end");
@@ -212,6 +222,14 @@ fn a_misspelt_name_is_nil_to_read_and_suggests_when_called() {
         (
             "prnt(1)",
             "attempt to call global 'prnt' (a nil value): there is no global 'prnt', did you mean 'print'?",
+        ),
+        (
+            "love.graphics.print('x')",
+            "attempt to index global 'love' (a nil value): this is not LÖVE: 'Coming from LÖVE' in the manual has what stands in its place (engine docs --open)",
+        ),
+        (
+            "dofile('x')",
+            "attempt to call global 'dofile' (a nil value): games do not have Lua's 'dofile': use require",
         ),
         (
             "Wolrd.update(1)",

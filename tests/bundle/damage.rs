@@ -4,6 +4,7 @@ use super::{Scratch, contains};
 use engine::app::Game;
 use engine::app::kinds::KINDS;
 use engine::foundation::blob::{FRAME_BYTES, Writer};
+use engine::foundation::hash::murmur64a;
 use engine::resource::bundle::{Bundle, VERSION};
 use std::fs;
 use std::path::Path;
@@ -85,6 +86,44 @@ fn one_with_a_flipped_byte_is_refused_or_ends_in_a_report_when_the_byte_is_read(
         assert!(code <= 1 && !err.contains("panic"), "byte {at}: {code} {err}");
         assert_eq!(code == 1, err.contains("error: "), "byte {at}: {err}");
     }
+}
+
+#[test]
+fn an_end_that_counts_fewer_bytes_than_it_has_itself_is_no_bundles() {
+    let scratch = Scratch::new("short-end", GAME);
+    let bytes = fs::read(scratch.bundle()).unwrap();
+    let path = scratch.path("short.bundle");
+    for count in 0..24u64 {
+        let mut forged = bytes.clone();
+        let end = forged.len() - 24;
+        forged[end + 8..end + 16].copy_from_slice(&count.to_le_bytes());
+        let sum = murmur64a(&forged[end..end + 16], VERSION.into());
+        forged[end + 16..].copy_from_slice(&sum.to_le_bytes());
+        fs::write(&path, &forged).unwrap();
+        let words = read(&path).unwrap_err();
+        assert!(words.contains("it is cut short: its end is not there"), "{count}: {words}");
+    }
+}
+
+#[test]
+fn bytecode_in_a_forged_bundle_is_not_run() {
+    let scratch = Scratch::new("bytecode", GAME);
+    let mut forged = fs::read(scratch.bundle()).unwrap();
+    let (text, code) = (b"return 'other'", b"\x1bLJ\x02 bytecode.");
+    let at = forged.windows(text.len()).rposition(|window| window == text).unwrap();
+    forged[at..at + text.len()].copy_from_slice(code);
+    // All checksums are right: whoever makes a bundle can make them, too.
+    let framed = framed_bytes(&forged);
+    let sum = murmur64a(text, 0).to_le_bytes();
+    let at = forged[..framed].windows(8).position(|window| window == sum).unwrap();
+    forged[at..at + 8].copy_from_slice(&murmur64a(code, 0).to_le_bytes());
+    let frame = murmur64a(&forged[FRAME_BYTES..framed], VERSION.into());
+    forged[16..24].copy_from_slice(&frame.to_le_bytes());
+    let path = scratch.path("forged.bundle");
+    fs::write(&path, &forged).unwrap();
+    assert_eq!(read(&path), Ok(()));
+    let (code, out, err) = play(&scratch, &forged);
+    assert!((code, &*out) == (1, "") && err.contains("wrong mode"), "{code} {out} {err}");
 }
 
 /// Flips a byte in the middle of a text in the bundle.

@@ -31,6 +31,36 @@ fn lines_that_ran_and_lines_that_did_not_are_written_as_lcov() {
 }
 
 #[test]
+fn lines_are_counted_without_the_sandbox_too() {
+    let elsewhere =
+        std::env::temp_dir().join(format!("engine-elsewhere-{}.lua", std::process::id()));
+    std::fs::write(&elsewhere, "return 1\n").unwrap();
+    let suite = format!(
+        "package.path = package.path .. ';{}'\nrequire('elsewhere')\n{SUITE}",
+        elsewhere.display()
+    );
+    let files = [("src/enemy.lua", ENEMY), ("spec/a_spec.lua", suite.as_str())];
+    let scratch = Scratch::new("coverage-free", &files);
+    let words = "coverage: 80.0 % of 10 lines in 1 file, written to ";
+    for options in [&["--no-sandbox"][..], &["--no-sandbox", "-j", "2"]] {
+        let (code, out, err) = scratch.test(&[&[".", "--coverage"], options].concat());
+        assert_eq!(code, 0, "{out}{err}");
+        assert!(out.contains(words), "{out}");
+        let text = std::fs::read_to_string(scratch.0.join("lcov.info")).unwrap();
+        assert!(text.starts_with("TN:\nSF:src/enemy.lua\nDA:1,1\nDA:3,1\nDA:4,3\n"), "{text}");
+    }
+    std::fs::remove_file(elsewhere).unwrap();
+}
+
+#[test]
+fn a_run_that_covers_nothing_warns() {
+    let scratch = Scratch::new("coverage-none", &[("a_test.lua", "it('x', function() end)")]);
+    let (code, _, err) = scratch.test(&[".", "--coverage"]);
+    let words = "warning: no line is covered: the tests loaded no file of the folder but tests\n";
+    assert_eq!((code, err.as_str()), (0, words));
+}
+
+#[test]
 fn a_loop_is_stopped_while_lines_are_counted() {
     let suite = "it('spins', function() while true do end end)\nit('is fine', function() end)";
     let scratch = Scratch::new("coverage-loop", &[("a_test.lua", suite)]);

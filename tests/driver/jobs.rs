@@ -89,6 +89,34 @@ fn a_process_that_cannot_be_stopped_fails_its_file_and_the_rest_goes_on() {
 }
 
 #[test]
+fn a_lone_process_that_dies_or_hangs_takes_no_results_along() {
+    let hangs = "it('passes', function() end)\n\
+                 it('hangs in C', function() (('a'):rep(99)):find(('a*'):rep(40) .. 'b') end)";
+    for (suite, words) in [
+        (CRASH, "the process that ran this file ended before its tests did (signal: "),
+        (
+            hangs,
+            "a_test.lua: a test ran for more than 0.1 seconds of CPU time and cannot be stopped",
+        ),
+    ] {
+        let scratch = Scratch::new("lone", &[("a_test.lua", suite)]);
+        for options in [&["-j", "1"][..], &[], &["-o", "junit"]] {
+            let start = [".", "--no-sandbox", "--timeout", "0.1"];
+            let (code, out, err) = scratch.test(&[&start, options].concat());
+            assert_eq!(code, 1, "{out}{err}");
+            assert!(out.contains(words), "no '{words}' in:\n{out}{err}");
+            match options.contains(&"junit") {
+                true => assert!(
+                    out.contains("name=\"passes\"") && out.contains("</testsuites>"),
+                    "{out}"
+                ),
+                false => assert_eq!(out.lines().last(), Some("1 passed, 1 failed, 0 skipped")),
+            }
+        }
+    }
+}
+
+#[test]
 fn what_is_printed_past_the_engine_stays_in_its_order() {
     let suite = "it('prints', function() io.write('one\\n') print('two') io.write('three\\n') end)";
     let scratch = Scratch::new("io", &[("a_test.lua", suite), ("b_test.lua", suite)]);
@@ -125,4 +153,29 @@ fn the_protocol_is_not_for_people() {
         assert_eq!(code, 2);
         assert!(err.contains("must be a number of processes, from 1 to 256"), "{err}");
     }
+}
+
+/// Compiled code makes no string that nobody uses, and what is compiled differs from file to file.
+#[cfg(target_os = "linux")]
+#[test]
+fn tables_of_names_that_were_put_together_have_one_order_in_every_file_and_process() {
+    let suite = "local functions = {}\nfor n = 1, 60 do\n  functions[n] = load(\"return \
+                 function(i) local unused = 'tmp\" .. n .. \"' .. i; local s = 0 for k = 1, 3 do \
+                 s = s + k end return s end\")()\nend\nit('a', function()\n  local enemies, order = {}, {}\n  \
+                 for round = 1, 40 do\n    for n = 1, 60 do functions[n](round) end\n    \
+                 enemies['enemy' .. round] = round\n  end\n  for _, round in pairs(enemies) do \
+                 order[#order + 1] = round end\n  print('order', unpack(order))\nend)\n";
+    let names: Vec<String> = (0..12).map(|i| format!("a{}_test.lua", "b".repeat(i))).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), suite)).collect();
+    let scratch = Scratch::new("order", &files);
+    let mut orders = std::collections::BTreeSet::new();
+    for options in [&["-j", "1"][..], &["-j", "2"], &["-j", "8"], &["-j", "1", "--coverage"]] {
+        let (code, out, err) = scratch.test(&[&["."], options].concat());
+        assert_eq!(code, 0, "{out}{err}");
+        let told = out.lines().filter(|line| line.starts_with("order"));
+        let told: Vec<String> = told.map(str::to_string).collect();
+        assert_eq!(told.len(), 12, "{out}");
+        orders.extend(told);
+    }
+    assert_eq!(orders.len(), 1, "{orders:#?}");
 }

@@ -2,8 +2,9 @@
 //! that are none.
 
 use super::Scratch;
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const MAIN: &str = "local n = 0\nfunction update()\n  n = n + Math.random()\n  \
@@ -68,10 +69,165 @@ fn a_run_that_differs_fails_with_its_frame_and_what_differs() {
     assert!(out.contains("(the game's files changed since the recording)"), "{out}");
     fs::write(scratch.0.join("main.lua"), "function update() error('ouch') end").unwrap();
     let (_, out, _) = scratch.test(&["."]);
-    assert!(out.contains("in frame 1: ") && out.contains("ouch"), "{out}");
+    let words = "the replay fails in frame 1, and the recording does not: ";
+    assert!(out.contains(words) && out.contains("ouch"), "{out}");
     fs::write(scratch.0.join("main.lua"), "function update() Application.quit() end").unwrap();
     let (_, out, _) = scratch.test(&["."]);
     assert!(out.contains("differs") || out.contains("the game quit after 1 frames"), "{out}");
+}
+
+/// Exit code and standard error of `engine run` with some arguments, headless.
+fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let run = Command::new(env!("CARGO_BIN_EXE_engine"))
+        .args(["run", ".", "--headless"])
+        .args(arguments)
+        .current_dir(folder)
+        .env("ENGINE_SAVE_DIR", folder.join("saves"))
+        .output()
+        .unwrap();
+    (run.status.code(), String::from_utf8_lossy(&run.stderr).into_owned())
+}
+
+/// All files below a folder and what is in them.
+fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        match entry.file_type().unwrap().is_dir() {
+            true => found.extend(contents(&entry.path())),
+            false => found.push((entry.path(), fs::read(entry.path()).unwrap())),
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Goes on from what it saved, and from what the player chose.
+const SAVING: &str = "local n\nfunction init()\n  n = (Save.read(\"n\") or 0) + 1\n  \
+                      local m = (Application.user_setting(\"m\") or 0) + 1\n  \
+                      Application.hash(m)\n  \
+                      Application.set_user_setting(\"m\", m)\n  \
+                      Application.save_user_settings()\n  Save.write(\"n\", n)\nend\n\
+                      function update()\n  n = n + 1\n  Save.write(\"n\", n)\n  \
+                      Application.hash(n, Application.user_setting(\"m\"), #Save.list())\nend\n";
+
+#[test]
+fn a_recording_takes_along_what_the_player_saved_and_a_replay_changes_nothing_of_it() {
+    let scratch = game("saves", SAVING, SETTINGS);
+    for name in ["a", "b", "c"] {
+        record(&scratch.0, &format!("{name}.recording"), "5");
+        let before = contents(&scratch.0.join("saves"));
+        assert!(before.len() >= 2, "{before:?}");
+        for _ in 0..2 {
+            let (code, err) = run(&scratch.0, &["--replay", &format!("{name}.recording")]);
+            assert!(code == Some(0) && err.contains("replayed 5 frames"), "{name}: {err}");
+            assert_eq!(contents(&scratch.0.join("saves")), before);
+        }
+    }
+    let (code, out, err) = scratch.test(&["."]);
+    assert_eq!(
+        (code, out.lines().last()),
+        (0, Some("3 passed, 0 failed, 0 skipped")),
+        "{out}{err}"
+    );
+}
+
+#[test]
+fn saves_that_are_too_much_for_a_recording_are_left_out_with_a_warning() {
+    let main = "function init()\n  local n = Save.read(\"n\")\n  Application.hash(n ~= nil)\n  \
+                Save.write(\"n\", (\"x\"):rep(9e6))\n  Save.write(\"n\", (\"x\"):rep(9e6))\nend\n\
+                function update() Application.hash(1) end\n";
+    let scratch = game("much", main, SETTINGS);
+    assert_eq!(run(&scratch.0, &["--frames", "1"]).0, Some(0));
+    let (code, err) = run(&scratch.0, &["--frames", "2", "--record", "a.recording"]);
+    assert_eq!(code, Some(0), "{err}");
+    let words = "the saves and user settings have more than 16 MiB (EARLIER_BYTES_MAX): the \
+                 recording is without them, and its replay begins without any";
+    assert!(err.contains(words), "{err}");
+    assert!(fs::metadata(scratch.0.join("a.recording")).unwrap().len() < 100_000);
+}
+
+#[test]
+fn the_error_that_ends_a_run_is_recorded_and_met_again() {
+    let main = "local n = 0\nfunction update()\n  n = n + 1\n  Application.hash(n)\n  \
+                if n == 5 then error('boom of frame ' .. n) end\nend\n";
+    let scratch = game("fails-recorded", main, SETTINGS);
+    let (code, err) = run(&scratch.0, &["--frames", "9", "--record", "a.recording"]);
+    assert!(code == Some(1) && err.contains("recorded 4 frames and the error after them"), "{err}");
+    let (code, err) = run(&scratch.0, &["--replay", "a.recording"]);
+    let words = "replayed 4 frames, each as it was recorded, and then the same error";
+    assert!(code == Some(0) && err.contains(words), "{err}");
+    assert!(err.contains("main.lua:5") && err.contains("boom of frame 5"), "{err}");
+    assert_eq!(scratch.test(&["."]).0, 0);
+    let differs = |text: &str, words: &str| {
+        fs::write(scratch.0.join("main.lua"), text).unwrap();
+        let (code, out, err) = scratch.test(&["."]);
+        assert!(code == 1 && out.contains(words), "no '{words}' in: {out}{err}");
+        let (code, err) = run(&scratch.0, &["--replay", "a.recording"]);
+        assert!(code == Some(1) && err.contains(words), "no '{words}' in: {err}");
+    };
+    let mended = main.replace("n == 5", "n == 6");
+    differs(&mended, "the recording ends with an error in frame 5, which the replay does not meet");
+    let other = main.replace("boom", "bang");
+    differs(&other, "the replay fails in frame 5, as the recording does, with another error");
+    let sooner = main.replace("n == 5", "n == 3");
+    differs(&sooner, "the replay fails in frame 3, and the recording does not");
+}
+
+#[test]
+fn an_error_of_the_start_is_recorded_and_met_again() {
+    let scratch = game("fails-start", "function init() error('no start') end", SETTINGS);
+    let (code, err) = run(&scratch.0, &["--frames", "9", "--record", "a.recording"]);
+    assert!(code == Some(1) && err.contains("recorded 0 frames and the error after"), "{err}");
+    assert_eq!(run(&scratch.0, &["--replay", "a.recording"]).0, Some(0));
+    assert_eq!(scratch.test(&["."]).0, 0);
+    fs::write(scratch.0.join("main.lua"), "function init() end").unwrap();
+    let (code, out, _) = scratch.test(&["."]);
+    let words = "the recording ends with an error when the game starts, which the replay does not";
+    assert!(code == 1 && out.contains(words), "{out}");
+}
+
+/// The order in which `pairs` goes through a table of forty names that stand in the script. (Names
+/// that are put together while it runs may stand elsewhere where compiled code does it.)
+fn walk() -> String {
+    let names: Vec<String> = (0..40).map(|i| format!("t.key{} = {i}", i * 7919 % 1000)).collect();
+    format!(
+        "local function order()\n  local t, keys = {{}}, {{}}\n  {}\n  \
+         for key in pairs(t) do keys[#keys + 1] = key end\n  \
+         return table.concat(keys, ' ')\nend\n",
+        names.join("\n  ")
+    )
+}
+
+#[test]
+fn recordings_of_a_game_that_walks_pairs_replay_equal_however_many_ran_before() {
+    let main = format!("{}function update() Application.hash(order()) end", walk());
+    let scratch = game("walks", &main, SETTINGS);
+    record(&scratch.0, "a0.recording", "3");
+    for i in 1..10 {
+        fs::copy(scratch.0.join("a0.recording"), scratch.0.join(format!("a{i}.recording")))
+            .unwrap();
+    }
+    for jobs in ["1", "2"] {
+        let (code, out, err) = scratch.test(&[".", "-j", jobs]);
+        assert_eq!(code, 0, "{out}{err}");
+    }
+}
+
+#[test]
+fn pairs_has_one_order_in_every_file_of_every_run() {
+    let suite = format!("{}it('walks', function() print('order ' .. order()) end)", walk());
+    let names: Vec<String> = (0..10).map(|i| format!("f{i}_test.lua")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (&name[..], &suite[..])).collect();
+    let scratch = Scratch::new("order", &files);
+    let mut orders = BTreeSet::new();
+    let runs: [&[&str]; 4] =
+        [&["-j", "1"], &["-j", "2"], &["-j", "1", "--shuffle", "--seed", "7"], &["f3"]];
+    for options in runs {
+        let (code, out, err) = scratch.test(&[&["."], options].concat());
+        assert_eq!(code, 0, "{out}{err}");
+        orders.extend(out.lines().filter(|line| line.starts_with("order ")).map(str::to_string));
+    }
+    assert_eq!(orders.len(), 1, "{orders:#?}");
 }
 
 /// Three units, of which the second one moves, a sound, and two values that are hashed.

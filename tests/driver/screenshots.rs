@@ -185,3 +185,59 @@ fn frames_are_noted_where_a_module_takes_the_screenshot_too() {
     let (_, out, _) = scratch.test(&["."]);
     assert!(out.contains("the frames before were not noted"), "{out}");
 }
+
+#[test]
+fn a_replay_shows_its_last_frame() {
+    let scratch = game("replayed-picture", "it('x', function() end)");
+    let run = |arguments: &[&str]| {
+        let run = std::process::Command::new(env!("CARGO_BIN_EXE_engine"))
+            .args(["run", ".", "--headless"])
+            .args(arguments)
+            .current_dir(&scratch.0)
+            .env("ENGINE_SAVE_DIR", scratch.0.join("saves"))
+            .output()
+            .unwrap();
+        (run.status.code(), String::from_utf8_lossy(&run.stderr).into_owned())
+    };
+    let (code, err) = run(&["--frames", "5", "--record", "a.recording"]);
+    assert_eq!(code, Some(0), "{err}");
+    let last = ["--replay", "a.recording", "--renderer", "software", "--screenshot", "a.png"];
+    let (code, err) = run(&last);
+    if err.contains("no software adapter was found") {
+        let required = std::env::var("ENGINE_TEST_REQUIRE_ALL").is_ok_and(|value| value == "1");
+        assert!(!required, "{err}");
+        writeln!(std::io::stderr(), "SKIPPED: {err}").expect("stderr can be written to");
+        return;
+    }
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("replayed 5 frames, each as it was recorded"), "{err}");
+    let image = image::open(scratch.0.join("a.png")).unwrap().into_rgba8();
+    assert_eq!(image.dimensions(), (200, 120));
+}
+
+#[test]
+fn a_list_has_what_a_world_shows() {
+    let main = "function init()\n  world = Application.new_world()\n  \
+                camera = Application.create_camera()\n  \
+                Camera.set_local_position(camera, Vector3(0, -10, 0))\n  \
+                for x = 0, 2 do\n    \
+                World.spawn_unit(world, 'core/units/cube', Vector3(x, 1, 0))\n  end\n  \
+                World.spawn_unit(world, 'core/units/sphere', Vector3(0, 0, 0.5))\n  \
+                World.spawn_unit(world, 'core/units/sphere', Vector3(0, -50, 0))\nend\n\
+                function render() Application.render_world(world, camera) end\n";
+    let suite = "it('shows', function()\n  test.boot()\n  test.frames(1)\n  \
+                 test.screenshot('world')\nend)\n";
+    let files = [("main.lua", main), ("settings.sjson", SETTINGS), ("a_test.lua", suite)];
+    let scratch = Scratch::new("world_list", &files);
+    let (code, out, err) = scratch.test(&[".", "--update-golden"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let list = fs::read_to_string(scratch.0.join("a_test.golden/world.txt")).unwrap();
+    let lines: Vec<&str> = list.lines().collect();
+    assert_eq!(lines.len(), 4, "{list}");
+    assert!(lines[1].ends_with("camera at 0 -10 0 looking 0 1 0"), "{list}");
+    let cubes = "  mesh \"core/models/cube/cube\" of \"core/units/cube\"";
+    assert!(lines[2].starts_with(cubes), "{list}");
+    assert!(lines[2].ends_with(", 3 of them, from 0 1 0 to 2 1 0, #ffffffff"), "{list}");
+    assert!(lines[3].contains("of \"core/units/sphere\""), "{list}");
+    assert!(lines[3].ends_with(", at 0 0 0.5, #ffffffff"), "{list}");
+}

@@ -7,7 +7,6 @@ use engine::packet::material::{MaterialChange, MaterialSlot};
 use engine::packet::texture::{Format, Texels, TextureChange, TextureSlot};
 use engine::packet::{Capture, Packet, Target};
 use engine::system::render::{Choice, Event, Options, Renderer};
-use std::sync::Arc;
 
 fn capture(number: u64, of: Target) -> Packet {
     Packet { captures: vec![Capture { number, of }], ..Packet::default() }
@@ -77,7 +76,7 @@ fn a_texture_over_the_limit_is_refused_and_drawn_white() {
         levels: 1,
         format: Format::R8,
         sampling: SMOOTH,
-        bytes: Arc::new(vec![0; most as usize + 1]),
+        bytes: vec![0; most as usize + 1].into(),
         start: 0,
     };
     let mut packet = scenes::textures();

@@ -13,7 +13,6 @@ use engine::packet::scene::{
 use engine::packet::texture::{Format, Sampling, Texels, TextureChange, TextureSlot, Wrap};
 use engine::packet::{CameraFrame, Packet, Target, View};
 use std::f32::consts::FRAC_PI_2;
-use std::sync::Arc;
 
 /// A scene under construction.
 pub struct Stage {
@@ -206,7 +205,7 @@ fn leaves() -> Texels {
             bytes.extend(if inside { [70, 140, 50, 255] } else { [0; 4] });
         }
     }
-    let (format, bytes) = (Format::Rgba8Srgb, Arc::new(bytes));
+    let (format, bytes) = (Format::Rgba8Srgb, bytes.into());
     Texels { width: side, height: side, levels: 1, format, sampling: SMOOTH, bytes, start: 0 }
 }
 
@@ -225,7 +224,7 @@ fn bumps() -> Texels {
             bytes.extend([byte(u), byte(v), byte(up), 255]);
         }
     }
-    let (format, bytes) = (Format::Rgba8, Arc::new(bytes));
+    let (format, bytes) = (Format::Rgba8, bytes.into());
     Texels { width: side, height: side, levels: 1, format, sampling: SMOOTH, bytes, start: 0 }
 }
 

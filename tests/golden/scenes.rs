@@ -242,7 +242,7 @@ pub fn chessboard(side: u32, levels: u32, sampling: Sampling) -> Texels {
         }
     }
     let format = Format::Rgba8Srgb;
-    Texels { width: side, height: side, levels, format, sampling, bytes: Arc::new(bytes), start: 0 }
+    Texels { width: side, height: side, levels, format, sampling, bytes: bytes.into(), start: 0 }
 }
 
 pub const SMOOTH: Sampling = Sampling { nearest: false, wrap: Wrap::Clamp };
@@ -256,6 +256,7 @@ pub fn textures() -> Packet {
         x,
         y: 16,
         texels: chessboard(64, ATLAS_LEVELS, SMOOTH),
+        picture: None,
     };
     let side = ATLAS_SIDE as f32;
     let part = |x: f32| [x / side, (16.0 + 64.0) / side, (x + 64.0) / side, 16.0 / side];
@@ -325,7 +326,7 @@ fn letter(side: u32) -> Texels {
         levels: 1,
         format: Format::Rgba8,
         sampling: SMOOTH,
-        bytes: Arc::new(bytes),
+        bytes: bytes.into(),
         start: 0,
     }
 }

@@ -115,7 +115,7 @@ pub fn render_target() -> Packet {
 }
 
 fn put(object: u64, key: BatchKey, instance: Instance) -> (Change, Instance) {
-    (Change::Put { object, key, first: 0, count: 1 }, instance)
+    (Change::Put { object, key, source: 0, first: 0, count: 1 }, instance)
 }
 
 fn retained(changes: Vec<(Change, Instance)>) -> Packet {

@@ -255,7 +255,8 @@ end)
 describe("Application.resource_names", function()
   it("lists what there is of a type", function()
     local levels = Application.resource_names("level")
-    assert.same({ "levels/circle", "levels/shed", "levels/yard" }, levels)
+    assert.same({ "levels/circle", "levels/frail", "levels/holey", "levels/shed", "levels/yard" },
+      levels)
     assert.same({}, Application.resource_names("no_such_type"))
     assert.equals("Application.resource_names: argument #1 'type' must be string, got nothing",
       words_of(Application.resource_names))

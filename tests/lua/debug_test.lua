@@ -174,6 +174,33 @@ describe("The console", function()
     assert.equals(3, console_result)
   end)
 
+  it("completes names, and shows tables with their fields", function()
+    tap("grave")
+    type_in("console_table = { health_points = 12, health_regained = 3 }")
+    tap("enter")
+    type_in("console_result = console_table.hea")
+    test.frames(1)
+    tap("tab")
+    type_in("points")
+    tap("enter")
+    assert.equals(12, console_result)
+    local function letters()
+      local count = 0
+      for _, draw in ipairs(test.draws()) do count = count + draw.count end
+      return count
+    end
+    local before = letters()
+    type_in("console_table")
+    tap("enter")
+    tap("tab")
+    test.frames(1)
+    -- The line itself, and what stands in the table.
+    assert.is_true(letters() > before + #"console_table" + #"health_points = 12")
+    type_in("console_table = nil")
+    tap("enter")
+    tap("grave")
+  end)
+
   it("tells of errors without stopping the game", function()
     test.expect_error("no")
     tap("grave")

@@ -102,6 +102,7 @@ describe("Gui.text", function()
 
   it("knows whether a font has every letter", function()
     assert.is_true(Gui.has_all_glyphs(now, "Hello", FONT))
+    assert.is_true(Gui.has_all_glyphs(now, "← ↑ → ↓ ↔ ↵ ▲ ▶ ▼ ◀ ● ■ ★ ♥ ✓ ✕", FONT))
     assert.matches("'text' must be string", words_of(Gui.has_all_glyphs, now))
   end)
 end)

@@ -151,6 +151,35 @@ describe("Profiler", function()
     end, "argument #1 'name' must be string")
   end)
 
+  it("samples scripts where they are", function()
+    local function burn()
+      local x = 0
+      for i = 1, 200000 do
+        x = x + math.sin(i)
+      end
+      return x
+    end
+    assert.is_nil(Profiler.samples())
+    Profiler.start_sampling()
+    for _ = 1, 2000 do
+      burn()
+      if Profiler.samples().samples > 0 then break end
+    end
+    assert.error_matches(Profiler.start_sampling,
+      "Profiler.start_sampling: scripts are sampled already")
+    local met = Profiler.stop_sampling()
+    assert.is_true(met.samples > 0)
+    assert.matches("profiler_test.lua$", met.scripts[1].name)
+    assert.matches(" in .*profiler_test.lua$", met.functions[1].name)
+    assert.matches("profiler_test.lua:%d+ in ", met.lines[1].name)
+    assert.equals("number", type(met.scripts[1].allocated_bytes))
+    assert.equals("number", type(met.scripts[1].engine_calls))
+    assert.matches("^%d+ samples of scripts\n", met.text)
+    assert.is_nil(Profiler.samples())
+    assert.error_matches(Profiler.stop_sampling,
+      "Profiler.stop_sampling: scripts are not sampled: call Profiler.start_sampling first")
+  end)
+
   it("gives the renderer's figures", function()
     assert.is_table(Profiler.render_stats())
   end)

@@ -45,6 +45,22 @@ describe("a tile map", function()
     Gui.pop(gui)
   end)
 
+  it("is drawn where a Gui that was moved shows it", function()
+    local gui = World.create_screen_gui(Application.main_world(), "immediate")
+    local function moved_to(x, size)
+      Gui.move(gui, Matrix4x4.from_quaternion_position_scale(Quaternion.identity(),
+        Vector3(x, 0, 0), Vector3(size, 1, size)))
+      return Tilemap.draw(map, gui)
+    end
+    assert.equals(13, moved_to(0, 1))
+    assert.equals(0, moved_to(-64, 1))
+    assert.equals(0, moved_to(1400, 1))
+    assert.is_true(moved_to(0, 100) < 13)
+    Gui.move(gui, Matrix4x4.from_translation(Vector3(-5000, 0, 0)))
+    assert.equals(13, Tilemap.draw(map, gui, Vector3(5000, 0, 0)))
+    World.destroy_gui(Application.main_world(), gui)
+  end)
+
   it("is changed without changing others", function()
     Tilemap.set_tile(map, "ground", 1, 1, 2)
     assert.equals(2, Tilemap.tile(map, "ground", 1, 1))

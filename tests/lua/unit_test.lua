@@ -128,6 +128,8 @@ describe("a unit", function()
       .. "you mean 'lid'?", words_of(Unit.node, barrel, "lidd"))
     assert.matches("argument #3 'position': must be finite",
       words_of(Unit.set_local_position, barrel, 1, Vector3(0 / 0, 0, 0)))
+    assert.matches("argument #3 'position': must be finite",
+      words_of(Unit.set_local_position, barrel, 1, Vector3(0, math.huge, 0)))
     assert.matches("must have length 1, this one has 2",
       words_of(Unit.set_local_rotation, barrel, 1, Quaternion.from_elements(0, 0, 0, 2)))
     assert.matches("argument #3 'scale' must be Vector3",
@@ -180,6 +182,34 @@ describe("a component that is a script", function()
       "health 0.5", "unspawned 1", "unspawned 1" }, health.log)
     World.update(world, 0.5)
     assert.equals(10, #health.log)
+    Application.release_world(world)
+  end)
+
+  it("may end a unit once in an update, and hears of it if it does so twice", function()
+    local world = Application.new_world()
+    local unit = World.spawn_unit(world, "units/enemy")
+    local update, words = health.update, nil
+    health.update = function(units)
+      World.destroy_unit(world, units[1])
+      assert.is_true(Unit.alive(units[1]))
+      words = words_of(World.destroy_unit, world, units[1])
+    end
+    World.update(world, 0.1)
+    health.update = update
+    assert.matches("the unit ends already after the update of 'health': .*unit_test.lua:%d+ asked "
+      .. "for it", words)
+    assert.is_false(Unit.alive(unit))
+    Application.release_world(world)
+  end)
+
+  it("may spawn units with components that nobody had before, in its update", function()
+    local world = Application.new_world()
+    World.spawn_unit(world, "units/enemy")
+    local update, new = health.update, nil
+    health.update = function() new = World.spawn_unit(world, "units/frail") end
+    World.update(world, 0.1)
+    health.update = update
+    assert.is_true(Unit.alive(new))
     Application.release_world(world)
   end)
 

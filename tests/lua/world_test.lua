@@ -78,6 +78,13 @@ describe("a world's data", function()
 end)
 
 describe("a world's flags", function()
+  it("are words, and nothing else", function()
+    local words = words_of(Application.new_world, Application.DISABLE_PHYSICS, "no_sound")
+    assert.matches("argument #1 must be a flag's name: one of 2d, no_physics", words)
+    words = words_of(Application.new_world, "no_phisics")
+    assert.matches("unknown flag 'no_phisics', did you mean 'no_physics'", words)
+  end)
+
   it("leave out what it goes without", function()
     local world = Application.new_world("no_rendering", "no_sound")
     local camera = Application.create_camera()

@@ -117,12 +117,67 @@ fn what_was_saved_with_a_broken_file_waits_until_that_is_mended() {
 }
 
 #[test]
+fn a_broken_file_that_is_gone_is_not_waited_for() {
+    let files = [("a.lua", "return { v = 1 }"), ("b.lua", "return { v = 1 }")];
+    let mut game = Game::start(&files);
+    let begin = "a = require 'a' b = require 'b' told = {} \
+                 function on_reload(names) told[#told + 1] = table.concat(names, ' ') end";
+    game.step(begin).unwrap();
+    assert!(game.swap_without(&[("a.lua", "return { v = 2 }"), ("b.lua", "return {")], &[]));
+    game.step("assert(a.v == 1 and #told == 0)").unwrap();
+    // What was saved with it comes when it goes, and then nothing stands in the way of anything.
+    assert!(!game.swap_without(&[], &["b.lua"]));
+    game.step("assert(a.v == 2 and b.v == 1 and told[1] == 'a.lua b.lua')").unwrap();
+    assert!(!game.swap_without(&[("a.lua", "return { v = 3 }")], &[]));
+    game.step("assert(a.v == 3)").unwrap();
+    // The same in one go, and alone.
+    assert!(game.swap_without(&[("b.lua", "return {")], &[]));
+    assert!(!game.swap_without(&[("a.lua", "return { v = 4 }")], &["b.lua"]));
+    game.step("assert(a.v == 4)").unwrap();
+    assert!(game.swap_without(&[("b.lua", "return {")], &[]));
+    assert!(!game.swap_without(&[], &["b.lua"]));
+    game.step("assert(a.v == 4 and told[#told] == 'b.lua')").unwrap();
+}
+
+fn has_line(wanted: &str) -> bool {
+    engine::foundation::log::last_lines().iter().any(|line| line == wanted)
+}
+
+#[test]
+fn a_file_that_is_emptied_keeps_what_it_made() {
+    let ship = "local M, n = {}, 0\nfunction M.hit() n = n + 1 return n end\nfunction global() \
+                return 1 end\nreturn M";
+    let user = "return require 'emptied'";
+    let mut game = Game::start(&[("emptied.lua", ship), ("user.lua", user), ("third.lua", "")]);
+    let begin = "m = require 'emptied' u = require 'user' assert(u == m and m.hit() == 1)";
+    game.step(begin).unwrap();
+    let user = "local m = require 'emptied' return m";
+    let texts = ["", "\n\n", "--[[ local M = {} return M ]]", "-- all of it", "require 'third'"];
+    for (i, new) in texts.iter().enumerate() {
+        game.swap(&[("emptied.lua", new), ("user.lua", user)]);
+        game.step(&format!("assert(m.hit() == {} and global() == 1)", i + 2)).unwrap();
+        game.step("assert(require 'emptied' == m and require 'user' == m)").unwrap();
+    }
+    assert!(has_line(
+        "warning: emptied.lua returns and defines nothing now: what it made before goes on as it \
+         was, until the file makes something again"
+    ));
+    assert!(!has_line("reloaded emptied.lua") && has_line("reloaded user.lua"));
+    // Its next text is paired with what the others hold, and their reports show the old lines.
+    game.swap(&[("emptied.lua", &ship.replace("n + 1", "n + 10").replace("return 1", "return 2"))]);
+    game.step("assert(m.hit() == 16 and u.hit() == 26 and global() == 2)").unwrap();
+    game.step("assert(require 'emptied' == m)").unwrap();
+}
+
+#[test]
 fn random_numbers_go_on_as_if_nothing_was_reloaded() {
     let mut game = Game::start(&[("m.lua", "local seed = math.random()")]);
     game.step("require 'm' math.randomseed(5) a = { math.random(1000), math.random(1000) }")
         .unwrap();
     game.step("math.randomseed(5) b = math.random(1000)").unwrap();
     game.reload(&[("m.lua", "local seed = math.random() + math.random(5)")]);
+    let seeded = "math.randomseed(3) Math.set_seed(4) local seed = math.random()";
+    game.reload(&[("m.lua", seeded)]);
     game.step("assert(a[1] == b and a[2] == math.random(1000))").unwrap();
 }
 
@@ -136,6 +191,23 @@ fn closures_that_keep_their_old_bodies_are_told_with_their_lines() {
     game.step("assert(list[1]() == 1 and m.make()() == 2) list = nil collectgarbage()").unwrap();
     let answer = game.reload(&[("m.lua", &text.replace("return 1", "return 3"))]);
     assert_eq!(answer.kept(), [""; 0]);
+    // The log says it, too.
+    let lines = "local M = {}\nfunction M.a() return function() end end\n\
+                 function M.b() return function() end end\nreturn M";
+    let mut game = Game::start(&[("told.lua", lines)]);
+    game.step("m = require 'told' list = { m.a() }").unwrap();
+    game.swap(&[("told.lua", &lines.replace("{}", "{ }"))]);
+    let words = "reloaded told.lua: 2 functions";
+    let one = "1 function of told.lua:2 keeps its old body until it is made again";
+    assert!(has_line(&format!("{words}; {one}")));
+    game.step("list = { m.a(), m.a(), m.b() }").unwrap();
+    game.swap(&[("told.lua", &format!("{lines} "))]);
+    let some =
+        "3 functions of told.lua:2, told.lua:3 keep their old bodies until they are made again";
+    assert!(has_line(&format!("{words}; {some}")));
+    game.step("list = nil collectgarbage()").unwrap();
+    game.swap(&[("told.lua", &format!("{lines}  "))]);
+    assert!(has_line(words));
 }
 
 #[test]
@@ -219,9 +291,17 @@ pub const LIMITS: &[(&str, fn())] = &[
         what_was_saved_with_a_broken_file_waits_until_that_is_mended,
     ),
     (
+        "A broken file that is deleted or renamed is not waited for.",
+        a_broken_file_that_is_gone_is_not_waited_for,
+    ),
+    (
+        "A file that is emptied, or all of which becomes a comment, keeps what it made until it \
+         makes something again: the log says so.",
+        a_file_that_is_emptied_keeps_what_it_made,
+    ),
+    (
         "A closure made inside a function keeps its old body until it is made again. A reload \
-         counts \
-         those that are alive, by their lines.",
+         counts those that are alive, by their lines, and the log says so.",
         closures_that_keep_their_old_bodies_are_told_with_their_lines,
     ),
     (

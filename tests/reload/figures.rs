@@ -44,7 +44,7 @@ fn game_of(objects: u32, other: &str, text: &str) -> Game {
 #[test]
 fn the_walk_of_400000_objects() {
     if cfg!(debug_assertions) {
-        println!("SKIPPED: figures (to have them: cargo test --release --test reload figures)");
+        eprintln!("SKIPPED: figures (to have them: cargo test --release --test reload figures)");
         return;
     }
     let other = "return { f = function() return 1 end }";

@@ -105,10 +105,17 @@ impl Game {
 
     /// Swaps files in as the frame does when they were saved, and tells the game.
     pub fn swap(&mut self, files: &[(&str, &str)]) {
-        let names = files.iter().map(|(chunk, _)| Value::Text(chunk.to_string())).collect();
-        let arguments = [list_of(files), Value::List(names)];
+        self.swap_without(files, &[]);
+    }
+
+    /// The same where others were removed. Whether any waits to be mended.
+    pub fn swap_without(&mut self, files: &[(&str, &str)], gone: &[&str]) -> bool {
+        let text = |chunk: &&str| Value::Text(chunk.to_string());
+        let gone: Vec<Value> = gone.iter().map(text).collect();
+        let names = files.iter().map(|(chunk, _)| text(chunk)).chain(gone.clone()).collect();
+        let arguments = [list_of(files), Value::List(names), Value::List(gone)];
         let swapped = self.app.vm().call_core("swap", &arguments, 10.0);
-        swapped.unwrap_or_else(|report| panic!("{report}"));
+        swapped.unwrap_or_else(|report| panic!("{report}")) == Value::Boolean(true)
     }
 
     /// Plays a frame without a step of the test's.

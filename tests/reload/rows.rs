@@ -219,6 +219,14 @@ pub const KEEPS: &[Row] = &[
             "assert(m.lib == other and other.name == 'other' and require 'other' == other)",
         ),
     ),
+    row(
+        "The main world, Gui and camera, asked for at the top level, stay what they are.",
+        "local M = { gui = Application.main_gui() } return M",
+        "gui, world = m.gui, Application.main_world()",
+        "local M = { gui = Application.main_gui(), world = Application.main_world(),
+             camera = Application.main_camera() } return M",
+        "assert(m.gui == gui and m.world == world and m.camera == Application.main_camera())",
+    ),
 ];
 
 pub const CHANGES: &[Row] = &[

@@ -141,6 +141,25 @@ fn a_message_of_100_mb_is_refused() {
 }
 
 #[test]
+fn a_long_message_is_read_beside_the_game() {
+    let game = Playing::start("values", COUNTING);
+    let mut caller = game.connect();
+    let ones = format!("{{\"type\": \"status\", \"id\": 1, \"x\": [{}1]}}", "1,".repeat(500_000));
+    caller.send_text(&ones).expect("it is sent");
+    let Received::Message(refused) = caller.receive(PATIENCE) else { panic!("no answer") };
+    assert_eq!(text(&refused, "message"), "the message has 500005 values, and 4096 may be");
+    // As deep as texts may be; what reads it has a small stack.
+    let deep = format!("{{\"type\": \"status\", \"x\": {}{}}}", "[".repeat(99), "]".repeat(99));
+    caller.send_text(&deep).expect("it is sent");
+    let Received::Message(refused) = caller.receive(PATIENCE) else { panic!("no answer") };
+    assert_eq!(text(&refused, "message"), "'status' has no field 'x'");
+    // A long text is one value.
+    let long = format!("#[[{}]]", "x".repeat(900_000));
+    assert_eq!(eval(&mut caller, &long), "900000");
+    plays(&mut caller);
+}
+
+#[test]
 fn half_a_message_and_half_a_request_hold_nobody_up() {
     let game = Playing::start("half", COUNTING);
     let mut halves = Vec::new();
@@ -225,6 +244,12 @@ fn fifty_clients_are_served_and_too_many_are_turned_away() {
     for caller in &mut callers {
         ask(caller, "subscribe", vec![("stream", json::text("time_step"))]);
         ask(caller, "subscribe", vec![("stream", json::text("log"))]);
+        let every = ("every", Tree::Number(0.01));
+        ask(caller, "subscribe", vec![("stream", json::text("profile")), every]);
+    }
+    // Who is not told in one frame comes first in the next.
+    for caller in &mut callers {
+        super::seen::hear(caller, "profile");
     }
     for (number, caller) in callers.iter_mut().enumerate() {
         assert_eq!(eval(caller, &format!("{number} + 1")), (number + 1).to_string());

@@ -6,7 +6,7 @@ use engine::foundation::sjson::Tree;
 use engine::system::tools::json;
 use std::io::Write;
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tungstenite::{Message, WebSocket};
@@ -259,6 +259,16 @@ fn every_view_of_the_page_shows_what_is_there() {
         shown.push(name);
     }
     assert_eq!(shown, ["Frames", "Counters", "Profile", "Memory", "Units", "Resources"]);
+    // What scripts hold is named where somebody asks: the mark, then the walk beside it.
+    browser.press("4", "Digit4", 1.0, "");
+    browser.press("Tab", "Tab", 0.0, "");
+    browser.press("Enter", "Enter", 0.0, "\r");
+    browser.wait_for("document.querySelector('#view-memory tbody').innerText.includes('hero')");
+    browser.press("Tab", "Tab", 0.0, "");
+    let button = "document.activeElement.innerText === 'What grew in scripts?'";
+    browser.wait_for(button);
+    browser.press("Enter", "Enter", 0.0, "\r");
+    browser.press("6", "Digit6", 1.0, "");
     // From the tab on with the arrow keys, then into a view.
     browser.press("ArrowLeft", "ArrowLeft", 0.0, "");
     browser.wait_for("document.activeElement.innerText === 'Units'");
@@ -279,4 +289,154 @@ fn what_stops_the_game_is_seen_on_the_page() {
     ask(&mut game.connect(), "quit", vec![]);
     assert_eq!(game.wait(), 0);
     browser.wait_for("document.getElementById('state').innerText.includes('the game has ended')");
+}
+
+/// Says when it is drawn, and which keys and buttons are down.
+const HELD: &str = "function render() Application.render_world(Application.main_world()) end\n\
+    function held() return Keyboard.button('a'), Mouse.button('left') end\n";
+
+#[test]
+fn keys_and_mouse_of_the_picture_go_to_the_game_and_are_let_go() {
+    if !has_adapter() {
+        return skip("there is no graphics adapter", "mesa-vulkan-drivers");
+    }
+    let Some(mut browser) = Browser::start("keys-browser") else { return };
+    let files = [("main.lua", HELD), ("settings.sjson", "window = { width = 64, height = 48 }")];
+    let game = Playing::start_with("keys", &files, &["--renderer", "software"]);
+    browser.open(&game.session.address());
+    browser.wait_for("document.querySelector('#picture canvas').dataset.frame > 0");
+    let mut caller = game.connect();
+    let mut becomes = |wanted: &str| {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let fields = vec![("text", json::text("held()"))];
+            let values = ask(&mut caller, "eval", fields).get("values").map(json::write);
+            if values.as_deref() == Some(wanted) {
+                return;
+            }
+            assert!(Instant::now() < end, "{values:?} is not {wanted}");
+        }
+    };
+    let key = |what: &str| {
+        let words = [("type", what), ("key", "a"), ("code", "KeyA")];
+        words.map(|(name, word)| (name, json::text(word))).to_vec()
+    };
+    browser.value("document.querySelector('#picture label + label input').click()");
+    browser.call("Input.dispatchKeyEvent", key("keyDown"));
+    becomes("[\"1\",\"0\"]");
+    browser.call("Input.dispatchKeyEvent", key("keyUp"));
+    becomes("[\"0\",\"0\"]");
+    browser.call("Input.dispatchKeyEvent", key("keyDown"));
+    let place = "(() => { const box = document.querySelector('#picture canvas')\
+        .getBoundingClientRect(); return `${box.x + box.width / 2} ${box.y + box.height / 2}` })()";
+    let place = browser.value(place);
+    let (x, y) = place.split_once(' ').expect("it is a place");
+    let at = |text: &str| Tree::Number(text.parse().expect("it is a number"));
+    let mut press = vec![("type", json::text("mousePressed")), ("button", json::text("left"))];
+    press.extend([("x", at(x)), ("y", at(y)), ("clickCount", Tree::Number(1.0))]);
+    browser.call("Input.dispatchMouseEvent", press);
+    becomes("[\"1\",\"1\"]");
+    // The middle of the picture is the middle of the window.
+    let middle = "math.floor(Mouse.axis('cursor').x + 0.5) * 100 \
+        + math.floor(Mouse.axis('cursor').y + 0.5)";
+    assert_eq!(super::eval(&mut game.connect(), middle), "3224");
+    // Whatever takes the keyboard away lets go of everything.
+    browser.value("document.activeElement.blur()");
+    becomes("[\"0\",\"0\"]");
+    assert_eq!(browser.problems, Vec::<String>::new());
+}
+
+#[test]
+fn a_connection_that_was_lost_shows_the_picture_again() {
+    if !has_adapter() {
+        return skip("there is no graphics adapter", "mesa-vulkan-drivers");
+    }
+    let Some(mut browser) = Browser::start("lost-browser") else { return };
+    let files = [("main.lua", HELD), ("settings.sjson", "window = { width = 64, height = 48 }")];
+    let game = Playing::start_with("lost", &files, &["--renderer", "software"]);
+    let noted = "const Plain = WebSocket; window.sockets = []; window.WebSocket = class extends \
+        Plain { constructor(...all) { super(...all); sockets.push(this); } };";
+    let source = vec![("source", json::text(noted))];
+    browser.call("Page.addScriptToEvaluateOnNewDocument", source);
+    browser.open(&game.session.address());
+    let frame = "document.querySelector('#picture canvas').dataset.frame";
+    browser.wait_for(&format!("{frame} > 0"));
+    browser.value("sockets[0].close()");
+    browser.wait_for("sockets.length === 2 && document.body.dataset.ready === 'true'");
+    let before = browser.value(frame);
+    browser.wait_for(&format!("{frame} > {before} + 10"));
+}
+
+/// Copies a folder with all that is in it.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("it can be made");
+    for entry in std::fs::read_dir(from).expect("it is there") {
+        let entry = entry.expect("it can be read");
+        let into = to.join(entry.file_name());
+        match entry.file_type().expect("it has one").is_dir() {
+            true => copy(&entry.path(), &into),
+            false => drop(std::fs::copy(entry.path(), into).expect("it can be written")),
+        }
+    }
+}
+
+/// With `ENGINE_GOLDEN_UPDATE=1` it is written as the manual's picture of the page.
+#[test]
+fn the_page_shows_a_game_that_is_played() {
+    if !has_adapter() {
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut browser = Browser::start("picture-browser").expect("it is installed");
+    let arguments = ["--renderer", "auto"];
+    let prepare = |folder: &Path| copy(&root.join("examples/arcade"), folder);
+    let game = Playing::start_prepared("picture", &[], &arguments, &[], prepare);
+    let size = [("width", 1500.0), ("height", 853.0), ("deviceScaleFactor", 1.0)];
+    let size = size.map(|(name, number)| (name, Tree::Number(number)));
+    let size = size.into_iter().chain([("mobile", Tree::Bool(false))]).collect();
+    browser.call("Emulation.setDeviceMetricsOverride", size);
+    let address = game.session.address();
+    browser.open(&address);
+    browser.value(
+        "sessionStorage.setItem('view', 'Counters'), sessionStorage.setItem('counters', \
+         JSON.stringify(['frame/cpu_milliseconds', 'scopes/frame/update', 'scopes/frame/render', \
+         'scopes/frame/tools', 'scripts/allocated_bytes', 'scripts/held_bytes']))",
+    );
+    browser.open(&address);
+    let wait = |seconds: f64| std::thread::sleep(Duration::from_secs_f64(seconds));
+    // Into the first cave, and some steps in it.
+    wait(2.0);
+    browser.value("document.querySelector('#picture label + label input').click()");
+    browser.press("Enter", "Enter", 0.0, "");
+    wait(1.5);
+    for (key, times) in [("ArrowRight", 3), ("ArrowDown", 2), ("ArrowLeft", 1), ("ArrowDown", 3)] {
+        for _ in 0..times {
+            let down = |what: &str| {
+                [("type", what), ("key", key), ("code", key)].map(|(a, b)| (a, json::text(b)))
+            };
+            browser.call("Input.dispatchKeyEvent", down("keyDown").to_vec());
+            wait(0.1);
+            browser.call("Input.dispatchKeyEvent", down("keyUp").to_vec());
+            wait(0.1);
+        }
+    }
+    browser.press("e", "KeyE", 1.0, "");
+    let lines =
+        ["Gui.resolution(Application.main_gui())", "Memory.snapshot().held", "help perfhud"];
+    for line in lines {
+        browser.write(line);
+        browser.press("Enter", "Enter", 0.0, "\r");
+        wait(0.3);
+    }
+    browser.write("Sprite.p");
+    browser.press("Tab", "Tab", 0.0, "");
+    wait(1.0);
+    let taken = browser.call("Page.captureScreenshot", vec![("format", json::text("png"))]);
+    let png = super::seen::unbase64(&text(&taken, "data"));
+    // The width and the height stand in a PNG's first chunk.
+    let side = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().expect("four bytes"));
+    assert_eq!((side(16), side(20)), (1500, 853));
+    if std::env::var("ENGINE_GOLDEN_UPDATE").is_ok_and(|value| value == "1") {
+        std::fs::write(root.join("docs/pictures/tools.png"), png).expect("it can be written");
+    }
 }

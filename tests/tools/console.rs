@@ -34,6 +34,27 @@ fn one_text_is_run_and_its_values_are_printed() {
 }
 
 #[test]
+fn what_a_line_logs_is_printed_and_a_command_that_fails_is_an_error() {
+    let game = Playing::start("commands-of", "function say(n) print('said', n) return n end\n");
+    let (code, out, err) = run(&game, &["--eval", "say(7)"], "");
+    assert_eq!((code, out.as_str(), err.as_str()), (0, "said\t7\n7\n", ""));
+    let (code, out, _) = run(&game, &["--eval", "help graph"], "");
+    assert_eq!(code, 0);
+    assert!(out.starts_with("graph make|add|"), "{out}");
+    let (code, out, err) = run(&game, &["--eval", "graph make"], "");
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.starts_with("error: graph: a graph's name is missing"), "{err}");
+    let (code, out, err) = run(&game, &["--eval", "say(8) error('no')"], "");
+    assert_eq!((code, out.as_str()), (1, "said\t8\n"));
+    assert!(err.starts_with("error: "), "{err}");
+    // The line that failed is the one that was given, also where it is an expression.
+    let (_, _, err) = run(&game, &["--eval", "lost.thing -- a comment"], "");
+    assert!(err.contains("attempt to index global 'lost'"), "{err}");
+    let (_, _, err) = run(&game, &["--eval", "lost.thing"], "");
+    assert!(err.contains("In eval:1\n        1 | lost.thing"), "{err}");
+}
+
+#[test]
 fn lines_from_a_pipe_are_run_one_after_the_other() {
     let game = Playing::start("pipe", COUNTING);
     let (code, out, err) = run(&game, &[], "x = 20\nx + 1\n\nnothing.at\nx + 2\n");
@@ -41,6 +62,23 @@ fn lines_from_a_pipe_are_run_one_after_the_other() {
     assert!(err.contains("attempt to index global 'nothing'"), "{err}");
     assert!(err.ends_with("error: one line failed\n"), "{err}");
     assert_eq!(run(&game, &[], "x\n").0, 0);
+}
+
+#[test]
+fn a_line_sees_and_sets_the_locals_of_the_games_files() {
+    let main = "local score, steps = 3, { 1 }\n\
+                local function add() score = score + #steps - 1 end\n\
+                function update() add() end\nother = 1\n";
+    let game = Playing::start("locals", main);
+    let lines = "score\nscore = 40\nscore + 2\nnew = 5\nnew\n_G.score\nother\ncore\n";
+    let (code, out, err) = run(&game, &[], lines);
+    assert_eq!((code, out.as_str()), (0, "3\n42\n5\nnil\n1\nnil\n"), "{err}");
+}
+
+#[test]
+fn the_first_frame_has_a_step_like_the_others() {
+    let game = Playing::start("first", "function update(dt) first = first or dt end\n");
+    assert_eq!(run(&game, &["--eval", "first"], "").1, "0.016666666666667\n");
 }
 
 #[test]

@@ -110,6 +110,7 @@ fn apply(root: &Path, settings: &Value, options: &mut Options) -> Result<(), Str
         ("filter-out", &mut options.filter_out),
         ("name", &mut options.names),
         ("Xhelper", &mut options.helper_arguments),
+        ("e", &mut options.statements),
     ] {
         if open.is_empty() {
             *open = list(key);
@@ -129,6 +130,9 @@ fn apply(root: &Path, settings: &Value, options: &mut Options) -> Result<(), Str
     options.places.flat = matches!(field(settings, "recursive"), Some(Value::Boolean(false)));
     if let Some(form) = text("output").filter(|form| !form.is_empty()) {
         options.output = options.output.take().or(Some(form));
+    }
+    if let Some(file) = text("log-success").filter(|file| !file.is_empty()) {
+        options.log_success = options.log_success.take().or(Some(root.join(file)));
     }
     if flag("coverage") && options.coverage.is_none() {
         options.coverage = Some(root.join(super::COVERAGE_FILE));

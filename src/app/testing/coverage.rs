@@ -6,23 +6,27 @@ use crate::foundation::blob::{Reader, Writer};
 use crate::script::{Report, Value, Vm};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Component, Path};
 
 /// How often each line ran that has something to run, by the file's path and the line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lines(BTreeMap<String, BTreeMap<u32, u64>>);
 
 impl Lines {
-    /// Adds what one VM counted. `counts` says which files do.
-    pub fn add(&mut self, vm: &mut Vm, counts: impl Fn(&str) -> bool) -> Result<(), Box<Report>> {
-        for (path, hits) in vm.line_hits() {
-            if !counts(&path) {
-                continue;
-            }
-            let name = Value::Text(path.clone());
-            let Value::List(active) = vm.call_core("active_lines", &[name], f64::INFINITY)? else {
-                continue;
-            };
+    /// Adds what one VM counted of a folder's files. `counts` says which of them do.
+    pub fn add(
+        &mut self,
+        vm: &mut Vm,
+        root: &Path,
+        counts: impl Fn(&str) -> bool,
+    ) -> Result<(), Box<Report>> {
+        for (chunk, hits) in vm.line_hits() {
+            let Some(path) = inside(root, &chunk).filter(|path| counts(path)) else { continue };
+            // What is no file any more, or no text, has the text that it was loaded with, or none.
+            let text = vm.engine().project.read(&path).ok().flatten().map(Value::Text);
+            let arguments = [Value::Text(chunk), text.unwrap_or(Value::Nil)];
+            let active = vm.call_core("active_lines", &arguments, f64::INFINITY)?;
+            let Value::List(active) = active else { continue };
             let lines = self.0.entry(path).or_default();
             for line in active {
                 let Value::Number(line) = line else { continue };
@@ -47,6 +51,11 @@ impl Lines {
     fn sums(&self) -> (usize, usize, usize) {
         let lines = || self.0.values().flat_map(BTreeMap::values);
         (lines().count(), lines().filter(|count| **count > 0).count(), self.0.len())
+    }
+
+    /// Whether no file was loaded that counts.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// One line for people.
@@ -109,9 +118,40 @@ impl Lines {
     }
 }
 
+/// The path from the root of a file in it, by the name that its chunk has: Lua's own `require`
+/// writes `./a.lua`, or whatever stands in `package.path`. Nothing for files elsewhere.
+fn inside(root: &Path, chunk: &str) -> Option<String> {
+    let mut path = Path::new(chunk);
+    let whole = std::path::absolute(root).ok();
+    if path.is_absolute() {
+        path = whole.as_ref().and_then(|whole| path.strip_prefix(whole).ok())?;
+    }
+    let mut parts = Vec::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::Normal(name) => parts.push(name.to_str()?),
+            _ => return None,
+        }
+    }
+    Some(parts.join("/"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_have_one_name_however_they_were_loaded() {
+        let check = |chunk: &str, path: Option<&str>| {
+            assert_eq!(inside(Path::new("/game"), chunk).as_deref(), path, "{chunk}");
+        };
+        check("a/b.lua", Some("a/b.lua"));
+        check("./a/./b.lua", Some("a/b.lua"));
+        check("/game/b.lua", Some("b.lua"));
+        check("/elsewhere/b.lua", None);
+        check("../b.lua", None);
+    }
 
     fn lines(file: &str, counts: &[(u32, u64)]) -> Lines {
         Lines(BTreeMap::from([(file.to_string(), counts.iter().copied().collect())]))

@@ -1,7 +1,8 @@
 //! Which files are tests, and in which folders their modules are found. Reads folders, no files.
 
 use super::recording;
-use crate::foundation::Error;
+use crate::foundation::{Error, log};
+use crate::resource::settings;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ const FOREIGN: [&str; 3] = ["lua_modules", "node_modules", "target"];
 const SCRIPT_FOLDERS: [&str; 3] = ["lua", "src", "lib"];
 
 /// Folders of tests, which stand beside what they test.
-const TEST_FOLDERS: [&str; 3] = ["spec", "tests", "test"];
+const TEST_FOLDERS: [&str; 4] = ["spec", "specs", "tests", "test"];
 
 /// What was found.
 #[derive(Debug, PartialEq)]
@@ -110,6 +111,11 @@ pub fn root_of(start: &Path) -> Result<PathBuf, Error> {
     Ok(if of_tests { parent(start) } else { start.to_path_buf() })
 }
 
+/// Whether a folder is a game's; a library has scripts alone.
+pub fn is_game(root: &Path) -> bool {
+    ["main.lua", settings::FILE].iter().any(|file| root.join(file).is_file())
+}
+
 /// One walk through folders.
 struct Search<'a> {
     root: &'a Path,
@@ -132,7 +138,13 @@ impl Search<'_> {
                     self.collect(&path, depth + 1, files);
                 }
             } else if self.may_be_test(&path, &name) {
-                files.push(slashed(&path));
+                // Reading another thing may never end.
+                match std::fs::metadata(entry.path()) {
+                    Ok(about) if about.is_file() => files.push(slashed(&path)),
+                    Ok(about) if about.is_dir() => {}
+                    Ok(_) => tell_odd(&path, "it is no file (a pipe, a socket or a device)"),
+                    Err(reason) => tell_odd(&path, &reason.to_string()),
+                }
             }
         }
     }
@@ -163,6 +175,10 @@ impl Search<'_> {
         }
         words
     }
+}
+
+fn tell_odd(path: &Path, why: &str) {
+    log::warning(&format!("'{}' is named as a test and left out: {why}", path.display()));
 }
 
 /// Whether a folder's or file's name says that it is hidden, or other people's.

@@ -6,6 +6,7 @@ use super::event::{Event, Fault, Request};
 use super::pictures::{NoPicture, Pictures};
 use super::result::{Failure, Outcome, TestResult};
 use super::screenshot::Place;
+use super::spending::Spending;
 use super::stuck::Watched;
 use super::{Stop, discovery, hands, recording, screenshot};
 use crate::app::{App, Game, HEADLESS_STEP, Opening, exit};
@@ -15,6 +16,7 @@ use crate::resource::project::NoScript;
 use crate::resource::store::Store;
 use crate::script::{Report, Value};
 use crate::system::sound::Destination;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::Instant;
@@ -28,6 +30,8 @@ pub struct Plan<'a> {
     pub options: &'a Options,
     pub store: &'a Store,
     pub watched: &'a Watched,
+    /// The process ends after the next file: its Lua need not be taken apart.
+    pub ends: Cell<bool>,
 }
 
 /// Hears of every test as it ends.
@@ -57,12 +61,28 @@ pub fn run_any(plan: &Plan, path: &str, tell: Tell) -> Result<(Outcome, Option<A
         return recording::run(plan, path, tell);
     }
     let held = memory::snapshot();
-    let (outcome, app) = run(plan, path, tell)?;
+    let (outcome, mut app) = run(plan, path, tell)?;
+    if plan.ends.get() {
+        app.vm().end_with_process();
+    }
     drop(app);
     if let Some(words) = memory::leaks(&held) {
         tell(TestResult::failed(of_file(path, words)));
     }
     Ok((outcome, None))
+}
+
+/// Calls `run` and returns to the folder that the process works in now: suites without the sandbox
+/// can have it work in another one, where the game's folder would not be found by its path.
+fn returning<T>(options: &Options, run: impl FnOnce() -> T) -> Result<T, Error> {
+    if options.sandbox {
+        return Ok(run());
+    }
+    let lost = |reason| crate::error!("the folder to test in cannot be returned to: {reason}");
+    let here = std::env::current_dir().map_err(lost)?;
+    let result = run();
+    std::env::set_current_dir(here).map_err(lost)?;
+    Ok(result)
 }
 
 /// Errors in the log that no test is to blame for.
@@ -89,10 +109,14 @@ fn run_holding(plan: &Plan, path: &str, tell: Tell) -> Result<(Outcome, App), St
         place,
         pictures: Pictures::default(),
         booted: false,
+        spending: Spending::of_this_thread(),
+        began: 0.0,
         refused: None,
     };
     // A fault of the engine's own outside of a script's call: this file failed, the next may not.
-    let driven = catch_unwind(AssertUnwindSafe(|| driver.run(&mut outcome, tell)));
+    let driven = returning(options, || {
+        catch_unwind(AssertUnwindSafe(|| driver.run(&mut outcome, &mut *tell)))
+    })?;
     let words = match driven {
         Ok(Ok(())) => None,
         Ok(Err(report)) => Some(report_words(&report)),
@@ -110,7 +134,7 @@ fn run_holding(plan: &Plan, path: &str, tell: Tell) -> Result<(Outcome, App), St
     }
     if options.coverage.is_some() {
         let counts = |file: &str| file != path && !discovery::is_usual(file);
-        outcome.lines.add(app.vm(), counts).map_err(failed)?;
+        outcome.lines.add(app.vm(), root, counts).map_err(failed)?;
     }
     Ok((outcome, app))
 }
@@ -156,6 +180,9 @@ struct Driver<'a> {
     place: Place<'a>,
     pictures: Pictures,
     booted: bool,
+    spending: Spending,
+    /// When the running test began, on that clock.
+    began: f64,
     /// What is wrong with the options.
     refused: Option<String>,
 }
@@ -168,10 +195,11 @@ impl Driver<'_> {
         if self.options.api_coverage.is_some() {
             self.call("count_calls", &[])?;
         }
-        if let Some(helper) = &self.options.helper
-            && let Some(words) = self.load_helper(helper)?
-        {
-            self.refused = Some(format!("the helper '{helper}' cannot be used: {words}"));
+        if !self.options.sandbox && !discovery::is_game(root) {
+            self.call("test_library", &[])?;
+        }
+        self.refused = self.load_helpers()?;
+        if self.refused.is_some() {
             return Ok(());
         }
         self.load(path)?;
@@ -180,8 +208,12 @@ impl Driver<'_> {
             return Ok(());
         }
         let (mut answer, mut since) = (Value::Nil, Instant::now());
+        self.began = self.spending.seconds();
         loop {
             let event = self.step(std::mem::replace(&mut answer, Value::Nil))?;
+            if !matches!(event, Event::Request(_)) {
+                self.began = self.spending.seconds();
+            }
             match event {
                 Event::Test(test) => {
                     let now = Instant::now();
@@ -192,7 +224,14 @@ impl Driver<'_> {
                 }
                 Event::Error(failure) => tell(TestResult::failed(failure)),
                 Event::Listed { at, name } => out.listed.push((at, name)),
-                Event::Request(request) => answer = self.serve(request, &mut out.missing),
+                Event::Request(request) => {
+                    answer = self.serve(request, &mut out.missing);
+                    if self.left() == 0.0 {
+                        // Its frames took it: a `pcall` around them must not go on.
+                        answer = Value::Nil;
+                        self.interrupt(self.time_words())?;
+                    }
+                }
                 Event::Done => return Ok(()),
             }
         }
@@ -208,8 +247,33 @@ impl Driver<'_> {
         self.app.vm().collect();
     }
 
+    /// CPU time that the running test has left, in seconds.
+    fn left(&mut self) -> f64 {
+        let spent = self.spending.seconds() - self.began;
+        (self.options.timeout_seconds - spent).max(0.0)
+    }
+
+    /// Gives up the running test, with these words. What still comes of it (hooks) has all of its
+    /// time anew. Gives an event that was made already.
+    fn interrupt(&mut self, words: String) -> Result<Value, Box<Report>> {
+        self.began = self.spending.seconds();
+        // What eats the memory is let go of by this very call.
+        self.app.vm().refuse_no_memory(true);
+        let interrupted = self.call("test_interrupt", &[Value::Text(words)]);
+        self.app.vm().refuse_no_memory(false);
+        interrupted
+    }
+
     fn call(&mut self, name: &str, arguments: &[Value]) -> Result<Value, Box<Report>> {
-        let seconds = self.options.timeout_seconds;
+        self.call_within(name, arguments, self.options.timeout_seconds)
+    }
+
+    fn call_within(
+        &mut self,
+        name: &str,
+        arguments: &[Value],
+        seconds: f64,
+    ) -> Result<Value, Box<Report>> {
         self.watched.call(|| self.app.vm().call_core(name, arguments, seconds))
     }
 
@@ -220,6 +284,18 @@ impl Driver<'_> {
             Err(NoScript::Unusable(words)) => Err(words),
             Err(NoScript::Missing { tried, .. }) => Err(format!("no file {}", tried.join(", "))),
         }
+    }
+
+    /// What runs before the file. Gives words where some of it cannot be used.
+    fn load_helpers(&mut self) -> Result<Option<String>, Box<Report>> {
+        for statement in &self.options.statements {
+            if let Some(words) = self.load_statement(statement)? {
+                return Ok(Some(format!("'e' of the .busted file cannot be used: {words}")));
+            }
+        }
+        let Some(helper) = &self.options.helper else { return Ok(None) };
+        let words = self.load_helper(helper)?;
+        Ok(words.map(|words| format!("the helper '{helper}' cannot be used: {words}")))
     }
 
     /// Gives words where the helper is not there or does not compile. What does not end in `.lua`
@@ -243,10 +319,24 @@ impl Driver<'_> {
         }
     }
 
+    /// Gives words where it does not compile.
+    fn load_statement(&mut self, statement: &str) -> Result<Option<String>, Box<Report>> {
+        let text = |text: &str| Value::Text(text.to_string());
+        let arguments = [text("(e)"), text(statement), Value::List(Vec::new())];
+        match self.call("test_helper", &arguments)? {
+            Value::Text(words) => Ok(Some(words)),
+            _ => Ok(None),
+        }
+    }
+
     fn load(&mut self, path: &str) -> Result<(), Box<Report>> {
         let shown = Value::Text(path.to_string());
         match self.read(path) {
-            Ok(text) => self.call("test_load", &[shown, Value::Text(text)])?,
+            Ok(text) => {
+                // The names of folders and files before it have no part in the order of its tables.
+                self.app.vm().number_strings(1);
+                self.call("test_load", &[shown, Value::Text(text)])?
+            }
             Err(words) => self.call("test_unreadable", &[shown, Value::Text(words)])?,
         };
         Ok(())
@@ -256,16 +346,14 @@ impl Driver<'_> {
     fn step(&mut self, mut answer: Value) -> Result<Event, Box<Report>> {
         loop {
             let given = std::mem::replace(&mut answer, Value::Nil);
-            let value = match self.call("test_step", &[given]) {
+            let seconds = self.left().max(STEP_SECONDS_MIN.min(self.options.timeout_seconds));
+            let stepped = self.call_within("test_step", &[given], seconds);
+            let value = match stepped {
                 Ok(value) => value,
                 Err(report) => {
                     let words = self.stop_words(&report).ok_or(report)?;
                     self.app.vm().collect_all();
-                    // What eats the memory is let go of by this very call.
-                    self.app.vm().refuse_no_memory(true);
-                    let interrupted = self.call("test_interrupt", &[Value::Text(words)]);
-                    self.app.vm().refuse_no_memory(false);
-                    match interrupted? {
+                    match self.interrupt(words)? {
                         Value::Nil => continue,
                         made_before_the_stop => made_before_the_stop,
                     }
@@ -281,14 +369,15 @@ impl Driver<'_> {
             return Some(report.message.clone());
         }
         let place = report.place.as_ref().map(|place| format!("{}:{}: ", place.file, place.line));
-        report.stopped.then(|| {
-            format!(
-                "{}stopped: the test ran for {} seconds of CPU time without an end (--timeout \
-                 allows more)",
-                place.unwrap_or_default(),
-                self.options.timeout_seconds
-            )
-        })
+        report.stopped.then(|| place.unwrap_or_default() + &self.time_words())
+    }
+
+    fn time_words(&self) -> String {
+        format!(
+            "stopped: the test ran for {} seconds of CPU time without an end (--timeout allows \
+             more)",
+            self.options.timeout_seconds
+        )
     }
 
     /// Does what a test asked for: the number of frames played, what else there is to answer, or
@@ -349,6 +438,7 @@ impl Driver<'_> {
         Ok(Value::Nil)
     }
 
+    /// Plays frames while there are more to play, and the test has time.
     fn play(&mut self, more: impl Fn(u64, f64) -> bool) -> Result<u64, String> {
         let began = self.app.vm().engine().frame.total;
         let mut played = 0;
@@ -361,6 +451,9 @@ impl Driver<'_> {
             self.pictures.follow(self.app.vm().engine());
             self.app.end_frame();
             played += 1;
+            if self.left() == 0.0 {
+                break;
+            }
             if played > FRAMES_MAX {
                 return Err(format!(
                     "the game's time stands still: {FRAMES_MAX} frames were played"
@@ -377,6 +470,9 @@ impl Driver<'_> {
         self.app.start().map_err(|report| report_words(&report))
     }
 }
+
+/// CPU time that a step may take in any case: what ends a test is not to be stopped in its turn.
+const STEP_SECONDS_MIN: f64 = 0.1;
 
 /// The most frames that one request can lead to, where a game's own time hardly moves.
 const FRAMES_MAX: u64 = 10_000_000;

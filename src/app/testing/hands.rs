@@ -1,6 +1,7 @@
 //! What a test does in the player's place: its table of presses, moves and the like, as a frame's
 //! input. The same queue takes it that devices and the window go through.
 
+use crate::app::desk::let_go;
 use crate::app::given::Given;
 use crate::foundation::{Vec3, suggest};
 use crate::script::Value;
@@ -134,15 +135,14 @@ impl Entry<'_> {
         Ok(What::Touch { finger, phase, at, pressure })
     }
 
-    fn focus(&self, given: &mut Given) -> Result<(), String> {
+    fn focus(&self, input: &Input, given: &mut Given) -> Result<(), String> {
         let Some(Value::Boolean(on)) = self.get("focus") else {
             return Err("'focus' must be true or false".to_string());
         };
         given.changes.push(Change::Focus(*on));
         if !on {
             let age = self.number("age", 0.0)?;
-            let reset = |device| Event { device, age, what: What::Reset };
-            given.events.extend([KEYBOARD, crate::system::input::MOUSE].map(reset));
+            given.events.extend(let_go(input).map(|event| Event { age, ..event }));
         }
         Ok(())
     }
@@ -221,7 +221,7 @@ impl Entry<'_> {
                 let (device, _) = self.device(&format!("{}:", self.text("disconnect")?))?;
                 add(device, What::Disconnected);
             }
-            "focus" => self.focus(given)?,
+            "focus" => self.focus(input, given)?,
             "resize" => given.changes.push(self.resize()?),
             _ => given.changes.push(Change::Dropped(self.text("drop")?.to_string())),
         }

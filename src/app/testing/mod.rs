@@ -17,6 +17,7 @@ mod result;
 mod retry;
 mod run;
 mod screenshot;
+mod spending;
 mod stuck;
 mod usage;
 mod worker;
@@ -100,6 +101,10 @@ pub struct Options {
     pub repeat: u32,
     /// What a helper's function is given.
     pub helper_arguments: Vec<String>,
+    /// Lua that runs before each file, and before the helper.
+    pub statements: Vec<String>,
+    /// Where the names of tests that pass are added.
+    pub log_success: Option<PathBuf>,
 }
 
 impl Options {
@@ -138,6 +143,8 @@ impl Options {
             sort: false,
             repeat: 1,
             helper_arguments: Vec::new(),
+            statements: Vec::new(),
+            log_success: None,
         }
     }
 
@@ -148,7 +155,8 @@ impl Options {
 
     /// Whether the names of tests that passed are needed, too.
     fn wants_names(&self) -> bool {
-        self.slowest > 0 || self.retry > 0 || self.chosen().is_some_and(|output| output.names)
+        let told = self.slowest > 0 || self.retry > 0 || self.log_success.is_some();
+        told || self.chosen().is_some_and(|output| output.names)
     }
 
     /// Whether some tests of a file may be left out.

@@ -134,6 +134,8 @@ fn tell(renderer: &mut Renderer) -> Option<Result<Picture, String>> {
             | Event::MeshRefused { words, .. }
             | Event::ShaderFailed { words, .. }
             | Event::Fault { words } => log::error(&words),
+            // No tool lends a window to a test.
+            Event::WindowLost { .. } => {}
             Event::Failed { words } => log::error(&format!("nothing is drawn: {words}")),
         }
     }

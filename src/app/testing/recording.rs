@@ -7,6 +7,7 @@ use crate::app::record::{Recording, Replay, changed_since};
 use crate::app::{App, Game, Opening, game_id};
 use crate::engine::Build;
 use crate::foundation::{Error, fault, log};
+use crate::script::Report;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::Instant;
@@ -92,6 +93,7 @@ fn replay(plan: &Plan, path: &str) -> Result<(App, Option<String>), Error> {
     let version = engine.settings.text("version").to_string();
     replay.recording.fits(&game, &version)?;
     engine.game_hash.want_places();
+    replay.recording.earlier.give(engine);
     if origin.display {
         engine.window.listen();
     }
@@ -108,8 +110,10 @@ fn replay(plan: &Plan, path: &str) -> Result<(App, Option<String>), Error> {
 
 fn play(plan: &Plan, app: &mut App, replay: &mut Replay) -> Result<(), String> {
     let watched = plan.watched;
-    watched.call(|| app.start()).map_err(|report| report.to_string())?;
-    while let Some(frame) = replay.frame() {
+    if let Err(report) = watched.call(|| app.start()) {
+        return failed(replay, false, &report);
+    }
+    while let Some((measured, given)) = replay.frame() {
         let played = replay.played();
         if app.quit().is_some() {
             return Err(format!(
@@ -117,12 +121,17 @@ fn play(plan: &Plan, app: &mut App, replay: &mut Replay) -> Result<(), String> {
                 replay.recording.frames.len()
             ));
         }
-        app.give(frame.given.clone());
-        let measured = frame.measured;
-        let ran = watched.call(|| app.frame(measured));
-        ran.map_err(|report| format!("in frame {}: {report}", played + 1))?;
+        app.give(given);
+        if let Err(report) = watched.call(|| app.frame(measured)) {
+            return failed(replay, true, &report);
+        }
         app.end_frame();
         replay.check(app.vm().engine())?;
     }
-    Ok(())
+    replay.end()
+}
+
+/// Whether an error is the recording's own; the words have all of another one.
+fn failed(replay: &mut Replay, started: bool, report: &Report) -> Result<(), String> {
+    replay.fail(started, report).map_err(|words| format!("{words}\n{report}"))
 }

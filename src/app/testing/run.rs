@@ -3,7 +3,7 @@
 
 use super::crew::{self, News};
 use super::file::{self, Plan};
-use super::output::{Output, Paper, Summary, View};
+use super::output::{Names, Output, Paper, Summary, View};
 use super::result::{Counts, Outcome, Status, TestResult};
 use super::retry::with_retries;
 use super::stuck::Watched;
@@ -11,9 +11,9 @@ use super::{Options, Stop, changed, config, discovery};
 use crate::app::{App, exit, resources};
 use crate::foundation::random::Random;
 use crate::foundation::{Error, log};
-use crate::resource::settings;
 use crate::resource::store::{Data, Store};
 use crate::system::platform;
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{IsTerminal, Write};
@@ -158,6 +158,17 @@ impl Views {
         let live = std::io::stdout().is_terminal();
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         views.push(on_terminal.view(Paper::new(out, live && !plain, live)));
+        if let Some(path) = &options.log_success {
+            let file = File::options().create(true).append(true).open(path);
+            let file = file.map_err(|reason| {
+                let shown = path.display();
+                crate::error!(
+                    "the names of tests that pass cannot be written to '{shown}', which \
+                     'log-success' of the .busted file names: {reason}"
+                )
+            })?;
+            views.push(Box::new(Names { paper: Paper::new(Box::new(file), false, false) }));
+        }
         Ok(Views(views))
     }
 
@@ -201,22 +212,25 @@ impl Total<'_> {
         watched: &mut Option<Arc<Watched>>,
     ) -> Result<(), Stop> {
         let options = self.options;
-        // The folder of a game has resources; a library's has scripts alone, read as they are.
-        let game = ["main.lua", settings::FILE].iter().any(|file| root.join(file).is_file());
-        let store = if game { resources::open(root) } else { Store::default() };
+        // The folder of a game has resources; a library's scripts are read as they are.
+        let store = if discovery::is_game(root) { resources::open(root) } else { Store::default() };
         if !options.list {
             self.views.each(|view| view.begin(files.len()));
         }
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = options.jobs.unwrap_or(cores).min(files.len());
-        if jobs > 1 {
+        // A process that dies takes along what it knows: where native code can be reached, or a
+        // program waits for a whole answer, files run in another one.
+        let strict = options.chosen().is_some_and(|form| form.strict);
+        if jobs > 1 || strict || !options.sandbox {
             let has_store = matches!(store.data(), Data::Folder(_));
             let each = |index: usize, news| self.hear(&files[index], news);
             return crew::run((root, options, has_store), files, jobs, each);
         }
         let watched = watched.get_or_insert_with(|| Watched::start(options.timeout_seconds, true));
-        let plan = Plan { root, options, store: &store, watched };
-        for file in files {
+        let plan = Plan { root, options, store: &store, watched, ends: Cell::new(false) };
+        for (index, file) in files.iter().enumerate() {
+            plan.ends.set(index + 1 == files.len() && options.retry == 0 && !options.watch);
             let mut last = self.last.take();
             let mut tell = |test| self.test(file, test);
             let outcome = with_retries(options.retry, &mut tell, |tell| {
@@ -308,6 +322,11 @@ impl Total<'_> {
         }
         if let Some(file) = options.coverage.as_deref().filter(|_| !options.list) {
             self.all.lines.write_lcov(root, file)?;
+            if self.all.lines.is_empty() {
+                log::warning(
+                    "no line is covered: the tests loaded no file of the folder but tests",
+                );
+            }
             self.summary.coverage = Some(self.all.lines.words(file));
         }
         let sums = &mut self.summary;

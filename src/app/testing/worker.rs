@@ -12,6 +12,7 @@ use crate::foundation::blob::{Reader, Writer};
 use crate::foundation::{Error, log};
 use crate::resource::store::Store;
 use crate::system::platform;
+use std::cell::Cell;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -41,9 +42,9 @@ impl Start {
 /// What a process needs of the options: the rest is its parent's.
 fn write_options(writer: &mut Writer, options: &Options) {
     let Options { filter, filter_out, names, exclude_names, tags, exclude_tags, .. } = options;
-    let Options { lpath, helper_arguments, .. } = options;
+    let Options { lpath, helper_arguments, statements, .. } = options;
     let lists = [filter, filter_out, names, tags, exclude_tags, lpath];
-    for list in lists.into_iter().chain([helper_arguments, exclude_names]) {
+    for list in lists.into_iter().chain([helper_arguments, exclude_names, statements]) {
         writer.list(list, |writer, text| writer.text(text));
     }
     let flags = [
@@ -77,10 +78,11 @@ fn read_options(reader: &mut Reader, root: PathBuf) -> Result<Options, Error> {
         exclude_tags,
         lpath,
         helper_arguments,
+        statements,
         ..
     } = &mut options;
     let lists = [filter, filter_out, names, tags, exclude_tags, lpath];
-    for list in lists.into_iter().chain([helper_arguments, exclude_names]) {
+    for list in lists.into_iter().chain([helper_arguments, exclude_names, statements]) {
         *list = reader.list(|reader| reader.text().map(str::to_string))?;
     }
     let flags = reader.list(|reader| Ok(reader.u8()? != 0))?;
@@ -190,7 +192,8 @@ pub fn work(root: &Path) -> i32 {
     let marker = marker(start.nonce);
     let store = if start.has_store { resources::opened(root) } else { Store::default() };
     let watched = Watched::start(options.timeout_seconds, false);
-    let plan = Plan { root, options: &options, store: &store, watched: &watched };
+    let ends = Cell::new(false);
+    let plan = Plan { root, options: &options, store: &store, watched: &watched, ends };
     let send = |message: &Message| {
         let mut out = std::io::stdout().lock();
         // Without a parent there is no next file either.
@@ -233,6 +236,7 @@ mod tests {
         (options.update_golden, options.sort) = (true, true);
         options.helper_arguments = vec!["x".into()];
         options.exclude_names = vec!["a b".into()];
+        options.statements = vec!["x = 1".into()];
         let bytes = Start { nonce: 5, has_store: true }.to_bytes(&options);
         let read = next(&mut &bytes[..]).unwrap();
         let (start, read) = Start::read(&read, PathBuf::from("game")).unwrap();

@@ -5,7 +5,7 @@ use super::messages::{number, text};
 use super::{Call, Refusal};
 use crate::foundation::sjson::Tree;
 use crate::foundation::{Vec3, suggest};
-use crate::system::input::names::{Class, Name};
+use crate::system::input::names::{Class, Name, key_of_code};
 use crate::system::input::{DeviceId, Event, KEYBOARD, MOUSE, PADS_MAX, TOUCH, What, pad};
 use crate::system::tools::json;
 
@@ -49,7 +49,8 @@ fn what(class: Class, fields: &Tree) -> Result<What, String> {
     };
     match (text(fields, "button"), text(fields, "axis"), text(fields, "text")) {
         (Some(name), None, None) => {
-            let button = class.button(name);
+            let by_code = || key_of_code(name).filter(|_| class == Class::Keyboard);
+            let button = class.button(name).or_else(by_code);
             let button = button.ok_or_else(|| unknown("button", name, class.buttons()))?;
             let value = number(fields, "value").unwrap_or(1.0) as f32;
             Ok(What::Button { button: button as u16, value, repeat: false })
@@ -95,6 +96,8 @@ mod tests {
         let space = Class::Keyboard.button("space").unwrap() as u16;
         let wanted = What::Button { button: space, value: 1.0, repeat: false };
         let read_one = read("{\"device\": \"keyboard\", \"button\": \"space\"}");
+        assert_eq!(read_one, Ok((KEYBOARD, wanted.clone())));
+        let read_one = read("{\"device\": \"keyboard\", \"button\": \"Space\"}");
         assert_eq!(read_one, Ok((KEYBOARD, wanted)));
         let wanted = What::Axis { axis: 0, value: Vec3::new(3.0, 4.0, 0.0) };
         let read_one = read("{\"device\": \"mouse\", \"axis\": \"cursor\", \"to\": [3, 4]}");

@@ -1,7 +1,7 @@
 //! The table of messages: what tools can ask, with which fields. `help` is made of it, and every
 //! message is checked by it before it is handled.
 
-use super::{Call, Refusal, devices, figures, look, pictures, resources, script, streams};
+use super::{Call, Refusal, devices, figures, look, pictures, resources, script, streams, window};
 use crate::foundation::sjson::Tree;
 use crate::foundation::suggest;
 use crate::system::tools::{MESSAGE_BYTES_MAX, VERSION, json};
@@ -98,7 +98,7 @@ pub static MESSAGES: &[Row] = &[
         words: "Says which game runs, and how.",
         fields: &[],
         answer: "game, version, engine, build, deterministic, frame, seconds, paused, problem, \
-                 draws, size, worlds, units, clients, refused, dropped",
+                 draws, size, scale, worlds, units, clients, refused, dropped",
         run: super::status,
     },
     Row {
@@ -110,8 +110,16 @@ pub static MESSAGES: &[Row] = &[
             may("seconds", Kind::Number(0.001, 60.0), "CPU time that it may take [0.5]"),
             may("data", Kind::Truth, "give the first value as JSON, not in words"),
         ],
-        answer: "values (in words), or data",
+        answer: "values (in words), or data; logged (the lines of the log meanwhile)",
         run: script::eval,
+    },
+    Row {
+        name: "script",
+        words: "Runs Lua in the game for what it does, as 'eval' does: what it has to say it sends \
+                with Application.console_send.",
+        fields: &[must("script", Kind::Text, "Lua")],
+        answer: "nothing",
+        run: script::run,
     },
     Row {
         name: "complete",
@@ -186,11 +194,26 @@ pub static MESSAGES: &[Row] = &[
         run: pictures::screenshot,
     },
     Row {
+        name: "attach_window",
+        words: "Shows the game in a window of the tool's, by its number on the display (X11). The \
+                game takes its size, also when it changes, and no input from it.",
+        fields: &[must("window", Kind::Whole(1, u32::MAX as u64), "its number")],
+        answer: "width, height",
+        run: window::attach,
+    },
+    Row {
+        name: "detach_window",
+        words: "Shows the game in that window no longer.",
+        fields: &[],
+        answer: "nothing",
+        run: window::detach,
+    },
+    Row {
         name: "input",
         words: "Has a device say something in the next frame. Give one of button, axis, text.",
         fields: &[
             must("device", Kind::Text, "keyboard, mouse, touch, pad1 to pad8"),
-            may("button", Kind::Text, "its name"),
+            may("button", Kind::Text, "its name; of a key also the code of web pages: KeyA"),
             may("value", Kind::Number(0.0, 1.0), "of the button: 0 up, 1 down [1]"),
             may("axis", Kind::Text, "its name"),
             may("to", Kind::Numbers(3), "where the axis stands now"),
@@ -257,15 +280,30 @@ pub static MESSAGES: &[Row] = &[
         ],
         answer: "names, threads (name, rows: name's number, parents, calls, seconds, own \
                  seconds, min, average and max percent), frames (index, began, seconds, scopes: \
-                 thread's number, name's number, parents, began, seconds), lost",
+                 thread's number, name's number, parents, began, seconds; left_out: how many more \
+                 it had), lost",
         run: figures::profile,
     },
     Row {
         name: "memory",
         words: "Says who holds how much memory: a tree of owners, and what scripts hold.",
-        fields: &[],
-        answer: "counts, scripts, scripts_most, rows (name, path, parents, bytes, blocks, made)",
+        fields: &[
+            may("walk", Kind::Truth, "name what scripts hold: the game waits for the walk"),
+            may("mark", Kind::Truth, "the same, and remember it: later walks tell what grew since"),
+        ],
+        answer: "counts, scripts, scripts_most, rows (name, path, parents, bytes, blocks, made), \
+                 after a walk held (name, bytes, objects, more_bytes, more_objects), marked (the \
+                 frame of the mark) and seconds that it took",
         run: figures::memory,
+    },
+    Row {
+        name: "sampling",
+        words: "Asks scripts a thousand times a second where they are, or no longer, and gives \
+                where they were met.",
+        fields: &[may("on", Kind::Truth, "whether they are asked from now on [as it is]")],
+        answer: "on, samples, scripts, functions, lines (name, samples, allocated_bytes, \
+                 engine_calls)",
+        run: figures::sampling,
     },
     Row {
         name: "time_step",

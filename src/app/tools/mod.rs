@@ -4,29 +4,36 @@
 
 mod devices;
 mod figures;
+mod game;
 mod look;
 mod messages;
 mod pictures;
 mod resources;
 mod script;
 mod streams;
+mod window;
 
 use super::App;
+use crate::counter;
 use crate::engine::Engine;
 use crate::foundation::sjson::Tree;
 use crate::foundation::{Error, log};
 use crate::system::input::Event;
 use crate::system::tools::{Bytes, Incoming, Peer, Server, VERSION, What, json};
+use figures::Profiles;
 use pictures::Pictures;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use streams::{Samples, Streams};
+use window::Lending;
 
 /// How long messages are handled in one frame; what is left waits for the next one.
 const ANSWER_SECONDS: f64 = 0.002;
 /// The longest answer, in bytes.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
+/// And how long clients are told what they follow.
+const TELL_SECONDS: f64 = 0.002;
 /// How often a client hears of what was dropped.
 const DROPPED_SECONDS: f64 = 1.0;
 
@@ -37,6 +44,24 @@ struct Client {
     /// How many dropped messages it knows of.
     told_dropped: u64,
     told_at: Instant,
+}
+
+impl Client {
+    /// Tells it how many messages did not fit, now and then.
+    fn tell_dropped(&mut self, now: Instant) {
+        let dropped = self.peer.dropped();
+        if dropped == self.told_dropped
+            || now - self.told_at < Duration::from_secs_f64(DROPPED_SECONDS)
+        {
+            return;
+        }
+        self.told_at = now;
+        let count = Tree::Number(dropped as f64);
+        let tree = json::object([("type", json::text("dropped")), ("count", count)]);
+        if self.peer.offer(&Bytes::from(json::write(&tree))) {
+            self.told_dropped = dropped;
+        }
+    }
 }
 
 /// Who waits for an answer, and what it asked for.
@@ -115,14 +140,24 @@ struct State {
     waiting: Vec<Asker>,
     /// Why the game is stopped, where an error did it.
     problem: Option<String>,
+    /// Whether something was done that a standing game's picture has to show.
+    redraw: bool,
+    /// Whether such a picture may be drawn at all: a recording has none.
+    redraws: bool,
+    lending: Option<Lending>,
+    /// How many lines of the log were told to those who follow it; [`UNTOLD`] where nobody does.
+    lines: u64,
 }
+
+/// Nobody follows the log.
+const UNTOLD: u64 = u64::MAX;
 
 /// The tools of a run.
 pub struct Tools {
     state: State,
     clients: Vec<Client>,
-    /// How many lines of the log were told.
-    lines: u64,
+    /// Which client is told first in the next frame.
+    turn: usize,
 }
 
 /// A message on its way: to whom it speaks, and who asks.
@@ -137,11 +172,11 @@ struct Call<'a> {
 }
 
 impl Tools {
-    /// Opens the connection for a game's folder.
+    /// Opens the connection for a game's folder. `redraws`: a standing game may be drawn again.
     ///
     /// # Errors
     /// Where there is no port, or the folder cannot be written.
-    pub fn open(folder: PathBuf) -> Result<Tools, Error> {
+    pub fn open(folder: PathBuf, redraws: bool) -> Result<Tools, Error> {
         let state = State {
             server: Server::open(folder.clone())?,
             folder,
@@ -152,9 +187,12 @@ impl Tools {
             steps: 0,
             waiting: Vec::new(),
             problem: None,
+            redraw: false,
+            redraws,
+            lending: None,
+            lines: UNTOLD,
         };
-        let lines = log::lines_after(u64::MAX).0;
-        Ok(Tools { state, clients: Vec::new(), lines })
+        Ok(Tools { state, clients: Vec::new(), turn: 0 })
     }
 
     /// Answers those who wait for the game to stand.
@@ -175,7 +213,7 @@ impl Tools {
                     self.clients.push(Client { streams, told_dropped: 0, told_at, peer });
                 }
                 What::Left => self.clients.retain(|client| client.peer.number != peer.number),
-                What::Text(text) => self.handle(app, &peer, &text),
+                What::Message(message, _) => self.handle(app, &peer, message),
             }
             if Instant::now() >= end {
                 return;
@@ -183,17 +221,17 @@ impl Tools {
         }
     }
 
-    fn handle(&mut self, app: &mut App, peer: &Arc<Peer>, text: &str) {
+    fn handle(&mut self, app: &mut App, peer: &Arc<Peer>, message: Result<Tree, String>) {
         let Tools { state, clients, .. } = self;
         let count = clients.len();
         let Some(client) = clients.iter_mut().find(|it| it.peer.number == peer.number) else {
             return;
         };
-        let fields = match json::read(text) {
+        let fields = match message {
             Ok(tree) => tree,
             Err(words) => {
                 let asker = Asker { peer: peer.clone(), kind: "", id: Tree::Null };
-                return asker.refuse(Refusal::of(format!("the message is no JSON: {words}")));
+                return asker.refuse(Refusal::of(words));
             }
         };
         let id = fields.get("id").cloned().unwrap_or(Tree::Null);
@@ -222,22 +260,21 @@ impl Tools {
         }
     }
 
-    /// Tells those who want it what is new.
+    /// Tells those who want it what is new, for as long as there is time: those who are left come
+    /// first in the next frame.
     fn tell(&mut self, engine: &mut Engine) {
         self.tell_log();
         let now = Instant::now();
-        for client in &mut self.clients {
-            client.streams.tell(&self.state.samples, &client.peer, now);
-            let dropped = client.peer.dropped();
-            if dropped > client.told_dropped
-                && now - client.told_at >= Duration::from_secs_f64(DROPPED_SECONDS)
-            {
-                client.told_at = now;
-                let count = Tree::Number(dropped as f64);
-                let tree = json::object([("type", json::text("dropped")), ("count", count)]);
-                if client.peer.offer(&Bytes::from(json::write(&tree))) {
-                    client.told_dropped = dropped;
-                }
+        let end = now + Duration::from_secs_f64(TELL_SECONDS);
+        let (count, mut profiles) = (self.clients.len(), Profiles::default());
+        for turn in 0..count {
+            let at = (self.turn + turn) % count;
+            let client = &mut self.clients[at];
+            client.streams.tell(&self.state.samples, &mut profiles, &client.peer, now);
+            client.tell_dropped(now);
+            if Instant::now() >= end {
+                self.turn = at + 1;
+                break;
             }
         }
         self.state.pictures.go_on(engine, &mut self.clients, self.state.paused, now);
@@ -246,12 +283,12 @@ impl Tools {
     fn tell_log(&mut self) {
         if !self.clients.iter().any(|client| client.streams.log) {
             // Whoever subscribes gets the last lines.
-            self.lines = u64::MAX;
+            self.state.lines = UNTOLD;
             return;
         }
-        let (written, lines) = log::lines_after(self.lines);
-        let known = std::mem::replace(&mut self.lines, written);
-        if known == u64::MAX || written == known {
+        let (written, lines) = log::lines_after(self.state.lines);
+        let known = std::mem::replace(&mut self.state.lines, written);
+        if known == UNTOLD || written == known {
             return;
         }
         let missed = (written - known) as usize - lines.len();
@@ -273,12 +310,13 @@ impl Tools {
 }
 
 impl App {
-    /// Lets tools in, for the game of a folder: where a browser finds the page.
+    /// Lets tools in, for the game of a folder: where a browser finds the page. `redraws`: what
+    /// they do while it stands is drawn, by the game's `render`.
     ///
     /// # Errors
     /// Where there is no port, or the folder cannot be written.
-    pub(super) fn let_tools_in(&mut self, folder: PathBuf) -> Result<String, Error> {
-        let tools = Tools::open(folder)?;
+    pub(super) fn let_tools_in(&mut self, folder: PathBuf, redraws: bool) -> Result<String, Error> {
+        let tools = Tools::open(folder, redraws)?;
         let address = tools.state.server.address();
         self.tools = Some(tools);
         Ok(address)
@@ -289,6 +327,9 @@ impl App {
         self.tools = old.tools.take();
         if let Some(tools) = &mut self.tools {
             tools.state.pictures.begin_anew();
+            for client in &mut tools.clients {
+                client.streams.begin_anew();
+            }
         }
     }
 
@@ -324,7 +365,8 @@ impl App {
     /// Handles what tools ask, and tells them what they follow. `in_frame`: a frame is being
     /// played; the game stands otherwise.
     pub fn answer_tools(&mut self, in_frame: bool) {
-        let Some(mut tools) = self.tools.take() else { return };
+        let Some(mut tools) = self.tools.take() else { return self.do_wishes(None) };
+        crate::owner!("tools");
         if in_frame {
             let steps = tools.state.steps;
             tools.state.steps = steps.saturating_sub(1);
@@ -335,8 +377,38 @@ impl App {
             tools.settle();
         }
         tools.take(self);
+        counter!("tools/clients") += tools.clients.len();
+        self.do_wishes(Some(&mut tools));
+        tools.tell_sent(self);
+        let State { paused, steps, redraw, redraws, problem, pictures, .. } = &mut tools.state;
+        *redraw &= *redraws && !in_frame && *paused && *steps == 0 && problem.is_none();
+        if *redraw {
+            // Whoever follows the picture sees it, too.
+            pictures.hold_again(self.vm.engine());
+        }
         tools.tell(self.vm.engine());
         self.tools = Some(tools);
+    }
+
+    /// Tells what was logged last, why the game ended among it, and lets tools go.
+    pub(super) fn end_tools(&mut self) {
+        if let Some(mut tools) = self.tools.take() {
+            tools.tell_sent(self);
+            tools.tell_log();
+        }
+    }
+
+    /// Has the picture of a standing game drawn again.
+    pub(super) fn ask_redraw(&mut self) {
+        if let Some(tools) = &mut self.tools {
+            tools.state.redraw = true;
+        }
+    }
+
+    /// Whether tools did something that the picture of a standing game does not show yet.
+    pub(super) fn take_redraw(&mut self) -> bool {
+        let tools = self.tools.as_mut();
+        tools.is_some_and(|it| std::mem::take(&mut it.state.redraw))
     }
 
     /// Notes how the frame's step came about, for tools that draw it.
@@ -374,6 +446,7 @@ fn status(call: &mut Call) -> Result<Option<Tree>, Refusal> {
         ("problem", problem),
         ("draws", Tree::Bool(engine.picture.is_shown)),
         ("size", json::numbers([f64::from(width), f64::from(height)])),
+        ("scale", Tree::Number(engine.window.scale)),
         ("worlds", json::count(engine.worlds.len())),
         ("units", json::count(engine.units.slots.len())),
         ("clients", json::count(call.clients)),

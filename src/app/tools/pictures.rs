@@ -15,10 +15,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::Builder;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How many pictures are made into files at once; streams wait above it.
 const WORK_MAX: usize = 2;
+/// A picture that takes longer makes the game wait for the renderer: streams then rest for so many
+/// times as long, and the game plays on at its full speed meanwhile.
+const SLOW: Duration = Duration::from_millis(100);
+const RESTS: u32 = 3;
 /// The most askers that wait for a picture.
 const ASKERS_MAX: usize = 64;
 
@@ -41,12 +45,14 @@ struct Work {
 #[derive(Default)]
 pub struct Pictures {
     askers: Vec<(Asker, u32)>,
-    /// What the renderer was asked for: numbers, and frames.
-    asked: VecDeque<(u64, u64)>,
-    /// Whether another is wanted although nobody asks: the game is about to stand.
-    holds_next: bool,
-    /// What is shown while the game stands.
-    held: Option<(u64, Arc<Picture>)>,
+    /// What the renderer was asked for: numbers, frames, and when.
+    asked: VecDeque<(u64, u64, Instant)>,
+    /// Streams wait until then: the last picture took long.
+    rests_until: Option<Instant>,
+    /// The frame of which a picture is wanted although nobody asks, for the game stands then.
+    holds: Option<u64>,
+    /// What is shown while the game stands: number, frame, picture.
+    held: Option<(u64, u64, Arc<Picture>)>,
     worker: Option<Sender<Work>>,
     working: Arc<AtomicUsize>,
 }
@@ -75,13 +81,18 @@ pub fn screenshot(call: &mut Call) -> Result<Option<Tree>, Refusal> {
 impl Pictures {
     /// Has the frame that is played next kept, for the time when the game stands.
     pub fn hold_next(&mut self, engine: &mut Engine) {
-        self.holds_next = engine.picture.is_shown;
+        self.holds = engine.picture.is_shown.then_some(engine.frame.index + 1);
+    }
+
+    /// The same with the frame that was played last, which is drawn once more.
+    pub fn hold_again(&mut self, engine: &mut Engine) {
+        self.holds = engine.picture.is_shown.then_some(engine.frame.index);
     }
 
     /// The engine is another one now; whoever asked gets a picture of it.
     pub fn begin_anew(&mut self) {
         self.asked.clear();
-        (self.held, self.holds_next) = (None, false);
+        (self.held, self.holds) = (None, None);
     }
 
     /// Takes what was made, and asks for what is wanted.
@@ -96,44 +107,46 @@ impl Pictures {
         if !paused {
             self.held = None;
         }
-        if self.holds_next {
-            self.holds_next = false;
-            return self.ask(engine);
+        if let Some(frame) = self.holds.take() {
+            return self.ask(engine, frame);
         }
         if !self.asked.is_empty() {
             return;
         }
-        if let Some((frame, picture)) = self.held.clone() {
+        if let Some((number, frame, picture)) = self.held.clone() {
             // The game stands: the frame that was kept is what is seen.
-            let wishes = self.wishes(clients, frame, true, now);
+            let wishes = self.wishes(clients, number, true, now);
             return self.hand_over(Work { frame, picture, wishes });
         }
         let free = self.working.load(Ordering::Acquire) < WORK_MAX && engine.picture.is_shown;
         let due = |client: &Client| {
             client.streams.picture.is_some_and(|(mut timed, _)| timed.is_due(now))
         };
-        if !self.askers.is_empty() || (free && clients.iter().any(due)) {
-            self.ask(engine);
+        let rests = self.rests_until.is_some_and(|until| now < until);
+        if !self.askers.is_empty() || (free && !rests && clients.iter().any(due)) {
+            self.ask(engine, engine.frame.index + 1);
         }
     }
 
-    /// Asks for a picture of the frame that is played next.
-    fn ask(&mut self, engine: &mut Engine) {
+    /// Asks for a picture of what is drawn next, which is of a frame.
+    fn ask(&mut self, engine: &mut Engine, frame: u64) {
         let number = engine.captures.ask(Target::Screen);
-        self.asked.push_back((number, engine.frame.index + 1));
+        self.asked.push_back((number, frame, Instant::now()));
     }
 
     fn take(&mut self, engine: &mut Engine, clients: &mut [Client], paused: bool, now: Instant) {
-        while let Some((number, frame)) = self.asked.front().copied() {
+        while let Some((number, frame, asked)) = self.asked.front().copied() {
             let Some(made) = engine.captures.take(number) else { return };
             self.asked.pop_front();
+            let took = now.saturating_duration_since(asked);
+            self.rests_until = (took > SLOW).then(|| now + took * RESTS);
             match made {
                 Ok(picture) => {
                     let picture = Arc::new(picture);
                     if paused {
-                        self.held = Some((frame, picture.clone()));
+                        self.held = Some((number, frame, picture.clone()));
                     }
-                    let wishes = self.wishes(clients, frame, false, now);
+                    let wishes = self.wishes(clients, number, false, now);
                     self.hand_over(Work { frame, picture, wishes });
                 }
                 Err(words) => {
@@ -145,11 +158,11 @@ impl Pictures {
         }
     }
 
-    /// Who gets the picture of a frame. One that is held is sent to a stream once.
+    /// Who gets the picture of a number. One that is held is sent to a stream once.
     fn wishes(
         &mut self,
         clients: &mut [Client],
-        frame: u64,
+        number: u64,
         held: bool,
         now: Instant,
     ) -> Vec<Wish> {
@@ -160,10 +173,10 @@ impl Pictures {
         }
         for client in clients {
             if let Some((timed, width)) = &mut client.streams.picture
-                && !(held && timed.next == frame)
+                && !(held && timed.next == number)
                 && timed.is_due(now)
             {
-                timed.next = frame;
+                timed.next = number;
                 wishes.push(Wish::Stream(client.peer.clone(), *width));
             }
         }

@@ -155,6 +155,7 @@ pub fn reload(call: &mut Call) -> Result<Option<Tree>, Refusal> {
         Some(names) => call.app.take_again(names),
         None => call.app.take_changes(&call.state.folder),
     };
+    call.state.redraw = true;
     let (reloaded, problems) = outcome.map_err(|report| refusal(&report))?;
     Ok(Some(json::object([
         ("reloaded", json::texts(reloaded.iter().map(ToString::to_string))),
@@ -166,7 +167,7 @@ type Reloaded = (Vec<ResourceName>, Vec<String>);
 
 impl App {
     /// Takes resources again from their compiled data.
-    fn take_again(&mut self, names: Vec<ResourceName>) -> Result<Reloaded, Box<Report>> {
+    pub(super) fn take_again(&mut self, names: Vec<ResourceName>) -> Result<Reloaded, Box<Report>> {
         self.vm.engine().store.forget(names.iter().map(ResourceName::id));
         self.reload(&names)?;
         Ok((names, Vec::new()))
@@ -174,7 +175,7 @@ impl App {
 
     /// Compiles what changed in the folder and takes it. Where the folder is watched that happens
     /// by itself, and there is nothing left to do.
-    fn take_changes(&mut self, folder: &Path) -> Result<Reloaded, Box<Report>> {
+    pub(super) fn take_changes(&mut self, folder: &Path) -> Result<Reloaded, Box<Report>> {
         if self.watch.is_some() {
             return Ok((Vec::new(), Vec::new()));
         }

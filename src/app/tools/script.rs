@@ -3,6 +3,7 @@
 
 use super::messages::{number, text, truth};
 use super::{Call, Refusal};
+use crate::foundation::log;
 use crate::foundation::sjson::Tree;
 use crate::script::emit::Api;
 use crate::script::emit::model::first_sentence;
@@ -45,27 +46,74 @@ pub fn eval(call: &mut Call) -> Result<Option<Tree>, Refusal> {
     let words = text(call.fields, "text").unwrap_or_default().to_string();
     let seconds = number(call.fields, "seconds").unwrap_or(EVAL_SECONDS);
     let arguments = [Value::Text(words), Value::Boolean(truth(call.fields, "data"))];
-    match call.app.vm.call_core("tool_eval", &arguments, seconds) {
-        Ok(answer) => Ok(Some(object(&answer))),
-        Err(mut report) => {
-            if report.stopped && report.message.contains(CPU_TIME) {
-                let words = format!("ran for {seconds} {CPU_TIME} without an end");
-                report.message = format!("stopped: this {words} (give it more in 'seconds')");
-            }
-            Err(refusal(&report))
+    call.state.redraw = true;
+    let (before, _) = log::lines_after(u64::MAX);
+    let outcome = match call.app.vm.call_core("tool_eval", &arguments, seconds) {
+        Ok(answer) => answered(object(&answer)),
+        Err(mut report) => Err(too_long(&mut report, seconds)),
+    };
+    // Not everybody who asks follows the log.
+    let logged = ("logged".to_string(), lines_since(before));
+    match outcome {
+        Ok(Tree::Object(entries)) => {
+            Ok(Some(Tree::Object(entries.into_iter().chain([logged]).collect())))
+        }
+        Ok(other) => Ok(Some(other)),
+        Err(mut refusal) => {
+            refusal.more.push(logged);
+            Err(refusal)
         }
     }
+}
+
+/// What was logged since so many lines were.
+fn lines_since(count: u64) -> Tree {
+    let lines = log::lines_after(count).1;
+    json::texts(lines.into_iter().map(|(level, text)| match level {
+        log::Level::Info => text,
+        level => format!("{}: {text}", level.name()),
+    }))
+}
+
+/// Runs a text for what it does.
+pub fn run(call: &mut Call) -> Result<Option<Tree>, Refusal> {
+    let words = text(call.fields, "script").unwrap_or_default().to_string();
+    let arguments = [Value::Text(words), Value::Boolean(false)];
+    call.state.redraw = true;
+    match call.app.vm.call_core("tool_eval", &arguments, EVAL_SECONDS) {
+        Ok(answer) => answered(object(&answer)).map(|_| Some(json::object([]))),
+        Err(mut report) => Err(too_long(&mut report, EVAL_SECONDS)),
+    }
+}
+
+/// What came of a text: it may be no Lua.
+fn answered(answer: Tree) -> Result<Tree, Refusal> {
+    match answer.get("problem") {
+        Some(Tree::String(problem)) => Err(Refusal::of(problem.clone())),
+        _ => Ok(answer),
+    }
+}
+
+/// An error of a tool's Lua. Where it was stopped, the game's settings are not what limited it.
+fn too_long(report: &mut Report, seconds: f64) -> Refusal {
+    if report.stopped && report.message.contains(CPU_TIME) {
+        let words = format!("ran for {seconds} {CPU_TIME} without an end");
+        report.message = format!("stopped: this {words} ('eval' takes more in 'seconds')");
+    }
+    refusal(report)
 }
 
 /// In the words of whoever stops a script for its time; its settings are not what limits a tool.
 const CPU_TIME: &str = "seconds of CPU time";
 
 /// What the prelude gives: a table. Its lists are lists, also empty ones.
-fn object(value: &Value) -> Tree {
+pub fn object(value: &Value) -> Tree {
     let mut tree = value.to_tree();
     if let Tree::Object(entries) = &mut tree {
         for (key, value) in entries {
-            if ["values", "words"].contains(&key.as_str()) && *value == Tree::Object(Vec::new()) {
+            if ["values", "words", "held"].contains(&key.as_str())
+                && *value == Tree::Object(Vec::new())
+            {
                 *value = Tree::Array(Vec::new());
             }
         }

@@ -1,9 +1,9 @@
 //! What a client follows: lines of the log, time steps, counters, the profiler, pictures. A stream
 //! costs nothing while nobody follows it.
 
-use super::figures::{self, Followed};
+use super::figures::{self, Followed, Profiles};
 use super::messages::{number, text, whole};
-use super::{Call, Peer, Refusal};
+use super::{Call, Peer, Refusal, UNTOLD};
 use crate::foundation::sjson::Tree;
 use crate::foundation::{log, suggest};
 use crate::system::tools::{Bytes, json};
@@ -33,6 +33,17 @@ static STREAMS: &[Stream] = &[
         message: "level (info, warning, error), message; its type is 'message'",
         begin: begin_log,
         end: |streams| streams.log = false,
+    },
+    Stream {
+        name: "game",
+        words: "What scripts send with Application.console_send.",
+        message: "whatever the game says in it, with a 'type' of the game's own",
+        begin: |call| {
+            call.streams.game = true;
+            call.app.vm.engine().outbox.is_heard = true;
+            Ok(())
+        },
+        end: |streams| streams.game = false,
     },
     Stream {
         name: "time_step",
@@ -91,11 +102,17 @@ pub struct Timed {
 }
 
 impl Timed {
+    /// A message is due now, and then every so often.
+    pub fn new(every: Duration) -> Timed {
+        Timed { every, due: Instant::now(), next: 0 }
+    }
+
     /// Whether a message is due now; the next one then is later.
     pub fn is_due(&mut self, now: Instant) -> bool {
         let due = now >= self.due;
         if due {
-            self.due = now + self.every;
+            // One that came late is made up for by the next: frames differ in length.
+            self.due = (self.due + self.every).max(now);
         }
         due
     }
@@ -103,13 +120,14 @@ impl Timed {
 
 fn timed(call: &Call) -> Timed {
     let every = Duration::from_secs_f64(number(call.fields, "every").unwrap_or(0.1));
-    Timed { every, due: Instant::now(), next: 0 }
+    Timed::new(every)
 }
 
 /// What one client follows.
 #[derive(Default)]
 pub struct Streams {
     pub log: bool,
+    pub game: bool,
     samples: Option<Timed>,
     counters: Option<Followed>,
     profile: Option<Timed>,
@@ -118,13 +136,23 @@ pub struct Streams {
 }
 
 impl Streams {
+    /// Another game begins in this process: figures that are kept begin anew.
+    pub fn begin_anew(&mut self) {
+        if let Some(followed) = &mut self.counters {
+            followed.begin_anew();
+        }
+        if let Some(timed) = &mut self.profile {
+            timed.next = 0;
+        }
+    }
+
     /// Sends what is new of figures, where that is due.
-    pub fn tell(&mut self, samples: &Samples, peer: &Peer, now: Instant) {
+    pub fn tell(&mut self, samples: &Samples, profiles: &mut Profiles, peer: &Peer, now: Instant) {
         if let Some(followed) = &mut self.counters {
             followed.tell(peer, now);
         }
         if let Some(timed) = &mut self.profile {
-            figures::tell_profile(timed, peer, now);
+            profiles.tell(timed, peer, now);
         }
         self.tell_samples(samples, peer, now);
     }
@@ -193,7 +221,13 @@ fn begin_log(call: &mut Call) -> Result<(), Refusal> {
         return Ok(());
     }
     call.streams.log = true;
-    for (level, text) in log::lines_after(0).1 {
+    let (written, mut lines) = log::lines_after(0);
+    match call.state.lines {
+        UNTOLD => call.state.lines = written,
+        // What others have not heard yet all hear at the frame's end.
+        told => lines.truncate(lines.len().saturating_sub((written - told) as usize)),
+    }
+    for (level, text) in lines {
         call.asker.peer.offer(&Bytes::from(json::write(&line(level, &text))));
     }
     Ok(())
@@ -262,5 +296,17 @@ mod tests {
         let mut timed = Timed { every: Duration::from_millis(100), due: now, next: 0 };
         assert!(timed.is_due(now) && !timed.is_due(now + Duration::from_millis(99)));
         assert!(timed.is_due(now + Duration::from_millis(100)));
+    }
+
+    #[test]
+    fn a_stream_has_its_pace_where_frames_do_not_fit_it() {
+        let now = Instant::now();
+        let mut timed = Timed { every: Duration::from_millis(33), due: now, next: 0 };
+        let due = |frame: &u64| timed.is_due(now + Duration::from_millis(20 * frame));
+        assert_eq!((0..50).filter(due).count(), 30);
+        // What was missed while nothing was asked for is not made up for.
+        let later = now + Duration::from_secs(60);
+        assert!(timed.is_due(later) && timed.is_due(later));
+        assert!(!timed.is_due(later + Duration::from_millis(30)));
     }
 }

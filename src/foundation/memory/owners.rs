@@ -101,14 +101,16 @@ pub(super) fn all() -> Vec<(&'static str, Held)> {
     each.filter(|(_, held)| held.made > 0).collect()
 }
 
-/// Calls `each` with the number, the name and the bytes of every owner; allocates nothing.
-pub fn each(mut each: impl FnMut(u8, &'static str, i64)) {
+/// Calls `each` for every owner with its number, its name, the bytes that it holds and the blocks
+/// that it ever allocated; allocates nothing.
+pub fn each(mut each: impl FnMut(u8, &'static str, i64, u64)) {
     let (list, count) = {
         let names = NAMES.lock().unwrap_or_else(|poison| poison.into_inner());
         (names.list, names.count)
     };
     for (number, name) in list[..count].iter().enumerate().skip(1) {
-        each(number as u8, name, COUNTS[number].bytes.load(Ordering::Relaxed));
+        let Count { bytes, made, .. } = &COUNTS[number];
+        each(number as u8, name, bytes.load(Ordering::Relaxed), made.load(Ordering::Relaxed));
     }
 }
 

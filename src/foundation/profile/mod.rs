@@ -118,6 +118,16 @@ pub fn end_frame(index: u64) {
     with(|profile| profile.end_frame(index, began, ended));
 }
 
+/// Leaves out what was written down since the last frame ended: work between frames.
+pub fn leave_out() {
+    with(|profile| {
+        profile.find_lanes(lane::own());
+        for track in &profile.tracks {
+            track.lane.drain(|_| {});
+        }
+    });
+}
+
 impl Profile {
     fn end_frame(&mut self, index: u64, began: u64, ended: u64) {
         self.find_lanes(lane::own());

@@ -49,9 +49,10 @@ pub struct SyntaxError {
 }
 
 impl SyntaxError {
-    /// The error as an editor finds it: `settings.sjson:1: list is not closed: add ']'`.
+    /// The error as an editor finds it: `settings.sjson:1:4: list is not closed: add
+    /// ']'`.
     pub fn in_file(&self, file: &str) -> String {
-        format!("{file}:{}: {}", self.line, self.message)
+        format!("{file}:{}:{}: {}", self.line, self.column, self.message)
     }
 }
 
@@ -308,6 +309,11 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// A number that is still one as a float: 1e300 is not.
+    pub fn as_f32(self) -> Option<f32> {
+        self.as_f64().map(|number| number as f32).filter(|number| number.is_finite())
+    }
+
     pub fn as_str(self) -> Option<&'a str> {
         match self.data() {
             Data::String(value) => Some(value),
@@ -450,7 +456,7 @@ nothing = null
         assert_eq!(error.to_string(), "line 2, column 4: list is not closed: add ']'");
         assert_eq!(
             error.in_file("settings.sjson"),
-            "settings.sjson:2: list is not closed: add ']'"
+            "settings.sjson:2:4: list is not closed: add ']'"
         );
     }
 }

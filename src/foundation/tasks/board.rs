@@ -85,11 +85,13 @@ pub(super) struct Board {
     /// Places queued since the lock was taken: sleepers are called for them.
     fresh: Vec<u32>,
     /// Seats, one bit each: those that belong to a thread; those where it sleeps; workers among
-    /// these; those who wait for an event; those to be called when the lock is free.
+    /// these; those who wait for an event; those where only the operating system can wake it, where
+    /// others still watch for a call; those to be called when the lock is free.
     taken: u64,
     pub asleep: u64,
     workers_asleep: u64,
     awaiting_event: u64,
+    parked: u64,
     calls: u64,
     sleepers: [Sleeper; SEATS_MAX],
     pub failures: Vec<Failure>,
@@ -117,6 +119,7 @@ impl Board {
             asleep: 0,
             workers_asleep: 0,
             awaiting_event: 0,
+            parked: 0,
             calls: 0,
             sleepers: [Sleeper { mask: 0, only: NONE, awaits: None }; SEATS_MAX],
             failures: Vec::new(),
@@ -316,9 +319,11 @@ impl Board {
             let sleeper = &self.sleepers[*seat as usize];
             sleeper.mask & affinity.bit() != 0 && (sleeper.only == NONE || sleeper.only == graph)
         };
-        // Rather a worker: who waits for something wants to go on when it comes.
-        let workers = bits(self.workers_asleep);
-        if let Some(seat) = workers.chain(bits(self.asleep)).find(able) {
+        // Rather a worker: who waits for something wants to go on when it comes. Of these rather
+        // one that watches, which begins at once: others have to be woken.
+        let (workers, watching) = (self.workers_asleep, !self.parked);
+        let turns = [workers & watching, workers, self.asleep & watching, self.asleep];
+        if let Some(seat) = turns.into_iter().flat_map(bits).find(able) {
             self.call(seat);
         }
     }
@@ -371,6 +376,15 @@ impl Board {
     /// The seats to be called now that the lock will be free, one bit each.
     pub fn take_calls(&mut self) -> u64 {
         std::mem::take(&mut self.calls)
+    }
+
+    /// Notes that a sleeper stops watching for a call, or that it is awake.
+    pub fn set_parked(&mut self, seat: u32, parked: bool) {
+        self.parked = self.parked & !(1 << seat) | u64::from(parked) << seat;
+    }
+
+    pub fn parked(&self) -> u64 {
+        self.parked
     }
 
     pub fn is_asleep(&self, seat: u32) -> bool {

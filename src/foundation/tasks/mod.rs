@@ -64,6 +64,7 @@ mod tests;
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 pub use arena::CLOSURE_BYTES_MAX;
 pub use event::{Event, Registered};
@@ -104,7 +105,12 @@ impl Tasks {
     /// If the system gives no more threads.
     pub fn new(workers: usize) -> Result<Tasks, Error> {
         insist!(workers <= WORKERS_MAX, "{workers} workers: at most {WORKERS_MAX} are of use");
-        let shared = threads::Shared::new();
+        Tasks::watching(workers, threads::watch_of(workers))
+    }
+
+    /// The same, where who has nothing to do watches so long for a call before it has itself woken.
+    fn watching(workers: usize, watch: Duration) -> Result<Tasks, Error> {
+        let shared = threads::Shared::new(watch);
         let workers = shared.start(workers)?;
         Ok(Tasks { shared, workers })
     }

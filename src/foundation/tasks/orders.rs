@@ -502,3 +502,16 @@ fn who_waits_inside_a_task_is_not_called_for_other_graphs() {
     let graphs = vec![vec![nested(1), WORK, after(1), after(1)], vec![WORK]];
     check(&one_main(graphs, vec![Act::Graph(0)], 3));
 }
+
+#[test]
+fn who_watches_is_called_before_those_who_have_to_be_woken() {
+    let case = one_main(vec![vec![WORK], vec![WORK]], vec![Act::Graph(0)], 3);
+    let mut state = State::new(&case);
+    (0..3).for_each(|worker| state.step(worker, &case));
+    // They sit in order, and the last still watches.
+    (0..2).for_each(|seat| state.board.set_parked(seat, true));
+    for (graph, called) in [(0, 2), (1, 0)] {
+        state.release(graph, &case, false);
+        assert_eq!(state.board.take_calls(), 1 << called);
+    }
+}

@@ -25,10 +25,10 @@ pub struct Pool {
 impl Pool {
     /// With so many threads, 1 to [`THREADS_MAX`]; `None`: as many as the machine has cores.
     pub fn new(threads: Option<usize>) -> Pool {
-        let threads = threads.unwrap_or_else(|| {
-            let cores = std::thread::available_parallelism().map_or(1, usize::from);
-            workers_for(cores, 1) + 1
-        });
+        // Asking takes as long as all else here: the system reads files for it.
+        static CORES: OnceLock<usize> = OnceLock::new();
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = threads.unwrap_or_else(|| workers_for(*CORES.get_or_init(cores), 1) + 1);
         insist!((1..=THREADS_MAX).contains(&threads), "{threads} threads: 1 to {THREADS_MAX}");
         let (alone, all) = (OnceLock::new(), OnceLock::new());
         Pool { threads, priorities: Vec::new(), alone, all }

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 
 use super::*;
 use crate::foundation::fault;
@@ -492,4 +492,29 @@ fn a_thread_is_registered_once_and_for_its_life() {
     });
     drop(update);
     drop(tasks.register(&[Affinity::Update, Affinity::Render]));
+}
+
+#[test]
+fn whoever_watches_is_reached_and_so_is_whoever_does_not() {
+    const WORKERS: usize = 2;
+    // Far longer than all of it takes: who is not called within that was not reached.
+    for watch in [Duration::from_secs(60), Duration::ZERO] {
+        let tasks = Tasks::watching(WORKERS, watch).unwrap();
+        for _ in 0..200 {
+            // Each holds its thread until all three are there.
+            let meeting = Barrier::new(WORKERS + 1);
+            let result = tasks.scope(|scope| {
+                let mut graph = scope.graph();
+                for _ in 0..=WORKERS {
+                    graph.add("meets", || {
+                        meeting.wait();
+                    });
+                }
+                graph.run().finish()
+            });
+            assert_eq!((result, tasks.shared.watched_in_vain()), (Ok(()), 0));
+        }
+        let parked = tasks.shared.parked();
+        assert!(watch.is_zero() || parked == 0, "who watches for so long is parked: {parked:b}");
+    }
 }

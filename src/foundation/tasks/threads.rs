@@ -1,10 +1,14 @@
 //! The threads around the board: workers that sleep until they are called, and threads that help
-//! while they wait. All that they share is under one lock; a task's work runs without it.
+//! while they wait. All that they share is under one lock; a task's work runs without it. Who has
+//! nothing to do watches for a call for a moment before the operating system is asked to wake it,
+//! which takes as long as a small job does.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use super::SEATS_MAX;
 use super::board::{Awaits, Board, Finished, Job, Key, Runner, Step, bits};
@@ -18,10 +22,28 @@ use crate::{doing, insist};
 /// A worker's stack.
 const STACK_BYTES: usize = 4 << 20;
 
+/// How long a thread watches for a call before it waits: a little more than a wake takes, and so
+/// little that a frame does not notice.
+const WATCH: Duration = Duration::from_micros(50);
+
+/// How long threads watch where there are so many workers: not at all where there is no core for
+/// each of them and for who waits for them. Who watches is then in the way of who works.
+pub(super) fn watch_of(workers: usize) -> Duration {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if workers < cores { WATCH } else { Duration::ZERO }
+}
+
 pub(super) struct Shared {
     board: Mutex<Board>,
     /// A sleeper waits at its seat's.
     seats: [Condvar; SEATS_MAX],
+    /// How long who has nothing to do watches.
+    watch: Duration,
+    /// The seats that were called while their sleepers watched. Only a hint: the board decides.
+    called: AtomicU64,
+    /// How often somebody watched and was not called.
+    #[cfg(test)]
+    in_vain: AtomicU64,
     /// Parts of past graphs, as a list.
     parts: Mutex<Option<Box<Parts>>>,
 }
@@ -42,10 +64,14 @@ thread_local! {
 }
 
 impl Shared {
-    pub fn new() -> Arc<Shared> {
+    pub fn new(watch: Duration) -> Arc<Shared> {
         Arc::new(Shared {
             board: Mutex::new(Board::new()),
             seats: std::array::from_fn(|_| Condvar::new()),
+            watch,
+            called: AtomicU64::new(0),
+            #[cfg(test)]
+            in_vain: AtomicU64::new(0),
             parts: Mutex::new(None),
         })
     }
@@ -57,8 +83,13 @@ impl Shared {
     /// Frees the board and calls the sleepers that should wake.
     fn leave(&self, mut board: MutexGuard<Board>) {
         let calls = board.take_calls();
+        if calls == 0 {
+            return;
+        }
+        let parked = calls & board.parked();
         drop(board);
-        for seat in bits(calls) {
+        self.called.fetch_or(calls & !parked, Ordering::Relaxed);
+        for seat in bits(parked) {
             self.seats[seat as usize].notify_one();
         }
     }
@@ -91,10 +122,37 @@ impl Shared {
     }
 
     fn sleep(&self, seat: u32) {
+        let own = 1 << seat;
+        if !self.watch.is_zero() {
+            self.watch(own);
+        }
         let mut board = self.board();
+        board.set_parked(seat, true);
         // Also when the condition variable wakes without having been told to.
         while board.is_asleep(seat) {
             board = self.seats[seat as usize].wait(board).expect("the board's lock is whole");
+        }
+        board.set_parked(seat, false);
+        drop(board);
+        // A hint that comes later than this has the next sleeper of the seat wait without watching.
+        self.called.fetch_and(!own, Ordering::Relaxed);
+    }
+
+    /// Until the seat is called, or it takes too long.
+    fn watch(&self, own: u64) {
+        let end = Instant::now() + self.watch;
+        while self.called.load(Ordering::Relaxed) & own == 0 {
+            if Instant::now() >= end {
+                #[cfg(test)]
+                self.in_vain.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+            for _ in 0..16 {
+                std::hint::spin_loop();
+            }
+            // Rendering, sound and files have threads, too, and no cores of their own: whoever has
+            // something to do gets this one.
+            std::thread::yield_now();
         }
     }
 
@@ -162,6 +220,18 @@ impl Shared {
 
     pub fn is_inside() -> bool {
         HERE.get().inside
+    }
+
+    /// How often a thread watched and was not called in time.
+    #[cfg(test)]
+    pub fn watched_in_vain(&self) -> u64 {
+        self.in_vain.load(Ordering::Relaxed)
+    }
+
+    /// The seats whose threads only the operating system can wake.
+    #[cfg(test)]
+    pub fn parked(&self) -> u64 {
+        self.board().parked()
     }
 
     /// Places on the board, and those in use.

@@ -5,7 +5,7 @@
 use super::Version;
 use super::file::{self, Fault, HEAD_BYTES_MAX, Head};
 use super::place::Place;
-use super::slot::Slot;
+use super::slot::{NUMBER_END, Slot};
 use crate::foundation::{Error, log};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -99,14 +99,23 @@ impl Keeper {
     ) -> Result<(), String> {
         let at = |words: String| format!("the save \"{}\" cannot be written: {words}", slot.name());
         let mut generations = self.generations(slot)?;
-        let newest = generations.first();
-        if let Some(Err(Fault::Newer(words))) = newest.map(|newest| self.usable(newest, version)) {
+        // A damaged one does not tell who wrote it: the one that is read in its place does.
+        let of_a_newer = generations.iter().find_map(|kept| match self.usable(kept, version) {
+            Err(Fault::Damaged(_)) => None,
+            Err(Fault::Newer(words)) => Some(Some(words)),
+            Ok(()) => Some(None),
+        });
+        if let Some(words) = of_a_newer.flatten() {
             let name = slot.name();
             return Err(at(format!(
                 "the one that is there would be lost, and {words}, or Save.delete(\"{name}\") first"
             )));
         }
-        let number = newest.map_or(1, |newest| newest.number + 1);
+        let number = generations.first().map_or(1, |newest| newest.number + 1);
+        if number >= NUMBER_END {
+            let last = &generations[0].name;
+            return Err(at(format!("no number comes after that of {last}: remove that file")));
+        }
         let name = slot.file(number);
         let bytes = file::encode(&self.version, time, content);
         let all = bytes.len().max(1) as f64;

@@ -19,6 +19,7 @@ pub use slot::{NAME_BYTES_MAX, Slot};
 use keeper::Keeper;
 use place::Place;
 use queue::{Queue, Task};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -45,6 +46,28 @@ impl Saves {
         let place = folder.map_or_else(|| Place::Memory(Default::default()), Place::Folder);
         let keeper = Arc::new(Keeper::new(place, version));
         Saves { queue: Queue::new(keeper.clone()), keeper }
+    }
+
+    /// Saves in memory alone, which begin with these files.
+    pub fn of_files(files: BTreeMap<String, Vec<u8>>, version: &str) -> Saves {
+        let keeper = Arc::new(Keeper::new(Place::Memory(files.into()), version));
+        Saves { queue: Queue::new(keeper.clone()), keeper }
+    }
+
+    /// The files of all saves, by name; `None` where they have more than `most` bytes together.
+    pub fn files(&mut self, most: usize) -> Result<Option<BTreeMap<String, Vec<u8>>>, String> {
+        self.queue.settle();
+        let place = &self.keeper.place;
+        let found = place.list().map_err(|reason| reason.to_string())?;
+        let saves = found.iter().filter(|(name, _)| Slot::of_file(name).is_some());
+        if saves.clone().map(|(_, size)| *size as u128).sum::<u128>() > most as u128 {
+            return Ok(None);
+        }
+        let read = |name: &String| {
+            let bytes = place.read(name, most, &|_, _| ());
+            bytes.map(|bytes| (name.clone(), bytes)).map_err(|reason| format!("{name}: {reason}"))
+        };
+        saves.map(|(name, _)| read(name)).collect::<Result<_, _>>().map(Some)
     }
 
     /// As if the disk had no room left, from the next write on; or no longer so.

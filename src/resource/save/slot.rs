@@ -12,7 +12,7 @@ const NUMBERED_DEVICES: &[&str] = &["com", "lpt"];
 /// The ending of every file that holds a save.
 const ENDING: &str = ".save";
 /// Numbers from here on are no generations: a file that is called so was not written by us.
-const NUMBER_END: u64 = 1 << 53;
+pub const NUMBER_END: u64 = 1 << 53;
 
 /// The checked name of a save: one that every platform can have as a file.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

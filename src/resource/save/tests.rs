@@ -149,14 +149,33 @@ fn a_save_of_a_newer_game_is_neither_read_nor_lost() {
         "the save \"auto\" cannot be written: the one that is there would be lost, and {why}, or \
          Save.delete(\"auto\") first"
     );
-    assert_eq!(write(&mut older, "auto", "x"), Err(words));
+    assert_eq!(write(&mut older, "auto", "x"), Err(words.clone()));
     assert_eq!(older.list().unwrap()[0].problem.as_deref(), Some(why));
     assert_eq!(read(&mut scratch.saves("1.4.1"), "auto"), good("new"));
+    // Nor where something damaged lies on top of it.
+    fs::write(scratch.0.join("auto.3.save"), "junk").unwrap();
+    assert_eq!(write(&mut older, "auto", "x"), Err(words));
+    fs::remove_file(scratch.0.join("auto.3.save")).unwrap();
     // A game that says it can, may.
     let loaded = older.read(&slot("auto"), Version::Any, |_| Ok(())).unwrap();
     assert_eq!(loaded.content, b"new");
     older.write(&slot("auto"), b"mine", 1.0, Version::Any).unwrap();
     assert_eq!(read(&mut older, "auto"), good("mine"));
+}
+
+#[test]
+fn a_save_whose_number_would_be_no_generations_is_refused() {
+    let scratch = Scratch::new("last");
+    let mut saves = scratch.saves("1");
+    write(&mut saves, "auto", "one").unwrap();
+    let last = format!("auto.{}.save", (1u64 << 53) - 1);
+    fs::rename(scratch.0.join("auto.1.save"), scratch.0.join(&last)).unwrap();
+    let words = format!(
+        "the save \"auto\" cannot be written: no number comes after that of {last}: remove that \
+         file"
+    );
+    assert_eq!(write(&mut saves, "auto", "two"), Err(words));
+    assert_eq!(read(&mut saves, "auto"), good("one"));
 }
 
 #[test]

@@ -19,14 +19,13 @@ pub static CORE: Module = module(
         func("actor", unit_actor, &[("unit", "a unit"), ("actor", "")], "One of them.").pure(),
         func("find_actor", find_actor, &[("unit", "a unit"), ("name", "a name")], "Its place.")
             .pure(),
-        func("create_actor", create_actor, &[("unit", "a unit"), ("actor", "")], "Makes it again."),
-        func("teleport", teleport, &[("unit", "a unit")], "Puts its actors where its nodes are."),
         func(
-            "new_actor",
-            new_actor,
-            &[("unit", "a unit"), ("name", "its name"), ("fields", "as in a unit's file")],
-            "Makes one.",
+            "create_actor",
+            create_actor,
+            &[("unit", "a unit"), ("actor", ""), ("fields", "as in a unit's file")],
+            "Makes it again, or a new one of that name where there are fields.",
         ),
+        func("teleport", teleport, &[("unit", "a unit")], "Puts its actors where its nodes are."),
     ],
 );
 
@@ -77,9 +76,22 @@ fn find_actor(engine: &mut Engine, unit: UnitId, name: Text) -> Value {
     found.map_or(Value::Nil, |place| Value::Number(place as f64 + 1.0))
 }
 
-fn create_actor(engine: &mut Engine, unit: UnitId, key: Value) -> Result<ActorId, Error> {
+fn create_actor(
+    engine: &mut Engine,
+    unit: UnitId,
+    key: Value,
+    fields: Value,
+) -> Result<ActorId, Error> {
     if has_no_physics(engine, unit) {
         return Err(crate::error!("the world was made with the flag \"no_physics\""));
+    }
+    if !matches!(fields, Value::Nil) {
+        let Value::Text(name) = &key else {
+            return Err(crate::error!(
+                "argument #2 'actor' must be the name of the new actor, where there are fields"
+            ));
+        };
+        return new_actor(engine, unit, name, &fields);
     }
     let place = place(engine, unit, &key)?;
     engine.create_unit_actor(unit, place)
@@ -88,10 +100,9 @@ fn create_actor(engine: &mut Engine, unit: UnitId, key: Value) -> Result<ActorId
 fn new_actor(
     engine: &mut Engine,
     unit: UnitId,
-    name: Text,
-    fields: Value,
+    name: &str,
+    fields: &Value,
 ) -> Result<ActorId, Error> {
-    let name = name.as_str();
     let tree = match fields.to_tree() {
         Tree::Array(items) if items.is_empty() => Tree::Object(Vec::new()),
         tree => tree,

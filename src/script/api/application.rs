@@ -68,7 +68,8 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
              outliers, factor; \"no_smoothing\"; \"fixed\", seconds; \"throttle\", frames per \
              second; \"no_throttle\"; \"debt_payback\", frames; \"external_multiplier\", factor; \
              \"external_step_range\" or \"system_step_range\", min, max; \"clear_history\". \
-             Several can stand in one call.",
+             Several can stand in one call. Until it is set, a frame takes a tenth of a second of \
+             measured time into account at most: \"system_step_range\", 0, 0.1.",
         ),
         func(
             "set_property_preference_order",
@@ -154,10 +155,15 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
         func(
             "new_world",
             new_world,
-            &[("flags", "\"2d\", \"no_physics\", \"no_rendering\", \"no_sound\"")],
+            &[(
+                "flags",
+                "\"2d\", \"no_physics\", \"no_rendering\", \"no_sound\", \"pipelined_physics\"",
+            )],
             "Makes an empty world. With \"2d\" bodies stay in the plane of x and y; without \
              physics, units have no bodies; without rendering, it is never shown; without sound, \
-             what is triggered in it is not played. What a world goes without costs nothing.",
+             what is triggered in it is not played. What a world goes without costs nothing. With \
+             \"pipelined_physics\" steps of physics run beside scripts and rendering, and are \
+             seen one update later.",
         ),
         func(
             "release_world",
@@ -171,20 +177,23 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             &[],
             "The world that is there without being made: made when first asked for, and updated by \
              the engine where the game has no `update`.",
-        ),
+        )
+        .pure(),
         func(
             "main_gui",
             viewport::main_gui,
             &[],
             "The immediate Gui that is there without being made, on the screen and in the main \
              world: made when first asked for.",
-        ),
+        )
+        .pure(),
         func(
             "main_camera",
             viewport::main_camera,
             &[],
             "The camera that is there without being made: made when first asked for.",
-        ),
+        )
+        .pure(),
         func("create_camera", viewport::create_camera, &[], "Makes a camera, at the origin."),
         func(
             "destroy_camera",
@@ -192,7 +201,17 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             &[("camera", "the camera to end")],
             "Ends a camera. Its handle is stale from then on.",
         ),
-        func("create_viewport", viewport::create_viewport, &[], "Makes a viewport: the screen."),
+        func(
+            "create_viewport",
+            viewport::create_viewport,
+            &[
+                ("texture", "the name of a new texture that it is; the screen if left out"),
+                ("width", "of the texture, in pixels"),
+                ("height", "of the texture, in pixels"),
+            ],
+            "Makes a viewport: the screen, or a texture of its own that Guis and materials draw \
+             with by its name until the viewport is destroyed.",
+        ),
         func(
             "destroy_viewport",
             viewport::destroy_viewport,
@@ -208,7 +227,8 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
                 ("viewport", "on which part of the screen; on all of it if left out"),
             ],
             "Shows a world and its Guis in this frame. Call it in `render()`; a game without \
-             `render` has its main world shown.",
+             `render` has its main world shown. What textures show is drawn before the screen; \
+             of the Guis, those that stand in the world are in it.",
         ),
         func("worlds", worlds, &[], "All worlds that are there, oldest slot first.").pure(),
     ],
@@ -370,7 +390,8 @@ fn settings(engine: &mut Engine) -> Value {
 }
 
 /// The words of `new_world`.
-const WORLD_FLAGS: [&str; 4] = ["2d", "no_physics", "no_rendering", "no_sound"];
+const WORLD_FLAGS: [&str; 5] =
+    ["2d", "no_physics", "no_rendering", "no_sound", "pipelined_physics"];
 
 fn new_world(engine: &mut Engine, words: Rest) -> Result<WorldId, Error> {
     let mut flags = WorldFlags::default();
@@ -381,15 +402,19 @@ fn new_world(engine: &mut Engine, words: Rest) -> Result<WorldId, Error> {
                 Some(0) => flags.flat = true,
                 Some(1) => flags.no_physics = true,
                 Some(2) => flags.no_rendering = true,
-                Some(_) => flags.no_sound = true,
+                Some(3) => flags.no_sound = true,
+                Some(_) => flags.pipelined_physics = true,
                 None => {
                     let hint = crate::foundation::suggest::hint(word, WORLD_FLAGS);
                     let all = WORLD_FLAGS.join(", ");
                     return Err(crate::error!("unknown flag '{word}'{hint} (there are {all})"));
                 }
             },
-            Value::Nil => {}
-            _ => return Err(crate::error!("argument #{} must be a flag's name", at + 1)),
+            // The family's constants, as Application.DISABLE_PHYSICS, are not there: nil.
+            _ => {
+                let (at, all) = (at + 1, WORLD_FLAGS.join(", "));
+                return Err(crate::error!("argument #{at} must be a flag's name: one of {all}"));
+            }
         }
     }
     engine.new_world(flags)

@@ -1,13 +1,16 @@
 //! `Camera`: from where and how a world is seen.
 
 use crate::engine::Engine;
+use crate::foundation::angles::tan_f64;
 use crate::foundation::{Error, Handle, Mat4, Quat, Vec2, Vec3};
 use crate::script::arg::{AnyNumber, Text};
 use crate::script::row::{Module, func, hot, module};
-use crate::world::camera::{CameraId, Projection};
+use crate::world::camera::{CameraId, Projection, ViewportId};
 use std::f64::consts::PI;
 
 const CAMERA_ARG: (&str, &str) = ("camera", "a camera");
+const VIEWPORT_ARG: (&str, &str) =
+    ("viewport", "where the camera's picture is; the whole screen if left out");
 
 pub static CAMERA: Module = module(
     "Camera",
@@ -140,9 +143,10 @@ assert(math.abs(depth - 10) < 0.001)"#,
         func(
             "world_to_screen",
             world_to_screen,
-            &[CAMERA_ARG, ("position", "a point in the world")],
-            "Where a point is seen, x and y in logical pixels of the screen, and how many metres \
-             before the camera it is; below 0 it is behind.",
+            &[CAMERA_ARG, ("position", "a point in the world"), VIEWPORT_ARG],
+            "Where a point is seen, x and y in logical pixels of the screen (of a viewport that is \
+             a texture, in its pixels), and how many metres before the camera it is; below 0 it is \
+             behind.",
         )
         .pure(),
         func(
@@ -152,6 +156,7 @@ assert(math.abs(depth - 10) < 0.001)"#,
                 CAMERA_ARG,
                 ("position", "x and y in logical pixels of the screen"),
                 ("depth", "metres before the camera; 0 if left out"),
+                VIEWPORT_ARG,
             ],
             "The point in the world that is seen at a place of the screen.",
         )
@@ -383,14 +388,25 @@ fn set_frustum_half_angles(
         return Err(crate::error!("the angles must be less than half of pi to either side"));
     }
     let near = f64::from(engine.camera(camera).near);
-    let [left, right, bottom, top] = [left, right, bottom, top].map(|angle| near * angle.tan());
+    let [left, right, bottom, top] = [left, right, bottom, top].map(|angle| near * tan_f64(angle));
     set_frustum(engine, camera, left, right, bottom, top)
 }
 
-fn world_to_screen(engine: &mut Engine, camera: CameraId, position: Vec3) -> (Vec3, f64) {
-    let size = screen_size(engine);
+/// Where a viewport begins, and its size: at least 1, for a window can have no size at all.
+fn place(engine: &Engine, viewport: Option<ViewportId>) -> (Vec2, Vec2) {
+    let viewport = engine.viewport(viewport);
+    (engine.viewport_corner(&viewport), engine.viewport_size(&viewport).max(Vec2::ONE))
+}
+
+fn world_to_screen(
+    engine: &mut Engine,
+    camera: CameraId,
+    position: Vec3,
+    viewport: Option<ViewportId>,
+) -> (Vec3, f64) {
+    let (corner, size) = place(engine, viewport);
     let (place, depth) = engine.camera(camera).world_to_screen(position, size);
-    (place.extend(0.0), depth.into())
+    ((corner + place).extend(0.0), depth.into())
 }
 
 fn screen_to_world(
@@ -398,10 +414,11 @@ fn screen_to_world(
     camera: CameraId,
     position: Vec3,
     depth: Option<f64>,
+    viewport: Option<ViewportId>,
 ) -> Vec3 {
-    let size = screen_size(engine);
+    let (corner, size) = place(engine, viewport);
     let depth = depth.unwrap_or(0.0) as f32;
-    engine.camera(camera).screen_to_world(position.truncate(), depth, size)
+    engine.camera(camera).screen_to_world(position.truncate() - corner, depth, size)
 }
 
 fn inside_frustum(engine: &mut Engine, camera: CameraId, position: Vec3) -> f64 {

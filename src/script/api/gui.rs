@@ -2,13 +2,13 @@
 //! needs to make Guis. Drawing itself is in gui_fast.rs, under the prelude's lua/gui.lua.
 
 use super::gui_fast::{plane_of, plane_within};
-use crate::engine::{Build, Engine};
+use crate::engine::{Build, Engine, WorldDraw};
 use crate::foundation::{Error, Handle, Mat4, Vec2, log};
 use crate::packet::gui::Space;
 use crate::packet::text::{FontNumber, Request};
 use crate::script::arg::{AnyNumber, Text};
 use crate::script::ret::Expected;
-use crate::script::row::{Module, func, hot, module};
+use crate::script::row::{Module, func, hot, module, more};
 use crate::script::value::Value;
 use crate::system::gui::{Affine, GuiId, Making, Mode, Refused, Seen, SourceNumber, What};
 use crate::system::materials::MaterialId;
@@ -36,15 +36,8 @@ assert(not GuiObject.alive(bar))"#,
     .pure()],
 );
 
-pub static GUI: Module = module(
+pub static GUI: Module = more(
     "Gui",
-    "What is drawn in two dimensions, on the screen or on a plane in a world.",
-    r#"local gui = World.create_screen_gui(Application.main_world(), "immediate")
-Gui.push(gui)
-Gui.translate(gui, Vector2(100, 100))
-Gui.rotate(gui, math.pi / 4)
-Gui.rect(gui, Vector3(-10, -10, 1), Vector2(20, 20), Color.red())
-Gui.pop(gui)"#,
     &[
         hot(
             "alive",
@@ -227,7 +220,7 @@ pub static CORE: Module = module(
         func("console_gui", console_gui, &[], "The Gui over everything, shown in this frame."),
         func("console_key", console_key, &[], "The name of the console's key.").pure(),
         func("log_lines", log_lines, &[("count", "")], "The last lines of the log.").pure(),
-        func("draws", draws, &[], "Layer and count of each draw call of the last frame.").pure(),
+        func("draws", draws, &[], "What each draw call of the last frame draws.").pure(),
     ],
 );
 
@@ -462,17 +455,37 @@ fn log_lines(_: &mut Engine, count: f64) -> Vec<String> {
 }
 
 fn draws(engine: &mut Engine) -> Value {
-    let table = |draw: &Draw| {
-        let number = |name: &str, value: f64| (name.to_string(), Value::Number(value));
+    fn number(name: &str, value: f64) -> (String, Value) {
+        (name.to_string(), Value::Number(value))
+    }
+    let worlds = engine.world_draws();
+    let of_gui = |draw: &Draw| {
+        let name = engine.drawn_name(draw).map(|name| Value::Text(name.to_string()));
         Value::Table(vec![
             number("gui", draw.gui as f64),
             number("layer", draw.key.layer.into()),
             number("count", draw.count.into()),
             number("material", draw.key.material.0.into()),
             number("texture", draw.key.texture.0.into()),
+            ("name".to_string(), name.unwrap_or(Value::Nil)),
         ])
     };
-    Value::List(engine.draws().iter().map(table).collect())
+    let of_world = |draw: WorldDraw| {
+        let text = |name: &str, text: Option<String>| Some((name.to_string(), Value::Text(text?)));
+        let fields = [
+            Some(number("world", draw.world.to_number())),
+            text("pass", Some(draw.pass.to_string())),
+            text("what", Some(draw.what.to_string())),
+            text("name", draw.name),
+            Some(number("part", draw.part.into())),
+            text("unit", draw.unit),
+            text("material", draw.material),
+            Some(number("count", draw.count.into())),
+        ];
+        Value::Table(fields.into_iter().flatten().collect())
+    };
+    let worlds = worlds.into_iter().map(of_world);
+    Value::List(worlds.chain(engine.draws().iter().map(of_gui)).collect())
 }
 
 fn destroy_gui(engine: &mut Engine, world: WorldId, gui: GuiId) -> Result<(), Error> {

@@ -9,7 +9,7 @@ use crate::foundation::{Color, Handle, Mat4, Vec4};
 use crate::packet::gui::{Instance, Space};
 use crate::script::cx::Cx;
 use crate::system::gui::shape::{self, Look};
-use crate::system::gui::{GuiId, PLAIN, Part, Refused, SourceNumber, Thing, What};
+use crate::system::gui::{Affine, GuiId, PLAIN, Part, Refused, SourceNumber, Thing, What};
 use std::ffi::{c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -165,6 +165,9 @@ pub fn plane_within(pose: Mat4) -> Mat4 {
     UPRIGHT.transpose() * pose * UPRIGHT
 }
 
+/// Nothing that is made smaller than this is seen.
+const STRETCH_MIN: f32 = 1e-3;
+
 /// What is drawn, and the words for numbers that are not finite: their sum tells.
 pub(super) struct Draw<'a> {
     pub engine: &'a mut Engine,
@@ -222,12 +225,33 @@ impl<'a> Draw<'a> {
     }
 
     fn look(&mut self, color: [u8; 4], radius: f32, outline: f32) -> Look {
-        let reach = match self.engine.guis.gui(self.gui).making.space {
-            Space::Screen => shape::REACH,
-            // A pixel has no size there.
-            Space::World => 0.0,
-        };
+        let reach = shape::REACH * self.logical_pixel();
         Look { color, radius, outline, reach }
+    }
+
+    /// How long a logical pixel is for what is drawn now; 0 in the world, where it has no length.
+    fn logical_pixel(&mut self) -> f32 {
+        let gui = self.engine.guis.gui(self.gui);
+        match (gui.making.space, gui.pen.transform()) {
+            (Space::World, _) => 0.0,
+            (Space::Screen, None) => 1.0,
+            (Space::Screen, Some(moved)) => 1.0 / moved.stretch().max(STRETCH_MIN),
+        }
+    }
+
+    /// The same of a pixel of the target.
+    fn pixel(&mut self) -> f32 {
+        let drawn_into = self.engine.guis.gui(self.gui).making.target.is_some();
+        let scale = if drawn_into { 1.0 } else { self.engine.window.scale as f32 };
+        self.logical_pixel() / scale
+    }
+
+    /// Whether what is upright is drawn upright.
+    #[inline(always)]
+    fn is_straight(&mut self) -> bool {
+        let gui = self.engine.guis.gui(self.gui);
+        let flat = self.pose.is_none() || gui.making.space == Space::World;
+        flat && gui.pen.transform().is_none_or(Affine::is_straight)
     }
 
     /// The `count` points at `points`.
@@ -260,7 +284,12 @@ fn rect(
     b: f32,
     a: f32,
 ) -> Drawn {
-    let draw = Draw::begin(engine, to, What::Rect, z, x + y + w + h)?;
+    let mut draw = Draw::begin(engine, to, What::Rect, z, x + y + w + h)?;
+    if !draw.is_straight() {
+        let look = draw.look(bytes(r, g, b, a), 0.0, 0.0);
+        let rect = [x.min(x + w), y.min(y + h), x.max(x + w), y.max(y + h)];
+        return draw.one(PLAIN.0, |_| shape::boxed(rect, look));
+    }
     draw.one(PLAIN.0, |of| shape::quad([x, y, x + w, y + h], of, bytes(r, g, b, a)))
 }
 
@@ -443,8 +472,8 @@ fn polygon(
 ) -> Drawn {
     let mut draw = Draw::begin(engine, to, What::Shape, z, 0.0)?;
     let points = draw.points(points, count)?;
-    let mut instances = Vec::new();
-    if let Err(words) = shape::polygon(&points, bytes(r, g, b, a), &mut instances) {
+    let (mut instances, pixel) = (Vec::new(), draw.pixel());
+    if let Err(words) = shape::polygon(&points, bytes(r, g, b, a), pixel, &mut instances) {
         return draw.engine.guis.refuse(words);
     }
     draw.many(PLAIN, &instances)
@@ -488,7 +517,8 @@ fn triangle(
     b: f32,
     a: f32,
 ) -> Drawn {
-    let draw = Draw::begin(engine, to, What::Triangle, z, x0 + y0 + x1 + y1 + x2 + y2)?;
+    let mut draw = Draw::begin(engine, to, What::Triangle, z, x0 + y0 + x1 + y1 + x2 + y2)?;
     let points = [[x0, y0], [x1, y1], [x2, y2]];
-    draw.one(PLAIN.0, |_| shape::triangle(points, bytes(r, g, b, a)))
+    let look = draw.look(bytes(r, g, b, a), 0.0, 0.0);
+    draw.one(PLAIN.0, |_| shape::triangle(points, look.color, look.reach))
 }

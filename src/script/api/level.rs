@@ -394,9 +394,16 @@ fn level_next(engine: &mut Engine, level: LevelId) -> Result<Option<UnitId>, Err
     let inside = engine.levels.of(level);
     let (world, level_place, made_of) = (inside.world, inside.place, inside.resource.clone());
     let unit = &made_of.units[place as usize];
-    let resource = unit_resource(engine, &unit.unit)?;
-    let pose = level_place.pose(&unit.placed, &resource.poses[0]);
-    let id = engine.spawn_unit(world, &resource, &pose)?;
+    let mut spawn = || {
+        let resource = unit_resource(engine, &unit.unit)?;
+        let pose = level_place.pose(&unit.placed, &resource.poses[0]);
+        engine.spawn_unit(world, &resource, &pose)
+    };
+    let id = spawn().map_err(|fault| {
+        let (level, name) = (&made_of.name, &unit.name);
+        let message = format!("level \"{level}\", unit '{name}': {}", fault.message);
+        Error { message, ..fault }
+    })?;
     engine.levels.spawned(level, place, id);
     Ok(Some(id))
 }

@@ -323,7 +323,7 @@ pub(super) fn of_unit(
 }
 
 /// Twelve numbers of colours (top, horizon, ground, fog), exposure, fog density, whether it is
-/// shown.
+/// shown, whether light is mapped.
 fn set_sky(engine: &mut Engine, world: WorldId, sky: Value) -> Result<(), Error> {
     let Value::List(items) = sky else {
         return Err(crate::error!("the prelude gives a list"));
@@ -341,17 +341,18 @@ fn set_sky(engine: &mut Engine, world: WorldId, sky: Value) -> Result<(), Error>
         exposure: number(12),
         fog_density: number(13),
         shown: number(14) != 0.0,
+        tone_mapping: number(15) != 0.0,
     };
     engine.set_sky(world, sky);
     Ok(())
 }
 
-/// Twelve numbers of colours, then the three others.
+/// Twelve numbers of colours, then the four others.
 fn sky(engine: &mut Engine, world: WorldId) -> Value {
     let sky = engine.sky(world);
     let colors = [sky.top, sky.horizon, sky.ground, sky.fog_color];
-    let shown = if sky.shown { 1.0 } else { 0.0 };
-    let others = [sky.exposure, sky.fog_density, shown];
+    let [shown, mapping] = [sky.shown, sky.tone_mapping].map(|it| f32::from(u8::from(it)));
+    let others = [sky.exposure, sky.fog_density, shown, mapping];
     let numbers = colors.iter().flatten().chain(&others);
     Value::List(numbers.map(|number| Value::Number(f64::from(*number))).collect())
 }

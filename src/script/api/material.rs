@@ -108,6 +108,7 @@ fn destroy(engine: &mut Engine, material: MaterialId) -> Result<(), Error> {
     let ended = engine.materials.destroy(material, frame, "");
     if ended.is_ok() {
         engine.forget_material(material);
+        engine.end_material_source(material);
     }
     ended.map_err(|fault| crate::error!("argument #1 'material': {}", fault.message))
 }

@@ -2,7 +2,7 @@
 //! (lua/geometry.lua).
 
 use crate::engine::Engine;
-use crate::foundation::{Error, Vec3, noise, random};
+use crate::foundation::{Error, Vec3, angles, noise, random};
 use crate::script::arg::Integer;
 use crate::script::row::{Module, func, hot, module};
 
@@ -31,7 +31,9 @@ assert(math.abs(Math.noise(0.5, 2.25)) <= 1)"#,
             set_seed,
             &[("seed", "a whole number, zero or more")],
             "Starts the random numbers anew: the same seed gives the same numbers.",
-        ),
+        )
+        // A reload puts random numbers back as they were.
+        .pure(),
         func(
             "next_random",
             next_random,
@@ -138,7 +140,7 @@ fn next_random(
 fn random_direction(engine: &mut Engine) -> Vec3 {
     // Archimedes: the height of a point on a sphere is spread evenly.
     let height = engine.random.next_f64() * 2.0 - 1.0;
-    let (sin, cos) = (engine.random.next_f64() * std::f64::consts::TAU).sin_cos();
+    let (sin, cos) = angles::sin_cos_f64(engine.random.next_f64() * std::f64::consts::TAU);
     let radius = (1.0 - height * height).max(0.0).sqrt();
     Vec3::new((radius * cos) as f32, (radius * sin) as f32, height as f32).normalize()
 }

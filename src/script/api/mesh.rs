@@ -11,6 +11,7 @@ use crate::script::value::Value;
 use crate::system::materials::MaterialId;
 use crate::world::mesh::{Extra, MeshId, flag};
 use crate::world::unit::UnitId;
+use std::sync::Arc;
 
 const MESH_ARG: (&str, &str) = ("mesh", "a mesh");
 const PLACE_ARG: (&str, &str) = ("index", "which of its materials, from 1");
@@ -95,7 +96,10 @@ Application.release_world(world)"#,
         hot(
             "set_tint",
             set_tint,
-            &[MESH_ARG, ("color", "what its colours are multiplied with; white changes nothing")],
+            &[
+                MESH_ARG,
+                ("color", "what its colours are multiplied with; white and more change nothing"),
+            ],
             "Colours this mesh alone, whatever its materials are.",
         ),
         func(
@@ -297,7 +301,7 @@ pub(super) fn set_material(
 }
 
 fn extra(engine: &mut Engine, mesh: MeshId) -> &mut Extra {
-    engine.scenes.meshes.change(mesh).extra.get_or_insert_default()
+    Arc::make_mut(engine.scenes.meshes.change(mesh).extra.get_or_insert_default())
 }
 
 fn visibility(engine: &mut Engine, mesh: MeshId) -> bool {

@@ -23,7 +23,7 @@ fn part(name: &str, node: u16, mesh: MeshNumber) -> MeshPart {
         group: NO_GROUP,
         range: [0.0, f32::INFINITY],
         tint: [255; 4],
-        materials: Vec::new(),
+        extra: None,
     }
 }
 

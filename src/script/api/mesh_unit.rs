@@ -2,6 +2,7 @@
 
 use super::light;
 use super::mesh;
+use super::sprite;
 use crate::engine::Engine;
 use crate::foundation::{Error, Mat4, Vec3, suggest};
 use crate::script::arg::{Integer, Text};
@@ -67,13 +68,15 @@ pub static UNIT: Module = more(
             "set_unit_visibility",
             set_unit_visibility,
             &[UNIT_ARG, ("visible", "whether it is seen")],
-            "Shows or hides all meshes of a unit. What they say themselves stays as it is.",
+            "Shows or hides all meshes, sprites and tile maps of a unit. What they say themselves \
+             stays as it is.",
         ),
         func(
             "set_visibility",
             set_visibility,
             &[UNIT_ARG, ("group", "a visibility group of its file"), ("visible", "whether it is")],
-            "Shows or hides a visibility group of a unit: the meshes with that `group`.",
+            "Shows or hides a visibility group of a unit: the meshes, sprites and tile maps with \
+             that `group`.",
         ),
         func(
             "has_visibility_group",
@@ -106,8 +109,9 @@ pub static UNIT: Module = more(
             "box",
             unit_box,
             &[UNIT_ARG],
-            "A box around all meshes of a unit: the pose of its middle in the world, turned as the \
-             root is, and half of its sizes along its axes. Without meshes, it has no size.",
+            "A box around all meshes and sprites of a unit: the pose of its middle in the world, \
+             turned as the root is, and half of its sizes along its axes. Without any, it has no \
+             size.",
         )
         .pure(),
     ],
@@ -148,7 +152,7 @@ fn find_mesh(engine: &Engine, unit: UnitId, which: &Value) -> Result<Option<Mesh
 }
 
 /// The words for what a unit has not.
-fn no_such<'a>(
+pub(super) fn no_such<'a>(
     engine: &Engine,
     unit: UnitId,
     what: &str,
@@ -234,7 +238,7 @@ fn num_cameras(engine: &mut Engine, unit: UnitId) -> f64 {
 }
 
 fn set_unit_visibility(engine: &mut Engine, unit: UnitId, visible: bool) {
-    engine.scenes.meshes.hide(unit.row(), None, flag::UNIT_HIDDEN, !visible);
+    engine.scenes.hide(unit.row(), None, flag::UNIT_HIDDEN, !visible);
 }
 
 fn group(engine: &Engine, unit: UnitId, name: &str) -> Option<u8> {
@@ -257,7 +261,7 @@ fn set_visibility(
             resource.name
         ));
     };
-    engine.scenes.meshes.hide(unit.row(), Some(group), flag::GROUP_HIDDEN, !visible);
+    engine.scenes.hide(unit.row(), Some(group), flag::GROUP_HIDDEN, !visible);
     Ok(())
 }
 
@@ -316,6 +320,10 @@ fn unit_box(engine: &mut Engine, unit: UnitId) -> (Mat4, Vec3) {
     let back = frame.inverse();
     let places: Vec<usize> = engine.scenes.meshes.of_unit(unit.row()).collect();
     let (mut min, mut max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    for corner in sprite::corners(engine, unit) {
+        let point = back.transform_point3(corner);
+        (min, max) = (min.min(point), max.max(point));
+    }
     for at in places {
         let handle = engine.scenes.meshes.slots.handle_at(at).expect("it is in a chain");
         let pose = back * mesh::world_pose(engine, MeshId(handle));

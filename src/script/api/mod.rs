@@ -1,6 +1,7 @@
 //! The engine's functions for scripts, one file for each Lua module, and the one list of them.
 
 mod actor;
+mod actor_material;
 mod actor_unit;
 mod application;
 mod broadphase;
@@ -8,6 +9,7 @@ mod camera;
 pub mod core;
 mod debug;
 mod device;
+pub mod disk;
 mod gui;
 pub mod gui_fast;
 mod gui_text;
@@ -29,15 +31,18 @@ mod package;
 mod pad;
 mod particles;
 pub mod physics_fast;
+mod physics_questions;
 mod physics_world;
 pub mod profiler;
 mod save;
 mod sound;
 mod sound_args;
 mod sound_world;
+mod sprite;
 pub mod stats;
 mod texture;
 mod tilemap;
+mod tools;
 mod touch;
 mod unit;
 mod viewport;
@@ -54,6 +59,7 @@ pub use input::{device_name, device_of};
 /// its own (see prelude.rs).
 pub const MODULES: &[&Module] = &[
     &actor::ACTOR,
+    &actor_material::ACTOR,
     &application::APPLICATION,
     &broadphase::BROADPHASE,
     &camera::CAMERA,
@@ -88,6 +94,9 @@ pub const MODULES: &[&Module] = &[
     &sound::SOUND,
     &sound_world::SOUND_WORLD,
     &sound::VOICE,
+    &sprite::SPRITE,
+    &sprite::TILEMAP,
+    &sprite::UNIT,
     &stats::STATS,
     &texture::TEXTURE,
     &tilemap::TILEMAP,
@@ -115,13 +124,16 @@ pub const CORE_MODULES: &[&Module] = &[
     &mesh::CORE,
     &particles::GUI_CORE,
     &mover::UNIT_CORE,
-    &physics_world::CORE,
+    &physics_questions::CORE,
     &physics_world::WORLD_CORE,
     &memory::CORE,
     &profiler::CORE,
+    &sprite::CORE,
     &stats::CORE,
     &texture::CORE,
     &tilemap::CORE,
+    &tools::CORE,
     &unit::UNIT_CORE,
     &unit::WORLD_CORE,
+    &world::CORE,
 ];

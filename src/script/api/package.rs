@@ -32,7 +32,8 @@ end"#,
             "has_loaded",
             has_loaded,
             &[("package", "a package that is loaded, or being loaded")],
-            "Whether all of the package's data is there.",
+            "Whether all of the package's data is there. It never is where it could not be loaded, \
+             which the log says: `load` tries again.",
         )
         .pure(),
         func(

@@ -3,7 +3,7 @@
 //! here; what is wrong is told by -1, and the row `raycast` has the words.
 
 use super::gui_fast::Address;
-use super::physics_world::{cast, query_of};
+use super::physics_questions::{cast, query_of};
 use crate::foundation::fault::take_panic;
 use crate::foundation::{Handle, Vec3};
 use crate::script::cx::Cx;

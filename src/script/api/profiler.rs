@@ -8,6 +8,7 @@ use crate::script::arg::{Integer, Text};
 use crate::script::cx::Cx;
 use crate::script::ret::{Expected, Ret};
 use crate::script::row::{Module, func, module};
+use crate::script::sampler::{self, Met, Samples};
 use crate::script::types::{Shape, Type};
 use crate::script::value::Value;
 use crate::system::platform::ThreadClock;
@@ -67,6 +68,9 @@ pub static CORE: Module = module(
         func("profile_end", profile_end, &[("number", "")], "Closes one: 0, or what is wrong.")
             .pure(),
         func("profile_open", profile_open, &[], "The innermost open scope of a script's.").pure(),
+        func("sampling", sampling, &[("on", "")], "Asks scripts where they are, or no longer.")
+            .pure(),
+        func("sampled", sampled, &[], "Where they were met; nil where nobody asks.").pure(),
     ],
 );
 
@@ -152,6 +156,60 @@ fn profile_end(_: &mut Engine, number: Integer) -> f64 {
 
 fn profile_open(_: &mut Engine) -> Value {
     profile::open_script().map_or(Value::Nil, |name| Value::Text(name.to_string()))
+}
+
+/// Begins to sample the scripts of the calling VM, or ends it: what was met then.
+struct Sampling(bool);
+
+impl Ret for Sampling {
+    const TYPES: &'static [Type] = Expected::<Value>::TYPES;
+    unsafe fn push(self, l: *mut lua_State, cx: &mut Cx) -> Result<c_int, String> {
+        let outcome = match self.0 {
+            true => sampler::begin(cx, false).map(|()| Value::Boolean(true)),
+            false => sampler::end(cx).map(|samples| met(&samples)),
+        };
+        // SAFETY: as the caller promised.
+        unsafe { Expected(outcome.map_err(|error| error.message)).push(l, cx) }
+    }
+}
+
+fn sampling(_: &mut Engine, on: bool) -> Sampling {
+    Sampling(on)
+}
+
+/// What was met so far.
+struct Sampled;
+
+impl Ret for Sampled {
+    const TYPES: &'static [Type] = &[Type::new("table", Shape::Boxed).or_nil()];
+    unsafe fn push(self, l: *mut lua_State, cx: &mut Cx) -> Result<c_int, String> {
+        let value = cx.samples.as_deref().map_or(Value::Nil, met);
+        // SAFETY: as the caller promised.
+        unsafe { value.push(l, cx) }
+    }
+}
+
+fn sampled(_: &mut Engine) -> Sampled {
+    Sampled
+}
+
+/// Samples as tables.
+fn met(samples: &Samples) -> Value {
+    let row = |(name, met): (String, Met)| {
+        table([
+            ("name", Value::Text(name)),
+            ("samples", Value::Number(met.samples as f64)),
+            ("allocated_bytes", Value::Number(met.allocated_bytes as f64)),
+            ("engine_calls", Value::Number(met.engine_calls as f64)),
+        ])
+    };
+    let lists = samples
+        .tables()
+        .map(|(name, rows)| (name.to_string(), Value::List(rows.into_iter().map(row).collect())));
+    let mut all = lists.to_vec();
+    all.push(("samples".to_string(), Value::Number(samples.count() as f64)));
+    all.push(("text".to_string(), Value::Text(samples.report())));
+    Value::Table(all)
 }
 
 extern "C" fn begin(number: u32) {

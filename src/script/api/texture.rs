@@ -91,6 +91,8 @@ fn load(engine: &mut Engine, name: Text) -> Result<(), Error> {
 fn unload(engine: &mut Engine, name: Text) -> Result<(), Error> {
     if let Some(number) = engine.textures.known(name.as_str()) {
         engine.textures.unload(number);
+        // Another texture may take its place in this very frame.
+        engine.refresh_sources();
         return Ok(());
     }
     if exists(engine, name) {

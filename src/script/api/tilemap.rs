@@ -139,9 +139,16 @@ fn new(engine: &mut Engine, name: Text, level: Option<Text>) -> Result<TilemapId
     tilemaps.add(store, name.as_str(), level.as_ref().map(Text::as_str))
 }
 
-fn destroy(engine: &mut Engine, map: TilemapId) {
+fn destroy(engine: &mut Engine, map: TilemapId) -> Result<(), Error> {
+    if engine.tilemaps.of(map).owner.is_some() {
+        return Err(crate::error!(
+            "argument #1 'tilemap': the map is of a unit, and ends with it: use \
+             World.destroy_unit(world, unit)"
+        ));
+    }
     let frame = engine.frame.index;
     engine.tilemaps.remove(map, frame, &cx::place());
+    Ok(())
 }
 
 fn alive(engine: &mut Engine, map: AnyNumber) -> bool {

@@ -176,7 +176,6 @@ pub static WORLD_CORE: Module = module(
             "Takes a unit off what it hangs on.",
         ),
         func("units", units, &[("world", "")], "The units of a world.").pure(),
-        func("update_scene", update_scene, &[("world", "")], "Brings world poses up to date."),
     ],
 );
 
@@ -188,6 +187,7 @@ pub static UNIT_CORE: Module = module(
     &[
         func("unit_resource", unit_resource, &[("name", "")], "Components and data of a unit.")
             .pure(),
+        func("component_names", component_names, &[], "The components of the engine.").pure(),
         func("get_data", check, &[UNIT_ARG], "Raises where the unit is not there.").pure(),
         func("set_data", check, &[UNIT_ARG], "Raises where the unit is not there.").pure(),
         func("inspect", check, &[UNIT_ARG], "Raises where the unit is not there.").pure(),
@@ -257,16 +257,17 @@ fn set_local_rotation(
     let (row, node) = at(engine, unit, node)?;
     let length = rotation.length_squared();
     if (length - 1.0).abs() > 1e-3 {
-        return Err(not_a_rotation(rotation));
+        return Err(not_a_rotation(rotation, 3));
     }
     engine.units.scene.set_local_rotation(row, node, rotation);
     Ok(())
 }
 
 #[cold]
-fn not_a_rotation(rotation: Quat) -> Error {
+fn not_a_rotation(rotation: Quat, place: usize) -> Error {
     crate::error!(
-        "argument #3 'rotation' must have length 1, this one has {}: use Quaternion.normalize",
+        "argument #{place} 'rotation' must have length 1, this one has {}: use \
+         Quaternion.normalize",
         rotation.length()
     )
 }
@@ -365,6 +366,9 @@ fn spawn_unit(
     scale: Option<Vec3>,
 ) -> Result<UnitId, Error> {
     let made_of = resource(engine, name.as_str())?;
+    if let Some(wrong) = rotation.filter(|turn| (turn.length_squared() - 1.0).abs() > 1e-3) {
+        return Err(not_a_rotation(wrong, 4));
+    }
     let first = made_of.poses[0];
     let pose = Pose {
         position: position.unwrap_or(first.position),
@@ -391,6 +395,11 @@ fn end_unit(engine: &mut Engine, unit: UnitId) {
 }
 
 fn check(_: &mut Engine, _: UnitId) {}
+
+fn component_names(_: &mut Engine) -> Value {
+    let names = component::COMPONENTS.iter().map(|component| component.name);
+    Value::List(names.map(|name| Value::Text(name.to_string())).collect())
+}
 
 /// `{ { { name, component, fields }, … }, data }`: the parts whose components are scripts.
 fn unit_resource(engine: &mut Engine, name: Text) -> Result<Value, Error> {
@@ -428,8 +437,4 @@ fn unlink_unit(engine: &mut Engine, world: WorldId, unit: UnitId) -> Result<(), 
 fn units(engine: &mut Engine, world: WorldId) -> Value {
     let units = engine.units.in_world(world);
     Value::List(units.map(|unit| Value::Number(unit.0.to_number())).collect())
-}
-
-fn update_scene(engine: &mut Engine, world: WorldId) -> Result<(), Error> {
-    engine.update_scene(world)
 }

@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::foundation::{Color, Error, Handle, Vec2};
-use crate::script::arg::AnyNumber;
+use crate::script::arg::{AnyNumber, Text};
 use crate::script::row::{Module, func, hot, module};
 use crate::system::gui::GuiId;
 use crate::world::WorldId;
@@ -12,12 +12,16 @@ const VIEWPORT_ARG: (&str, &str) = ("viewport", "a viewport");
 
 pub static VIEWPORT: Module = module(
     "Viewport",
-    "A part of the screen that a world is shown on.",
+    "A part of the screen that a world is shown on, or a texture that it is shown in.",
     r#"local left = Application.create_viewport()
 Viewport.set_rect(left, 0, 0, 0.5, 1)
 Viewport.set_background(left, Color(20, 20, 40))
 Application.render_world(Application.main_world(), Application.main_camera(), left)
-Application.destroy_viewport(left)"#,
+Application.destroy_viewport(left)
+local map = Application.create_viewport("map", 256, 256)
+Application.render_world(Application.main_world(), Application.main_camera(), map)
+Gui.bitmap(Application.main_gui(), "map", Vector3(0, 0, 1), Vector2(128, 128))
+Application.destroy_viewport(map)"#,
     &[
         hot(
             "alive",
@@ -37,7 +41,7 @@ Application.destroy_viewport(left)"#,
                 ("width", "as a fraction of the screen's width"),
                 ("height", "as a fraction of the screen's height"),
             ],
-            "Says which part of the screen it is: 0, 0, 1, 1 is the whole screen.",
+            "Says which part of the screen, or of its texture, it is: 0, 0, 1, 1 is all of it.",
         ),
         func(
             "set_background",
@@ -46,7 +50,13 @@ Application.destroy_viewport(left)"#,
             "What it is filled with before a world is shown on it: black until it is set. On the \
              same screen the second view is filled only where it is a part.",
         ),
-        func("size", size, &[VIEWPORT_ARG], "Width and height in logical pixels.").pure(),
+        func(
+            "size",
+            size,
+            &[VIEWPORT_ARG],
+            "Width and height in logical pixels, or in pixels of its texture.",
+        )
+        .pure(),
     ],
 );
 
@@ -87,8 +97,21 @@ fn size(engine: &mut Engine, of: ViewportId) -> Vec2 {
 }
 
 /// Rows of `Application`.
-pub fn create_viewport(engine: &mut Engine) -> Result<ViewportId, Error> {
-    engine.new_viewport(Viewport::DEFAULT)
+pub fn create_viewport(
+    engine: &mut Engine,
+    texture: Option<Text>,
+    width: Option<f64>,
+    height: Option<f64>,
+) -> Result<ViewportId, Error> {
+    match (texture, width, height) {
+        (None, None, None) => engine.new_viewport(Viewport::DEFAULT),
+        (Some(name), Some(width), Some(height)) => {
+            engine.new_texture_viewport(name.as_str(), (width as u32, height as u32))
+        }
+        _ => Err(crate::error!(
+            "a texture takes a name, a width and a height; a part of the screen takes nothing"
+        )),
+    }
 }
 
 pub fn destroy_viewport(engine: &mut Engine, viewport: ViewportId) {

@@ -12,7 +12,7 @@ use crate::script::value::Value;
 use crate::system::textures;
 use crate::system::window::{
     CLIPBOARD_BYTES_MAX, CursorMode, CursorShape, Fullscreen, PICTURE_SIDE_MAX, Picture, SIDE_MAX,
-    SIDE_MIN, Vsync, Wish,
+    SIDE_MIN, Vsync, Wish, read_dropped,
 };
 use mlua::ffi::{lua_State, lua_pushlstring};
 use std::ffi::c_int;
@@ -214,7 +214,8 @@ assert(width > 0 and height > 0)"#,
             "read_dropped_file",
             read_dropped_file,
             &[("path", "one that `dropped_files` gave")],
-            "The bytes of a file that the player dropped on the window, or nil and why not.",
+            "The bytes of a file that the player dropped on the window, or nil and why not: of \
+             plain files with at most 256 MiB.",
         )
         .pure(),
         func(
@@ -495,9 +496,6 @@ fn dropped_files(engine: &mut Engine) -> Vec<String> {
     new.map(|path| path.to_string_lossy().into_owned()).collect()
 }
 
-/// The largest dropped file that is read.
-const DROPPED_BYTES_MAX: u64 = 256 << 20;
-
 /// Bytes, as a string.
 struct Blob(Vec<u8>);
 
@@ -518,13 +516,7 @@ fn read_dropped_file(engine: &mut Engine, path: Text) -> Result<Expected<Blob>, 
             "argument #1 'path': the player dropped no file '{wanted}' on the window"
         ));
     };
-    let length = std::fs::metadata(path).map(|about| about.len());
-    if length.as_ref().is_ok_and(|bytes| *bytes > DROPPED_BYTES_MAX) {
-        let most = DROPPED_BYTES_MAX >> 20;
-        return Ok(Expected(Err(format!("'{wanted}' has more than {most} MiB"))));
-    }
-    let read = std::fs::read(path).map_err(|reason| format!("'{wanted}' cannot be read: {reason}"));
-    Ok(Expected(read.map(Blob)))
+    Ok(Expected(read_dropped(path).map(Blob)))
 }
 
 fn latency(engine: &mut Engine) -> (f64, f64) {

@@ -1,8 +1,8 @@
 //! `World`: what can be asked of a world and done with it as a whole.
 
 use super::{debug, particles};
-use crate::engine::Engine;
-use crate::foundation::Handle;
+use crate::engine::{Engine, Steps};
+use crate::foundation::{Error, Handle};
 use crate::script::arg::AnyNumber;
 use crate::script::row::{Module, func, hot, module};
 use crate::system::sound::SoundWorldId;
@@ -150,11 +150,36 @@ assert(not World.alive(world))"#,
     ],
 );
 
-fn update(engine: &mut Engine, world: WorldId, delta: f64) -> Result<(), crate::foundation::Error> {
+/// What the prelude's update of a world stands on.
+pub static CORE: Module = module(
+    "World",
+    "The update of a world, for the prelude.",
+    "assert(core == nil)",
+    &[func(
+        "update",
+        update_systems,
+        &[("world", ""), ("delta", ""), ("physics", ""), ("scene_graph", "")],
+        "Runs the systems of a world, or those before or after scripts; whether it has physics.",
+    )],
+);
+
+fn update(engine: &mut Engine, world: WorldId, delta: f64) -> Result<(), Error> {
     if delta < 0.0 {
         return Err(crate::error!("argument #2 'delta' must not be negative, got {delta}"));
     }
-    engine.update_world(world, delta)
+    engine.world(world).begin_update(delta);
+    Ok(())
+}
+
+fn update_systems(
+    engine: &mut Engine,
+    world: WorldId,
+    delta: f64,
+    physics: bool,
+    scene_graph: bool,
+) -> Result<bool, Error> {
+    engine.update_systems(world, delta, Steps { physics, scene_graph })?;
+    Ok(engine.physics.of_world(world).is_some())
 }
 
 fn time(engine: &mut Engine, world: WorldId) -> f64 {

@@ -165,8 +165,9 @@ impl Api {
                 first.kind = format!("{}|number", kind.name());
             }
         }
-        for (file, text) in prelude::FILES.iter().chain([&prelude::LAST]) {
-            let (blocks, problems) = prelude_docs::read(&format!("lua/{file}.lua"), text);
+        for file in prelude::FILES.iter().chain([&prelude::LAST]) {
+            let name = format!("lua/{}.lua", file.name);
+            let (blocks, problems) = prelude_docs::read(&name, file.text);
             api.problems.extend(problems);
             for block in blocks {
                 api.take(block);

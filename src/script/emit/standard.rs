@@ -274,6 +274,10 @@ pub const ABSENT: &[(&str, &str)] = &[
     ("string.dump", "only text can be loaded"),
 ];
 
+/// What is said to whoever names a function of another engine's.
+pub const NO_LOVE: &str = "this is not LÖVE: 'Coming from LÖVE' in the manual has what stands in \
+                           its place (engine docs --open)";
+
 /// Why `require` does not find a library that Lua has elsewhere.
 pub fn absence(name: &str) -> Option<String> {
     let absent = ABSENT.iter().find(|(absent, _)| *absent == name);

@@ -58,8 +58,13 @@ fn unknown(api: &Api, name: &str) -> Error {
     names.extend(standard::names());
     names.extend(SETTINGS.iter().map(|setting| setting.key.to_string()));
     let hint = suggest::hint(name, names.iter().map(String::as_str));
-    if let Some((_, why)) = standard::ABSENT.iter().find(|(absent, _)| *absent == name) {
-        return error!("games do not have Lua's '{name}': {why}");
+    let library = name.split('.').next().unwrap_or_default();
+    let is_absent = |absent: &str| absent == name || absent == library;
+    if let Some((absent, why)) = standard::ABSENT.iter().find(|(absent, _)| is_absent(absent)) {
+        return error!("games do not have Lua's '{absent}': {why}");
+    }
+    if library == "love" {
+        return error!("there is no '{name}': {}", standard::NO_LOVE);
     }
     let list = if hint.is_empty() { ": engine docs lists the modules" } else { "" };
     error!("there is no '{name}' in the API{hint}{list}")

@@ -69,6 +69,7 @@ impl Gui {
             batches: std::mem::take(&mut self.batches),
             changes: std::mem::take(&mut self.changes),
             instances: std::mem::take(&mut self.instances),
+            moved: std::mem::take(&mut self.moved),
         }
     }
 

@@ -21,8 +21,8 @@ pub use pen::{Affine, Pen, STACK_MAX};
 pub use put::{PARTS_MAX, Part, Thing, What};
 pub use source::{PLAIN, Source, SourceNumber};
 
-use crate::foundation::{Handle, Kind, Mat4, Slots};
-use crate::packet::gui::{Batch, BatchKey, Change, Instance, Space};
+use crate::foundation::{Handle, Kind, Mat4, Slots, Vec2};
+use crate::packet::gui::{Batch, BatchKey, Change, Instance, Moved, Space};
 use crate::packet::texture::TextureSlot;
 use std::collections::HashMap;
 
@@ -62,6 +62,26 @@ pub struct Making {
     pub target: Option<TextureSlot>,
 }
 
+impl Making {
+    /// The part of a Gui that a target of a size shows, where the Gui was moved to: its left bottom
+    /// and right top, in the Gui's units. Of one in a world it is the whole Gui.
+    pub fn seen(&self, target: [f32; 2]) -> [Vec2; 2] {
+        let size = if self.size[0] > 0.0 { self.size } else { target };
+        let size = Vec2::from(size);
+        if self.space == Space::World {
+            return [Vec2::ZERO, size];
+        }
+        if self.pose.determinant() == 0.0 {
+            return [Vec2::splat(f32::MIN), Vec2::splat(f32::MAX)];
+        }
+        let back = self.pose.inverse();
+        let corners = [Vec2::ZERO, Vec2::new(size.x, 0.0), Vec2::new(0.0, size.y), size];
+        let corners = corners.map(|corner| back.transform_point3(corner.extend(0.0)).truncate());
+        let low = corners.into_iter().fold(corners[0], Vec2::min);
+        [low, corners.into_iter().fold(corners[0], Vec2::max)]
+    }
+}
+
 /// One Gui.
 pub struct Gui {
     pub making: Making,
@@ -79,6 +99,8 @@ pub struct Gui {
     transforms_changed: bool,
     changes: Vec<Change>,
     instances: Vec<Instance>,
+    /// Sources that moved in this frame, of which changes tell.
+    moved: Vec<Moved>,
     /// Emptied arrays of earlier frames, by what they were used for.
     spare: HashMap<BatchKey, Vec<Instance>, put::KeyHashes>,
     /// What was drawn in this frame, in words, where that is kept.
@@ -104,6 +126,8 @@ pub struct Guis {
     objects: Slots<Object>,
     /// What can be drawn with, see [`source`].
     sources: Vec<Source>,
+    /// Those that have ended.
+    free_sources: Vec<SourceNumber>,
     /// Guis that ended since the last packet.
     ended: Vec<u64>,
     /// Why the last call was refused.
@@ -137,6 +161,7 @@ impl Default for Guis {
             guis: Slots::new(Kind::Gui, GUIS_MAX),
             objects: Slots::new(Kind::GuiObject, OBJECTS_MAX),
             sources: vec![Source::PLAIN],
+            free_sources: Vec::new(),
             ended: Vec::new(),
             refusal: String::new(),
             shadow: None,
@@ -181,6 +206,7 @@ impl Guis {
             transforms_changed: false,
             changes: Vec::new(),
             instances: Vec::new(),
+            moved: Vec::new(),
             spare: HashMap::default(),
             seen: Vec::new(),
             shown: Vec::new(),
@@ -242,6 +268,7 @@ impl Guis {
         if one.making.mode == Mode::Retained {
             one.changes.clear();
             one.instances.clear();
+            one.moved.clear();
             one.changes.push(Change::Reset);
         }
     }

@@ -36,6 +36,17 @@ impl Affine {
         Some(Affine { origin: [-back_x, -back_y], ..turned })
     }
 
+    /// By how much it stretches lengths, at least.
+    pub fn stretch(&self) -> f32 {
+        self.x[0].hypot(self.x[1]).min(self.y[0].hypot(self.y[1]))
+    }
+
+    /// Whether it leaves what is upright upright.
+    #[inline(always)]
+    pub fn is_straight(&self) -> bool {
+        self.x[1] == 0.0 && self.y[0] == 0.0
+    }
+
     pub fn translation(by: [f32; 2]) -> Affine {
         Affine { origin: by, ..Affine::IDENTITY }
     }

@@ -195,6 +195,7 @@ impl Guis {
         gui.changes.push(Change::Put {
             object: number(handle),
             key,
+            source: source.0,
             first: first as u32,
             count: 1,
         });
@@ -525,7 +526,7 @@ impl Gui {
             let (first, count) = (self.instances.len() as u32, instances.len() as u32);
             self.instances.extend_from_slice(instances);
             let object = object | (i as u64) << PART_SHIFT;
-            self.changes.push(Change::Put { object, key, first, count });
+            self.changes.push(Change::Put { object, key, source: of.0, first, count });
         }
         for i in parts.len() as u64..u64::from(parts_before) {
             self.changes.push(Change::End { object: object | i << PART_SHIFT });

@@ -24,8 +24,45 @@ pub fn quad(rect: [f32; 4], source: &Source, color: [u8; 4]) -> Instance {
     Instance { corners: corners(rect), uv, color, paint, extra: [0.0; 2] }
 }
 
-/// A triangle in one colour.
-pub fn triangle([a, b, c]: [[f32; 2]; 3], color: [u8; 4]) -> Instance {
+/// A triangle in one colour, with smooth edges.
+pub fn triangle(corners: [[f32; 2]; 3], color: [u8; 4], reach: f32) -> Instance {
+    let area = turn(corners[0], corners[1], corners[2]);
+    let length = |i: usize| {
+        let (from, to) = (corners[i], corners[(i + 1) % 3]);
+        (to[0] - from[0]).hypot(to[1] - from[1])
+    };
+    // In a rectangle that lies along the longest side, which leaves the least around a sliver.
+    let longest = (1..3).fold(0, |best, i| if length(i) > length(best) { i } else { best });
+    let (a, long) = (corners[longest], length(longest));
+    let b = corners[(longest + 1) % 3];
+    let high = area.abs() / long;
+    if !(high.is_normal() && long.is_normal()) {
+        return hard_triangle(corners, color);
+    }
+    let along = [(b[0] - a[0]) / long, (b[1] - a[1]) / long];
+    let side = area.signum();
+    let across = [-along[1] * side, along[0] * side];
+    let at =
+        |x: f32, y: f32| [a[0] + along[0] * x + across[0] * y, a[1] + along[1] * x + across[1] * y];
+    let (left, right, low, top) = (-reach, long + reach, -reach, high + reach);
+    let [p, q, r, s] = [at(left, low), at(right, low), at(right, top), at(left, top)];
+    // How near a place is to the second corner and to the third.
+    let near = |p: [f32; 2]| {
+        let [first, second, third] = corners;
+        [turn(p, third, first) / area, turn(p, first, second) / area]
+    };
+    let [[p2, p3], [q2, q3], extra] = [near(p), near(q), near(s)];
+    Instance {
+        corners: [p[0], p[1], q[0], q[1], r[0], r[1], s[0], s[1]],
+        uv: [p2, p3, q2, q3],
+        color,
+        paint: Instance::paint(paint::TRIANGLE, 0, 0),
+        extra,
+    }
+}
+
+/// A triangle whose edges are as hard as pixels are: they meet those of others without a gap.
+fn hard_triangle([a, b, c]: [[f32; 2]; 3], color: [u8; 4]) -> Instance {
     Instance {
         corners: [a[0], a[1], b[0], b[1], c[0], c[1], c[0], c[1]],
         uv: Source::PLAIN.uv,
@@ -135,21 +172,103 @@ fn turn(a: [f32; 2], b: [f32; 2], c: [f32; 2]) -> f32 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }
 
-/// A polygon as triangles. Its edges must not cross.
+/// A polygon with smooth edges, each pixel of which is `pixel` wide; hard ones where that is 0. Its
+/// edges must not cross.
+///
+/// Its inside ends half a pixel before the edge, and a fringe, which fades, half a pixel behind it:
+/// they share corners, so that no pixel is painted twice and none is left out.
+///
+/// # Errors
+/// As for [`inside`].
+pub fn polygon(
+    points: &[[f32; 2]],
+    color: [u8; 4],
+    pixel: f32,
+    into: &mut Vec<Instance>,
+) -> Result<(), String> {
+    let mut points: Vec<[f32; 2]> = points.to_vec();
+    points.dedup();
+    if points.len() > 1 && points[0] == points[points.len() - 1] {
+        points.pop();
+    }
+    if pixel <= 0.0 || points.len() < 3 {
+        return inside(&points, color, into);
+    }
+    let (inner, outer) = shifted(&points, pixel / 2.0);
+    let count = points.len();
+    let first = into.len();
+    let keeps = |i: usize| {
+        let (a, b) = (points[i], points[(i + 1) % count]);
+        let (c, d) = (inner[i], inner[(i + 1) % count]);
+        (b[0] - a[0]) * (d[0] - c[0]) + (b[1] - a[1]) * (d[1] - c[1]) > 0.0
+    };
+    // Where it is thinner than a pixel there is no such inside, and the edge fades outside alone.
+    let fits = (0..count).all(keeps) && inside(&inner, color, into).is_ok();
+    if !fits {
+        into.truncate(first);
+        inside(&points, color, into)?;
+    }
+    let (inner, full) = if fits { (&inner, 1.0) } else { (&points, 0.5) };
+    for i in 0..count {
+        let next = (i + 1) % count;
+        let [a, b, c, d] = [inner[i], inner[next], outer[next], outer[i]];
+        into.push(Instance {
+            corners: [a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1]],
+            uv: Source::PLAIN.uv,
+            color,
+            paint: Instance::paint(paint::FRINGE, 0, 0),
+            extra: [full, 0.0],
+        });
+    }
+    Ok(())
+}
+
+/// How much further than from an edge a sharp corner is moved away from its point, at most.
+const MITER_MAX: f32 = 4.0;
+
+/// A polygon's corners moved inwards and outwards, so that its edges move by `by`.
+fn shifted(points: &[[f32; 2]], by: f32) -> (Vec<[f32; 2]>, Vec<[f32; 2]>) {
+    let count = points.len();
+    let by = if area_of(points) < 0.0 { -by } else { by };
+    let inward = |i: usize| {
+        let (from, to) = (points[i % count], points[(i + 1) % count]);
+        let (x, y) = (to[0] - from[0], to[1] - from[1]);
+        let length = x.hypot(y);
+        [-y / length, x / length]
+    };
+    let shift = |i: usize| {
+        let (before, after) = (inward(i + count - 1), inward(i));
+        let sum = [before[0] + after[0], before[1] + after[1]];
+        // Both edges move by 1 along their normals where the corner does by sum / (1 + cosine).
+        let cosine = before[0] * after[0] + before[1] * after[1];
+        let miter = by / (1.0 + cosine).max(2.0 / (MITER_MAX * MITER_MAX));
+        [sum[0] * miter, sum[1] * miter]
+    };
+    let moved = |sign: f32| {
+        let corner = |i: usize| {
+            let [x, y] = shift(i);
+            [points[i][0] + sign * x, points[i][1] + sign * y]
+        };
+        (0..count).map(corner).collect::<Vec<_>>()
+    };
+    (moved(1.0), moved(-1.0))
+}
+
+/// Twice the area of a polygon: above 0 where its points go against the clock.
+fn area_of(points: &[[f32; 2]]) -> f32 {
+    let next = |i: usize| points[(i + 1) % points.len()];
+    points.iter().enumerate().map(|(i, a)| a[0] * next(i)[1] - a[1] * next(i)[0]).sum()
+}
+
+/// A polygon as triangles.
 ///
 /// # Errors
 /// All points lie on one line, or the edges cross in a way that no part is left that is surely
 /// inside. (Not every crossing is found: what is covered then is not said.)
 /// Source: G. H. Meisters, "Polygons have ears" (1975).
-pub fn polygon(
-    points: &[[f32; 2]],
-    color: [u8; 4],
-    into: &mut Vec<Instance>,
-) -> Result<(), String> {
-    let next = |i: usize| points[(i + 1) % points.len()];
-    let area: f32 =
-        points.iter().enumerate().map(|(i, a)| a[0] * next(i)[1] - a[1] * next(i)[0]).sum();
-    if area == 0.0 {
+fn inside(points: &[[f32; 2]], color: [u8; 4], into: &mut Vec<Instance>) -> Result<(), String> {
+    let area = area_of(points);
+    if area == 0.0 || points.len() < 3 {
         return Err(
             "this polygon has no area: its points lie on one line, or its edges cross".to_string()
         );
@@ -173,7 +292,7 @@ pub fn polygon(
         };
         if bend == 0.0 || bend > 0.0 && left.iter().find(inside).is_none() {
             if bend > 0.0 {
-                into.push(triangle([a, b, c], color));
+                into.push(hard_triangle([a, b, c], color));
             }
             left.remove(at % count);
             at = (at + count - 1) % count;
@@ -183,7 +302,7 @@ pub fn polygon(
             tried += 1;
         }
     }
-    into.push(triangle([left[0], left[1], left[2]], color));
+    into.push(hard_triangle([left[0], left[1], left[2]], color));
     Ok(())
 }
 

@@ -2,8 +2,8 @@
 //! small number that the name was once looked up for. Knows no names of files; who looks them up
 //! puts what was found in here.
 
-use super::Guis;
-use crate::packet::gui::{Instance, paint};
+use super::{Guis, Mode};
+use crate::packet::gui::{Change, Instance, Moved, Stand, paint};
 use crate::packet::material::MaterialSlot;
 use crate::packet::texture::TextureSlot;
 
@@ -44,6 +44,11 @@ impl Source {
         size: [1.0, 1.0],
     };
 
+    fn stand(&self) -> Stand {
+        let Source { material, texture, paint, uv, .. } = *self;
+        Stand { material, texture, paint, uv }
+    }
+
     /// Whether a part of an atlas is all it has: what lies beyond is another's.
     pub fn is_shared(&self) -> bool {
         self.paint & 15 == paint::ATLAS
@@ -61,6 +66,10 @@ impl Source {
 impl Guis {
     /// Adds a source.
     pub fn add_source(&mut self, source: Source) -> Result<SourceNumber, String> {
+        if let Some(free) = self.free_sources.pop() {
+            self.sources[free.0 as usize] = source;
+            return Ok(free);
+        }
         if self.sources.len() >= SOURCES_MAX {
             return Err(format!(
                 "{SOURCES_MAX} textures and materials were drawn with already (SOURCES_MAX)"
@@ -75,8 +84,51 @@ impl Guis {
         self.sources.get(number.0 as usize)
     }
 
-    /// All sources but the first, to be filled anew when textures or materials have changed.
-    pub fn sources_mut(&mut self) -> &mut [Source] {
-        &mut self.sources[1..]
+    /// How many sources there are, ended ones not counted.
+    pub fn source_count(&self) -> usize {
+        self.sources.len() - self.free_sources.len()
+    }
+
+    /// Sources are something else from now on: what retained Guis show of them follows.
+    pub fn change_sources(&mut self, anew: Vec<(SourceNumber, Source)>) {
+        let mut moved = Vec::new();
+        for (number, source) in anew {
+            let known = &mut self.sources[number.0 as usize];
+            let (from, to) = (known.stand(), source.stand());
+            *known = source;
+            if from != to {
+                moved.push(Moved { source: number.0, from, to, ended: false });
+            }
+        }
+        self.tell_moved(&moved);
+    }
+
+    /// Ends sources, whose numbers will be given to others. What still shows them shows colour
+    /// alone.
+    pub fn end_sources(&mut self, numbers: &[SourceNumber]) {
+        let mut moved = Vec::new();
+        for number in numbers {
+            let known = &mut self.sources[number.0 as usize];
+            let (from, to) = (known.stand(), Source::PLAIN.stand());
+            *known = Source::PLAIN;
+            moved.push(Moved { source: number.0, from, to, ended: true });
+            self.free_sources.push(*number);
+        }
+        self.tell_moved(&moved);
+    }
+
+    fn tell_moved(&mut self, moved: &[Moved]) {
+        if moved.is_empty() {
+            return;
+        }
+        for (_, gui) in self.guis.iter_mut() {
+            // Its key is not what it was.
+            gui.last = None;
+            if gui.making.mode == Mode::Retained {
+                let (first, count) = (gui.moved.len() as u32, moved.len() as u32);
+                gui.moved.extend_from_slice(moved);
+                gui.changes.push(Change::Move { first, count });
+            }
+        }
     }
 }

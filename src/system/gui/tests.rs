@@ -96,7 +96,7 @@ fn an_object_is_put_changed_and_ended_under_one_number() {
         texture: TextureSlot::SHARED,
         clip: None,
     };
-    let put = Change::Put { object: object as u64, key, first: 0, count: 1 };
+    let put = Change::Put { object: object as u64, key, source: 0, first: 0, count: 1 };
     assert_eq!((shown.changes, shown.instances.len()), (vec![put], 1));
     assert!(frame(&mut guis, gui).changes.is_empty(), "nothing new, nothing sent");
     let changed = Thing { object, ..thing(gui, 3) };
@@ -188,7 +188,7 @@ fn area(instances: &[Instance]) -> f32 {
 fn polygons_are_covered_once_and_crossing_edges_are_refused() {
     let polygon = |points: &[[f32; 2]]| {
         let mut into = Vec::new();
-        shape::polygon(points, RED, &mut into).map(|()| into)
+        shape::polygon(points, RED, 0.0, &mut into).map(|()| into)
     };
     let arrow = [[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [2.0, 1.0]];
     assert_eq!(area(&polygon(&arrow).unwrap()), 6.0);
@@ -199,6 +199,84 @@ fn polygons_are_covered_once_and_crossing_edges_are_refused() {
     assert!(polygon(&line).unwrap_err().contains("no area"));
     let crossing = [[4.0, 6.0], [6.0, 6.0], [0.0, 2.0], [0.0, 3.0], [6.0, 3.0]];
     assert!(polygon(&crossing).unwrap_err().contains("the edges of this polygon cross"));
+}
+
+#[test]
+fn a_polygon_fades_over_a_pixel_at_its_edge_and_its_parts_share_their_corners() {
+    let mut into = Vec::new();
+    let square = [[0.0, 0.0], [10.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0], [0.0, 0.0]];
+    shape::polygon(&square, RED, 1.0, &mut into).unwrap();
+    let (inside, fringe) = into.split_at(2);
+    assert_eq!(area(inside), 81.0);
+    let around: f32 = fringe.iter().map(quad_area).sum();
+    assert_eq!((fringe.len(), around), (4, -(121.0 - 81.0)));
+    assert!(fringe.iter().all(|part| part.paint & 15 == paint::FRINGE && part.extra[0] == 1.0));
+    assert_eq!(fringe[0].corners, [0.5, 0.5, 9.5, 0.5, 10.5, -0.5, -0.5, -0.5]);
+    // What is thinner than a pixel has no inside that ends before the edge.
+    into.clear();
+    let splinter = [[0.0, 0.0], [10.0, 0.0], [10.0, 0.2], [0.0, 0.2]];
+    shape::polygon(&splinter, RED, 1.0, &mut into).unwrap();
+    assert!((area(&into[..2]) - 2.0).abs() < 1e-5);
+    assert_eq!((into.len(), into[2].extra[0]), (6, 0.5));
+}
+
+fn quad_area(instance: &Instance) -> f32 {
+    let c = &instance.corners;
+    let next = |i: usize| (i + 2) % 8;
+    [0, 2, 4, 6].map(|i| c[i] * c[next(i) + 1] - c[i + 1] * c[next(i)]).iter().sum::<f32>() / 2.0
+}
+
+#[test]
+fn a_triangle_says_how_near_its_places_are_to_its_corners() {
+    let corners = [[1.0, 1.0], [4.0, 1.0], [1.0, 5.0]];
+    for turned in 0..3 {
+        let mut points = corners;
+        points.rotate_left(turned);
+        let shown = shape::triangle(points, RED, 1.0);
+        let c = shown.corners;
+        // The place of the second corner, from the quadrilateral's bottom left along its sides.
+        let (x, y) = ([c[2] - c[0], c[3] - c[1]], [c[6] - c[0], c[7] - c[1]]);
+        let to = [points[1][0] - c[0], points[1][1] - c[1]];
+        let share = |side: [f32; 2]| {
+            (to[0] * side[0] + to[1] * side[1]) / (side[0] * side[0] + side[1] * side[1])
+        };
+        let near = |i: usize| {
+            let (at, along, across) = (shown.uv[i], shown.uv[i + 2], shown.extra[i]);
+            at + (along - at) * share(x) + (across - at) * share(y)
+        };
+        assert!((near(0) - 1.0).abs() < 1e-5 && near(1).abs() < 1e-5, "{turned}: {shown:?}");
+        // 5 long and 2.4 high, with a pixel around.
+        assert!((quad_area(&shown).abs() - 7.0 * 4.4).abs() < 1e-4, "{turned}");
+    }
+    let line = shape::triangle([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]], RED, 1.0);
+    assert_eq!(line.paint & 15, paint::SOLID, "nothing to see");
+}
+
+#[test]
+fn what_is_retained_hears_of_sources_that_move_or_end() {
+    let mut guis = Guis::default();
+    let gui = guis.create(making(Mode::Retained)).unwrap();
+    let shown = guis.create(making(Mode::Immediate)).unwrap();
+    let source = textured(&mut guis, 7);
+    rect(&mut guis, thing(gui, 0), source, 0.0).unwrap();
+    rect(&mut guis, thing(shown, 0), source, 0.0).unwrap();
+    let of = |guis: &Guis| guis.source(source).unwrap().clone();
+    let same = of(&guis);
+    guis.change_sources(vec![(source, same.clone())]);
+    guis.change_sources(vec![(source, Source { texture: TextureSlot(8), ..same })]);
+    rect(&mut guis, thing(shown, 0), source, 0.0).unwrap();
+    guis.end_sources(&[source]);
+    let told = frame(&mut guis, gui);
+    let moves = told.moved.iter().map(|it| (it.from.texture.0, it.to.texture.0, it.ended));
+    assert_eq!(moves.collect::<Vec<_>>(), [(7, 8, false), (8, 0, true)]);
+    let kinds = told.changes.iter().map(|change| matches!(change, Change::Move { .. }));
+    assert_eq!(kinds.collect::<Vec<_>>(), [false, true, true]);
+    assert_eq!((of(&guis), guis.source_count()), (Source::PLAIN, 1));
+    assert_eq!(textured(&mut guis, 9), source, "its number stands for another now");
+    // What is drawn anew in each frame is drawn where the source is now.
+    rect(&mut guis, thing(shown, 0), source, 0.0).unwrap();
+    let batches = frame(&mut guis, shown).batches;
+    assert_eq!(batches.iter().map(|it| it.key.texture.0).collect::<Vec<_>>(), [9]);
 }
 
 #[test]
@@ -235,4 +313,62 @@ fn a_shadow_tells_what_is_shown() {
     assert_eq!(guis.inspect(gui)[1].bounds, [2.0, 0.0, 3.0, 1.0]);
     frame(&mut guis, gui);
     assert!(guis.inspect(gui).is_empty());
+}
+
+#[test]
+fn a_shadow_tells_where_shapes_end_and_not_how_far_they_reach_for_smooth_edges() {
+    let mut guis = Guis::default();
+    guis.keep_shadow();
+    let gui = guis.create(making(Mode::Immediate)).unwrap();
+    let look = Look { color: RED, radius: 0.0, outline: 0.0, reach: 1.0 };
+    let corners = [[1.0, 2.0], [6.0, 3.0], [2.0, 9.0]];
+    let mut polygon = Vec::new();
+    let points = [[0.0, 0.0], [8.0, 0.0], [8.0, 5.0], [4.0, 1.0], [0.0, 5.0]];
+    shape::polygon(&points, RED, 1.0, &mut polygon).unwrap();
+    let shapes = [
+        vec![shape::boxed([10.0, 20.0, 30.0, 25.0], look)],
+        vec![shape::ellipse([5.0, 5.0], [3.0, 2.0], look)],
+        vec![shape::arc([5.0, 5.0], 4.0, 1.0, (0.0, 2.0), look)],
+        vec![shape::line([0.0, 0.0], [10.0, 0.0], 2.0, false, look)],
+        vec![shape::triangle(corners, RED, 1.0)],
+        polygon,
+    ];
+    for (layer, shape) in shapes.iter().enumerate() {
+        let put = guis.put_each(thing(gui, layer as i32), PLAIN, shape.iter().copied());
+        put.unwrap_or_else(|_| panic!("{}", guis.take_refusal()));
+    }
+    let rounded = |seen: &Seen| seen.bounds.map(|side| (side * 1000.0).round() / 1000.0);
+    let found: Vec<[f32; 4]> = guis.inspect(gui).iter().map(rounded).collect();
+    assert_eq!(
+        found,
+        [
+            [10.0, 20.0, 30.0, 25.0],
+            [2.0, 3.0, 8.0, 7.0],
+            [1.0, 1.0, 9.0, 9.0],
+            [0.0, -1.0, 10.0, 1.0],
+            [1.0, 2.0, 6.0, 9.0],
+            [0.0, 0.0, 8.0, 5.0],
+        ]
+    );
+}
+
+#[test]
+fn a_gui_that_was_moved_shows_another_part_of_itself() {
+    let moved = |pose: Mat4, size: [f32; 2]| {
+        let [low, high] = Making { pose, size, ..making(Mode::Immediate) }.seen([200.0, 100.0]);
+        [low.x, low.y, high.x, high.y]
+    };
+    let none = [0.0; 2];
+    assert_eq!(moved(Mat4::IDENTITY, none), [0.0, 0.0, 200.0, 100.0]);
+    assert_eq!(moved(Mat4::IDENTITY, [64.0, 32.0]), [0.0, 0.0, 64.0, 32.0]);
+    let aside = Mat4::from_translation(Vec2::new(-40.0, 10.0).extend(0.0));
+    assert_eq!(moved(aside, none), [40.0, -10.0, 240.0, 90.0]);
+    let twice = Mat4::from_scale(Vec2::splat(2.0).extend(1.0));
+    assert_eq!(moved(aside * twice, none), [20.0, -5.0, 120.0, 45.0]);
+    let quarter = Mat4::from_rotation_z(std::f32::consts::FRAC_PI_2);
+    assert!(moved(quarter, none)[1] < -199.9, "turned: what was to the right is below");
+    let flat = Mat4::from_scale(Vec2::ZERO.extend(1.0));
+    assert_eq!(moved(flat, none)[0], f32::MIN, "nothing can be told of what has no size");
+    let world = Making { space: Space::World, size: [3.0, 2.0], ..making(Mode::Immediate) };
+    assert_eq!(world.seen([200.0, 100.0])[1], Vec2::new(3.0, 2.0));
 }

@@ -274,6 +274,13 @@ impl Materials {
         Ok(MaterialId(added.ok_or_else(|| error!("all slots of materials have been used up"))?))
     }
 
+    /// A surface for what is no material of a game's: it stays.
+    pub fn add_plain_surface(&mut self, surface: Surface) -> SurfaceSlot {
+        let state = State { slot: self.surfaces.take(), ..State::of_model(surface) };
+        self.surfaces.put(&state);
+        state.slot
+    }
+
     /// A material of its own with a surface that all share by a name: what of it is set is set
     /// alone. None where there is none of that name.
     pub fn copy_surface(&mut self, name: &str) -> Option<Result<MaterialId, Error>> {

@@ -1,11 +1,13 @@
 //! Names within a model: what has none is given one, and what has another's is told apart.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The names that were given so far.
 #[derive(Default)]
 pub struct Names {
     known: HashSet<String>,
+    /// What stood last behind a name that others have: where to go on.
+    numbers: HashMap<String, usize>,
     /// Names that more than one has.
     pub twice: Vec<String>,
     /// What was done about them, in words.
@@ -28,12 +30,14 @@ impl Names {
         if self.known.insert(wanted.clone()) {
             return wanted;
         }
-        let mut number = 2;
+        let before = self.numbers.get(&wanted).copied();
+        let mut number = before.unwrap_or(1) + 1;
         let mut other = format!("{wanted}#{number}");
         while !self.known.insert(other.clone()) {
             number += 1;
             other = format!("{wanted}#{number}");
         }
+        self.numbers.insert(wanted.clone(), number);
         if self.reserved == Some(&wanted) {
             self.warnings.push(format!(
                 "a {what} is named '{wanted}', as the first {what} of every unit is: here it is \
@@ -43,7 +47,7 @@ impl Names {
             self.warnings.push(format!(
                 "two {what}s are named '{wanted}': the second is '{other}' here; rename one"
             ));
-            if !self.twice.contains(&wanted) {
+            if before.is_none() {
                 self.twice.push(wanted);
             }
         }

@@ -14,6 +14,9 @@ use std::sync::Arc;
 /// Of how many steps an effect takes one where it is not seen.
 const SLOW_STEPS: u32 = 4;
 
+/// The longest step, in seconds: what a longer one would bring has mostly died within it.
+const STEP_SECONDS_MAX: f64 = 60.0;
+
 /// How much room there is for more particles, and how many found none.
 pub(super) struct Room {
     pub left: usize,
@@ -24,7 +27,7 @@ pub(super) struct Room {
 pub(super) fn begin(effect: &mut Effect, emitters: &mut [Emitter], delta: f64, room: &mut Room) {
     let Some(first) = effect.emitters.first() else { return };
     let data = emitters[*first as usize].data.clone();
-    let Some(delta) = effect.due(data.culling, delta) else { return };
+    let Some(delta) = effect.due(&data, delta.min(STEP_SECONDS_MAX)) else { return };
     hand_over_events(effect, &data, emitters);
     for place in &effect.emitters {
         begin_emitter(&mut emitters[*place as usize], effect, delta, room);
@@ -35,15 +38,20 @@ pub(super) fn begin(effect: &mut Effect, emitters: &mut [Emitter], delta: f64, r
 
 impl Effect {
     /// How far it is to move on, if it is.
-    fn due(&mut self, culling: Culling, delta: f64) -> Option<f64> {
-        if culling == Culling::None {
+    fn due(&mut self, data: &EffectData, delta: f64) -> Option<f64> {
+        if data.culling == Culling::None {
             return Some(delta);
         }
         if !self.seen && self.stepped {
-            if culling == Culling::Pause {
+            let is_endless = |it: &EmitterDef| !is_over(&it.numbers, f64::INFINITY);
+            // One that will end has to come to its end, or it would be there for ever.
+            if data.culling == Culling::Pause
+                && self.spawning
+                && data.emitters.iter().any(is_endless)
+            {
                 return None;
             }
-            self.owed += delta;
+            self.owed = (self.owed + delta).min(STEP_SECONDS_MAX);
             self.owed_steps += 1;
             if self.owed_steps < SLOW_STEPS {
                 return None;

@@ -15,6 +15,9 @@ pub const LANES: usize = 64;
 /// One number of each.
 pub type Lane = [f32; LANES];
 
+/// For so many steps after something stopped it, a particle hits nothing.
+const NEAR_STEPS: usize = 3;
+
 /// Bytes that a particle takes: position, velocity, age, pace and number, and its part of the
 /// block's marks and bounds. Trails come on top, 12 bytes a point.
 pub const BYTES_PER_PARTICLE: usize = size_of::<Block>() / LANES;
@@ -31,9 +34,12 @@ pub struct Block {
     pub pace: Lane,
     /// In the order of birth; what is random about a particle's looks follows from it.
     pub serial: [u32; LANES],
-    /// Who died in the last step, and who hit something: a bit each.
+    /// Who died in the last step, and who hit something in it: a bit each.
     pub dead: u64,
     pub hit: u64,
+    /// Who was stopped by something in the last step, the one before and the one before that. Who
+    /// was does not hit it anew: what lies on something is stopped in every second step.
+    pub near: [u64; NEAR_STEPS],
     /// The corners of the box around its particles, where that was asked for.
     pub low: [f32; 3],
     pub high: [f32; 3],
@@ -74,6 +80,15 @@ impl Step {
     };
 }
 
+impl Step {
+    /// What moving a particle costs: 1 where there are only gravity and drag. As measured: an
+    /// attractor and a whisker make 3 of it; a turbulence is six waves, each dearer than a drag.
+    pub fn cost(&self) -> usize {
+        let push = |push: &Push| if matches!(push, Push::Turbulence { .. }) { 4 } else { 1 };
+        1 + self.pushes.iter().map(push).sum::<usize>() + self.collides.len()
+    }
+}
+
 impl Block {
     pub const EMPTY: Block = Block {
         position: [[0.0; LANES]; 3],
@@ -83,6 +98,7 @@ impl Block {
         serial: [0; LANES],
         dead: 0,
         hit: 0,
+        near: [0; NEAR_STEPS],
         low: [0.0; 3],
         high: [0.0; 3],
     };
@@ -120,7 +136,22 @@ impl Block {
                 speed[i] = (speed[i] + gravity) * damping;
             }
         }
-        self.hit = 0;
+        self.note_stopped(0, step);
+    }
+
+    /// Notes who was stopped in this step, and who hit something by that.
+    #[inline(always)]
+    fn note_stopped(&mut self, stopped: u64, step: &Step) {
+        self.hit = stopped & !self.near.iter().fold(0, |all, steps| all | steps);
+        self.near.copy_within(..NEAR_STEPS - 1, 1);
+        self.near[0] = stopped;
+        if step.life_loss > 0.0 {
+            let mut hit = self.hit;
+            while hit != 0 {
+                self.age[hit.trailing_zeros() as usize] += step.life_loss;
+                hit &= hit - 1;
+            }
+        }
     }
 
     #[inline(always)]
@@ -132,6 +163,7 @@ impl Block {
                 next[axis][i] = self.position[axis][i] + self.velocity[axis][i] * dt;
             }
         }
+        let before = self.velocity;
         push_all::<D>(&step.pushes, &self.position, &mut self.velocity);
         for axis in 0..D {
             let (speed, gravity) = (&mut self.velocity[axis], step.gravity[axis]);
@@ -139,19 +171,18 @@ impl Block {
                 *speed = (*speed + gravity) * step.damping;
             }
         }
-        self.hit = 0;
+        let mut stopped = 0;
         if !step.collides.is_empty() {
             let mut hit = [0u32; LANES];
-            hit_all::<D>(step, &self.position, &mut next, &mut self.velocity, &mut hit);
+            let past = (&self.position, &before);
+            hit_all::<D>(step, past, &mut next, &mut self.velocity, &mut hit);
             if hit.iter().fold(0, |any, one| any | one) != 0 {
-                for i in 0..LANES {
-                    self.age[i] += if hit[i] != 0 { step.life_loss } else { 0.0 };
-                }
                 for (i, one) in hit[..count].iter().enumerate() {
-                    self.hit |= u64::from(*one & 1) << i;
+                    stopped |= u64::from(*one != 0) << i;
                 }
             }
         }
+        self.note_stopped(stopped, step);
         self.position[..D].copy_from_slice(&next[..D]);
     }
 
@@ -195,6 +226,7 @@ impl Block {
             age: self.age[lane],
             pace: self.pace[lane],
             serial: self.serial[lane],
+            near: self.near.map(|steps| steps >> lane & 1 != 0),
         }
     }
 
@@ -208,6 +240,9 @@ impl Block {
         self.age[lane] = one.age;
         self.pace[lane] = one.pace;
         self.serial[lane] = one.serial;
+        for (steps, near) in self.near.iter_mut().zip(one.near) {
+            *steps = *steps & !(1 << lane) | u64::from(near) << lane;
+        }
     }
 }
 
@@ -219,6 +254,8 @@ pub struct One {
     pub age: f32,
     pub pace: f32,
     pub serial: u32,
+    /// Whether something stopped it in the last steps.
+    pub near: [bool; NEAR_STEPS],
 }
 
 #[cfg(test)]

@@ -357,6 +357,29 @@ pub struct EffectData {
 }
 
 impl EffectData {
+    /// Refuses what only Guis have: in a world it cannot play. `name`: of the effect.
+    pub fn check_for_world(&self, name: &str) -> Result<(), Error> {
+        let whiskers = |it: &EmitterDef| {
+            let count = it.numbers.collider_count as usize;
+            let whisker = ColliderKind::Whisker as u32;
+            it.numbers.colliders[..count].iter().any(|collider| collider.kind == whisker)
+        };
+        if self.emitters.iter().any(whiskers) {
+            return Err(error!(
+                "the effect \"{name}\" has whiskers, which stop particles of Guis alone: use \
+                 planes or boxes in a world"
+            ));
+        }
+        match self.emitters.iter().find(|def| !def.material.is_empty()) {
+            None => Ok(()),
+            Some(def) => Err(error!(
+                "the effect \"{name}\", emitter '{}' has a 'material', which only Guis draw with: \
+                 name a texture and a blend for a world",
+                def.name
+            )),
+        }
+    }
+
     /// The compiled form.
     pub fn write(&self) -> Vec<u8> {
         let mut writer = Writer::default();

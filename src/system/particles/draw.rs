@@ -14,12 +14,13 @@ use crate::packet::texture::TextureSlot;
 use std::mem::MaybeUninit;
 
 pub use super::lanes::Look;
-pub use super::ribbon::{Point, path_quads, paths};
+pub use super::ribbon::{Room, path_quads, paths};
 
 /// In how many steps distances and ages are sorted.
 const SORT_STEPS: usize = 2048;
-/// Fewer particles are drawn by one thread.
-const HEAVY_MIN: usize = 4096;
+/// Fewer particles are drawn by one thread: at 6 ns each, these take twice as long as it takes to
+/// wake another.
+const HEAVY_MIN: usize = 10_000;
 /// What a particle that lies along an axis is drawn out by, to say which axis.
 const ALONG: f32 = 1e-3;
 
@@ -124,7 +125,7 @@ pub struct Drawn {
     pub version: [u64; 3],
     pub instances: Scratch<Instance>,
     pub particles: Scratch<Particle>,
-    pub points: Vec<Point>,
+    pub bands: Room,
 }
 
 /// How an emitter's particles are drawn.

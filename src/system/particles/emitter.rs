@@ -126,6 +126,11 @@ impl Emitter {
         &self.data.emitters[self.index].numbers
     }
 
+    /// What moving its particles costs, in the units of [`Step::cost`].
+    pub fn cost(&self) -> usize {
+        self.count * self.step.cost()
+    }
+
     /// The blocks with particles in them, and how many particles the last has.
     pub fn used(&self) -> (&[Block], usize) {
         let blocks = self.count.div_ceil(LANES);
@@ -272,6 +277,7 @@ impl Emitter {
             age: pace * lead,
             pace,
             serial: self.serial,
+            near: Default::default(),
         };
         self.serial = self.serial.wrapping_add(1);
         self.blocks[index / LANES].set(index % LANES, &one);
@@ -339,6 +345,8 @@ impl Emitter {
             for lane in lanes.chain([&block.age, &block.pace]) {
                 hash.write_bytes(bytemuck::cast_slice(&lane[..count]));
             }
+            let own = u64::MAX >> (LANES - count);
+            block.near.iter().for_each(|steps| hash.write_u64(steps & own));
         }
     }
 }

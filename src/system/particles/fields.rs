@@ -92,8 +92,10 @@ impl<'a> Fields<'a> {
             return Err(self.fault(value, &words));
         };
         let (min, max) = range;
-        if number >= f64::from(min) && number <= f64::from(max) {
-            return Ok(number as f32);
+        // Rounded first: 0.001 as it is written is a little less than the nearest float.
+        let rounded = number as f32;
+        if rounded >= min && rounded <= max {
+            return Ok(rounded);
         }
         let words = format!("'{key}' must be {min} to {max}, got {number}");
         Err(self.fault(value, &words))

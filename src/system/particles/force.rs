@@ -6,6 +6,7 @@
 
 use super::block::{LANES, Lane};
 use super::definition::Falloff;
+use crate::foundation::angles::sin_cos;
 
 /// The waves that a turbulence is made of.
 pub const WAVES: usize = 6;
@@ -200,7 +201,8 @@ pub fn waves(size: f32, push: f32, time: f32, flat: bool) -> [Wave; WAVES] {
         let angle = number * 2.399_963;
         let rise = if flat { 0.0 } else { 1.0 - 2.0 * (number + 0.5) / WAVES as f32 };
         let level = (1.0 - rise * rise).sqrt();
-        let direction = [level * angle.cos(), level * angle.sin(), rise];
+        let (sin, cos) = sin_cos(angle);
+        let direction = [level * cos, level * sin, rise];
         let finer = 1.0 + number * 0.45;
         let way = direction.map(|part| part * finer / size);
         let across = match flat {
@@ -215,7 +217,7 @@ pub fn waves(size: f32, push: f32, time: f32, flat: bool) -> [Wave; WAVES] {
                     direction[2] * u[0] - direction[0] * u[2],
                     direction[0] * u[1] - direction[1] * u[0],
                 ];
-                let (c, s) = (turn.cos(), turn.sin());
+                let (s, c) = sin_cos(turn);
                 [0, 1, 2].map(|axis| c * u[axis] + s * v[axis])
             }
         };

@@ -33,7 +33,7 @@ use crate::foundation::suggest::hint;
 use crate::foundation::tasks::{ITEMS_MIN, Pool, split};
 use crate::foundation::{Error, Handle, Kind, Slots};
 use block::{Block, LANES};
-use definition::{ColliderKind, EffectData};
+use definition::EffectData;
 use draw::Drawn;
 use emitter::{Emitter, move_blocks};
 use pose::Pose;
@@ -43,12 +43,20 @@ use std::sync::Arc;
 pub const EFFECTS_MAX: usize = 16_384;
 /// The most particles of all effects together.
 pub const PARTICLES_MAX: usize = 1 << 22;
-/// Emitters with fewer particles are moved by one thread.
-const HEAVY_MIN: usize = 4096;
+/// How much moving particles has to cost before other threads are woken for it, in the units of
+/// [`block::Step::cost`]: about 60 µs, twice what it takes to wake a thread. So these are 50,000
+/// particles where there are only gravity and drag, and some thousand where there is much else.
+pub const THREADS_COST_MIN: usize = 50_000;
+/// Of those that have other threads, emitters that cost less are moved by one.
+const HEAVY_COST_MIN: usize = 8192;
 /// How many emitters' worth of blocks are kept to be used again.
 const SPARE_MAX: usize = 256;
 /// The steps in which an effect is warmed up, in seconds.
 const WARM_STEP: f64 = 1.0 / 30.0;
+
+/// The most particles, each counted in every step, that a warm start moves: about half a second's
+/// work. An effect with room for more takes fewer, longer steps.
+const WARM_WORK_MAX: u64 = 100_000_000;
 
 /// The handle of a playing effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -123,6 +131,8 @@ pub struct Effect {
     owed_steps: u32,
     /// Whether it took a step yet.
     stepped: bool,
+    /// Whether it takes this step after those that hang on nothing.
+    waits: bool,
 }
 
 impl Effect {
@@ -214,12 +224,18 @@ impl Particles {
 
     /// A resource is another from now on. Effects that play go on by it: emitters keep their
     /// particles where there is one of the same name, others end and begin.
-    pub fn redefine(&mut self, resource: usize, data: EffectData) {
+    ///
+    /// # Errors
+    /// It cannot play where one of them plays; nothing has changed then.
+    pub fn redefine(&mut self, resource: usize, data: EffectData) -> Result<(), Error> {
+        let playing = || self.effects.iter().filter(|(_, it)| it.resource == resource);
+        if playing().any(|(_, it)| it.stage == Stage::World) {
+            data.check_for_world(&self.resources[resource].name)?;
+        }
+        let playing: Vec<Handle> = playing().map(|(handle, _)| handle).collect();
         let data = Arc::new(data);
         self.version += 1;
         let old = std::mem::replace(&mut self.resources[resource].data, data.clone());
-        let playing: Vec<Handle> =
-            self.effects.iter().filter(|(_, it)| it.resource == resource).map(|it| it.0).collect();
         for handle in playing {
             let effect = self.effects.get_mut(handle).expect("it was just found");
             let variables = data.variables.iter().map(|new| {
@@ -248,6 +264,7 @@ impl Particles {
             }
             self.effects.get_mut(handle).expect("it is still there").emitters = after;
         }
+        Ok(())
     }
 
     fn take_emitter(&mut self, data: &Arc<EffectData>, index: usize, flat: bool) -> u32 {
@@ -286,23 +303,8 @@ impl Particles {
     pub fn create(&mut self, making: Making, pool: &Pool) -> Result<EffectId, Error> {
         let Resource { name, data, .. } = &self.resources[making.resource];
         let flat = making.stage != Stage::World;
-        let whiskers = |it: &definition::EmitterDef| {
-            let count = it.numbers.collider_count as usize;
-            let whisker = ColliderKind::Whisker as u32;
-            it.numbers.colliders[..count].iter().any(|collider| collider.kind == whisker)
-        };
-        if !flat && data.emitters.iter().any(whiskers) {
-            return Err(error!(
-                "the effect \"{name}\" has whiskers, which stop particles of Guis alone: use \
-                 planes or boxes in a world"
-            ));
-        }
-        if let Some(def) = data.emitters.iter().find(|def| !flat && !def.material.is_empty()) {
-            return Err(error!(
-                "the effect \"{name}\", emitter '{}' has a 'material', which only Guis draw with: \
-                 name a texture and a blend for a world",
-                def.name
-            ));
+        if !flat {
+            data.check_for_world(name)?;
         }
         let data = data.clone();
         if !flat && !self.resources[making.resource].in_world {
@@ -323,6 +325,7 @@ impl Particles {
             owed: 0.0,
             owed_steps: 0,
             stepped: false,
+            waits: false,
         };
         let Some(handle) = self.effects.add(effect) else {
             return Err(error!(
@@ -340,7 +343,11 @@ impl Particles {
     }
 
     fn warm(&mut self, id: EffectId, seconds: f64, pool: &Pool) -> Result<(), Error> {
-        let steps = (seconds / WARM_STEP).ceil() as u32;
+        let effect = self.effects.get(id.0).expect("it was just made");
+        let most = |place: &u32| u64::from(self.emitters[*place as usize].numbers().max);
+        let particles: u64 = effect.emitters.iter().map(most).sum();
+        let affordable = (WARM_WORK_MAX / particles.max(1)).max(1);
+        let steps = ((seconds / WARM_STEP).ceil() as u64).min(affordable) as u32;
         for _ in 0..steps {
             let mut room = self.room();
             let Particles { effects, emitters, .. } = self;
@@ -399,7 +406,7 @@ impl Particles {
         effect.emitters.iter().map(|place| &self.emitters[*place as usize])
     }
 
-    /// Moves all effects of a world on, and ends those that have ended: the system `particles`.
+    /// Moves all effects of a world on, and ends those that have ended.
     ///
     /// # Errors
     /// For want of threads.
@@ -410,15 +417,60 @@ impl Particles {
         frame: u64,
         pool: &Pool,
     ) -> Result<(), Error> {
+        self.step_free(world, delta, pool)?;
+        self.step_linked(world, delta, pool)?;
+        self.end_finished(world, frame);
+        Ok(())
+    }
+
+    /// Moves the effects of a world on that hang on nothing; the others then wait for
+    /// `step_linked`.
+    ///
+    /// # Errors
+    /// For want of threads.
+    pub fn step_free(&mut self, world: Handle, delta: f64, pool: &Pool) -> Result<(), Error> {
+        let own = self.effects.iter_mut().filter(|(_, effect)| effect.world == world);
+        own.for_each(|(_, effect)| effect.waits = effect.link.is_some());
+        self.step_those(|it| it.world == world && !it.waits, delta, pool)
+    }
+
+    /// Moves the effects of a world on that wait, when what they hang on is in its place.
+    ///
+    /// # Errors
+    /// For want of threads.
+    pub fn step_linked(&mut self, world: Handle, delta: f64, pool: &Pool) -> Result<(), Error> {
+        if !self.has_waiting(world) {
+            return Ok(());
+        }
+        self.step_those(|it| it.world == world && it.waits, delta, pool)?;
+        self.effects.iter_mut().for_each(|(_, effect)| effect.waits &= effect.world != world);
+        Ok(())
+    }
+
+    fn has_waiting(&self, world: Handle) -> bool {
+        self.effects.iter().any(|(_, effect)| effect.world == world && effect.waits)
+    }
+
+    fn step_those(
+        &mut self,
+        those: impl Fn(&Effect) -> bool,
+        delta: f64,
+        pool: &Pool,
+    ) -> Result<(), Error> {
         let mut room = self.room();
         let Particles { effects, emitters, .. } = self;
-        for (_, effect) in effects.iter_mut().filter(|(_, effect)| effect.world == world) {
+        for (_, effect) in effects.iter_mut().filter(|(_, effect)| those(effect)) {
             begin::begin(effect, emitters, delta, &mut room);
         }
         self.refused += room.refused;
-        self.run(pool)?;
-        self.end_finished(world, frame);
-        Ok(())
+        self.run(pool)
+    }
+
+    /// What the next step of a world's effects costs that hang on nothing, see
+    /// [`THREADS_COST_MIN`].
+    pub fn cost_of_free(&self, world: Handle) -> usize {
+        let free = self.effects.iter().filter(|(_, it)| it.world == world && it.link.is_none());
+        free.flat_map(|(_, effect)| self.emitters(effect)).map(Emitter::cost).sum()
     }
 
     fn room(&self) -> begin::Room {
@@ -426,7 +478,8 @@ impl Particles {
         begin::Room { left: PARTICLES_MAX.saturating_sub(all), refused: 0 }
     }
 
-    fn end_finished(&mut self, world: Handle, frame: u64) {
+    /// Ends the effects of a world that have ended.
+    pub fn end_finished(&mut self, world: Handle, frame: u64) {
         let Particles { effects, emitters, ended, .. } = self;
         ended.clear();
         let own = effects.iter().filter(|(_, effect)| effect.world == world);
@@ -440,16 +493,16 @@ impl Particles {
     /// Moves every emitter that is to move.
     fn run(&mut self, pool: &Pool) -> Result<(), Error> {
         let moving = self.emitters.iter().filter(|emitter| emitter.stepping);
-        let items: usize = moving.map(|emitter| emitter.count).sum();
-        if items < ITEMS_MIN || pool.threads() == 1 {
+        let cost: usize = moving.map(Emitter::cost).sum();
+        if cost < THREADS_COST_MIN || pool.threads() == 1 {
             for emitter in self.emitters.iter_mut().filter(|emitter| emitter.stepping) {
                 emitter.run();
                 emitter.stepping = false;
             }
             return Ok(());
         }
-        let (tasks, task) = (pool.tasks(items)?, pool.task("particles"));
-        let heavy = |emitter: &Emitter| emitter.stepping && emitter.count >= HEAVY_MIN;
+        let (tasks, task) = (pool.tasks(ITEMS_MIN)?, pool.task("particles"));
+        let heavy = |emitter: &Emitter| emitter.stepping && emitter.cost() >= HEAVY_COST_MIN;
         tasks.scope(|scope| {
             let mut graph = scope.graph();
             for emitter in self.emitters.iter_mut().filter(|emitter| heavy(emitter)) {

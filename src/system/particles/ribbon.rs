@@ -18,6 +18,14 @@ pub struct Point {
     pub along: f32,
 }
 
+/// Room that is used again.
+#[derive(Default)]
+pub struct Room {
+    points: Vec<Point>,
+    /// The points of a ribbon, each with the age of its particle.
+    order: Vec<(u32, Point)>,
+}
+
 /// What bands are drawn as.
 pub trait Band: Sized {
     /// The part from one point to the next, each with the direction across the band there.
@@ -67,8 +75,8 @@ impl Band for Particle {
 }
 
 /// The bands of an emitter's particles: a trail of each, or all of them as one ribbon. `each` gets
-/// one after the other; `points` is room that is used again.
-pub fn paths(drawing: &Drawing, points: &mut Vec<Point>, mut each: impl FnMut(&[Point])) {
+/// one after the other.
+pub fn paths(drawing: &Drawing, room: &mut Room, mut each: impl FnMut(&[Point])) {
     let (emitter, look) = (drawing.emitter, drawing.look);
     let numbers = emitter.numbers();
     let (blocks, _) = emitter.used();
@@ -76,7 +84,8 @@ pub fn paths(drawing: &Drawing, points: &mut Vec<Point>, mut each: impl FnMut(&[
         Vec3::from_array(look.rows.map(|[x, y, z, at]| x * p[0] + y * p[1] + z * p[2] + at))
     };
     let mut lanes = Lanes::EMPTY;
-    let mut order: Vec<(u32, Point)> = Vec::new();
+    let Room { points, order } = room;
+    order.clear();
     for (number, block) in blocks.iter().enumerate() {
         look.compute(block, &mut lanes);
         for lane in 0..LANES.min(emitter.count - number * LANES) {

@@ -1,6 +1,7 @@
 //! Where a new particle begins and which way it goes, by an emitter's shape.
 
 use super::definition::{Numbers, Shape};
+use crate::foundation::angles::{cube_root, sin_cos};
 use crate::foundation::random::Random;
 use crate::foundation::{Quat, Vec3};
 use std::f32::consts::TAU;
@@ -94,17 +95,17 @@ impl Spawner {
         }
         let [c, _] = two(random);
         let cube = self.inner * self.inner * self.inner;
-        let radius = self.radius * between([cube, 1.0], a).cbrt();
+        let radius = self.radius * cube_root(between([cube, 1.0], a));
         let rise = 2.0 * b - 1.0;
         let level = (1.0 - rise * rise).sqrt();
-        let (sin, cos) = (c * TAU).sin_cos();
+        let (sin, cos) = sin_cos(c * TAU);
         Vec3::new(level * cos, level * sin, rise) * radius
     }
 
     /// In a disc that faces the direction; where all is flat, in the plane.
     fn disc(&self, a: f32, b: f32) -> Vec3 {
         let radius = self.radius * between([self.inner * self.inner, 1.0], a).sqrt();
-        let (sin, cos) = (b * TAU).sin_cos();
+        let (sin, cos) = sin_cos(b * TAU);
         let place = Vec3::new(cos, sin, 0.0) * radius;
         if self.flat { place } else { self.turned * place }
     }
@@ -113,7 +114,7 @@ impl Spawner {
     fn cone(&self, random: &mut Random, a: f32, b: f32) -> (Vec3, Vec3) {
         if self.flat {
             let across = 2.0 * a - 1.0;
-            let (sin, cos) = (across * self.angle).sin_cos();
+            let (sin, cos) = sin_cos(across * self.angle);
             let place = self.turned * Vec3::new(across * self.radius, 0.0, 0.0);
             return (place, self.turned * Vec3::new(sin, cos, 0.0));
         }
@@ -121,8 +122,8 @@ impl Spawner {
             return (Vec3::ZERO, self.off(random, self.angle));
         }
         let out = a.sqrt();
-        let (sin, cos) = (b * TAU).sin_cos();
-        let (level, rise) = (out * self.angle).sin_cos();
+        let (sin, cos) = sin_cos(b * TAU);
+        let (level, rise) = sin_cos(out * self.angle);
         let place = Vec3::new(cos, sin, 0.0) * (out * self.radius);
         (self.turned * place, self.turned * Vec3::new(cos * level, sin * level, rise))
     }
@@ -131,18 +132,18 @@ impl Spawner {
     fn off(&self, random: &mut Random, angle: f32) -> Vec3 {
         let [a, b] = two(random);
         if self.flat {
-            let (sin, cos) = ((2.0 * a - 1.0) * angle).sin_cos();
+            let (sin, cos) = sin_cos((2.0 * a - 1.0) * angle);
             return self.turned * Vec3::new(sin, cos, 0.0);
         }
-        let rise = between([angle.cos(), 1.0], a);
+        let rise = between([sin_cos(angle).1, 1.0], a);
         let level = (1.0 - rise * rise).max(0.0).sqrt();
-        let (sin, cos) = (b * TAU).sin_cos();
+        let (sin, cos) = sin_cos(b * TAU);
         self.turned * Vec3::new(level * cos, level * sin, rise)
     }
 
     fn anywhere(&self, random: &mut Random) -> Vec3 {
         let [a, b] = two(random);
-        let (sin, cos) = (a * TAU).sin_cos();
+        let (sin, cos) = sin_cos(a * TAU);
         let rise = if self.flat { 0.0 } else { 2.0 * b - 1.0 };
         let level = (1.0 - rise * rise).sqrt();
         Vec3::new(level * cos, level * sin, rise)

@@ -2,6 +2,7 @@
 
 use super::{BODIES_MAX, Body, BodyId, FOUND, Filter, Locks, Motion, Owner, Physics};
 use crate::foundation::{Error, Quat, Vec3};
+use crate::insist;
 use rapier3d::prelude as rapier;
 use rapier3d::prelude::{ActiveCollisionTypes, ActiveEvents, ColliderHandle, RigidBodyBuilder};
 
@@ -19,6 +20,23 @@ impl Physics {
     /// # Errors
     /// There are [`BODIES_MAX`] already, or a shape cannot be made.
     pub fn add(&mut self, body: &Body) -> Result<BodyId, Error> {
+        if !self.is_beside() {
+            return self.add_now(body);
+        }
+        // Shapes are made once for both.
+        let mut body = body.clone();
+        for part in &mut body.parts {
+            part.shape = part.shape.solid()?;
+        }
+        let made = self.unnoted(|it| it.add_now(&body))?;
+        self.note(move |it| {
+            let again = it.add_now(&body);
+            insist!(again == Ok(made), "a body comes twice in the same place: {again:?}");
+        });
+        Ok(made)
+    }
+
+    fn add_now(&mut self, body: &Body) -> Result<BodyId, Error> {
         if self.len() >= BODIES_MAX {
             return Err(crate::error!(
                 "{BODIES_MAX} actors are in the world already (BODIES_MAX): destroy some first"
@@ -67,15 +85,20 @@ impl Physics {
         }
         let made = BodyId(handle);
         if let Some(mass) = body.mass {
-            self.set_mass(made, mass);
+            self.set_mass_now(made, mass);
         }
         self.track.fresh.push(handle);
+        self.keep_upright(made);
         self.show_to_queries(made);
         Ok(made)
     }
 
     /// Takes a body away, with the joints on it.
     pub fn remove(&mut self, body: BodyId) {
+        self.change(move |it| it.remove_now(body));
+    }
+
+    fn remove_now(&mut self, body: BodyId) {
         for collider in self.body(body).colliders().to_vec() {
             if let Some(known) = self.world.colliders.get(collider) {
                 self.collector.gone.push((collider, known.user_data, known.is_sensor()));
@@ -108,6 +131,28 @@ impl Physics {
             let bounds = collider.compute_aabb();
             let parameters = &self.world.integration_parameters;
             self.world.broad_phase.set_aabb(parameters, handle, bounds);
+        }
+    }
+
+    /// In two dimensions: puts the shapes of a body that is turned out of the plane into others, so
+    /// that touches with them are looked at as in three.
+    fn keep_upright(&mut self, body: BodyId) {
+        if !self.setup.flat {
+            return;
+        }
+        let turned = *self.body(body).rotation();
+        for handle in self.body(body).colliders().to_vec() {
+            let Some(collider) = self.world.colliders.get_mut(handle) else { continue };
+            let own = collider.position_wrt_parent().map_or(Quat::IDENTITY, |pose| pose.rotation);
+            let up = turned * own * Vec3::Z;
+            let shape = collider.shared_shape().clone();
+            let level = up.z.abs() > 1.0 - 1e-6;
+            // The ground is one of these.
+            if level || shape.as_composite_shape().is_some() {
+                continue;
+            }
+            let inner = vec![(rapier::Pose::IDENTITY, shape)];
+            collider.set_shape(rapier::SharedShape::compound(inner));
         }
     }
 
@@ -159,6 +204,10 @@ impl Physics {
 
     /// Sets the mass, spread over the shapes by their volumes; kilograms, above 0.
     pub fn set_mass(&mut self, body: BodyId, mass: f32) {
+        self.change(move |it| it.set_mass_now(body, mass));
+    }
+
+    fn set_mass_now(&mut self, body: BodyId, mass: f32) {
         let handles = self.body(body).colliders().to_vec();
         let volume = |handle: &ColliderHandle| self.collider(*handle).map_or(0.0, |c| c.volume());
         let volumes: f32 = handles.iter().map(volume).sum();
@@ -188,7 +237,7 @@ impl Physics {
 
     /// Makes a body static, dynamic or kinematic.
     pub fn set_motion(&mut self, body: BodyId, motion: Motion) {
-        self.body_mut(body).set_body_type(motion.rapier(), true);
+        self.change(move |it| it.body_mut(body).set_body_type(motion.rapier(), true));
     }
 
     pub fn is_sleeping(&self, body: BodyId) -> bool {
@@ -196,33 +245,33 @@ impl Physics {
     }
 
     pub fn wake_up(&mut self, body: BodyId) {
-        self.world.wake_up(body.0, true);
+        self.change(move |it| it.world.wake_up(body.0, true));
     }
 
     pub fn put_to_sleep(&mut self, body: BodyId) {
-        self.body_mut(body).sleep();
+        self.change(move |it| it.body_mut(body).sleep());
     }
 
     pub fn set_velocity(&mut self, body: BodyId, velocity: Vec3) {
-        self.body_mut(body).set_linvel(velocity, true);
+        self.change(move |it| it.body_mut(body).set_linvel(velocity, true));
     }
 
     pub fn set_angular_velocity(&mut self, body: BodyId, velocity: Vec3) {
-        self.body_mut(body).set_angvel(velocity, true);
+        self.change(move |it| it.body_mut(body).set_angvel(velocity, true));
     }
 
     /// Kilograms times metres a second, at the centre of mass.
     pub fn add_impulse(&mut self, body: BodyId, impulse: Vec3) {
-        self.body_mut(body).apply_impulse(impulse, true);
+        self.change(move |it| it.body_mut(body).apply_impulse(impulse, true));
     }
 
     /// The same at a point of the world.
     pub fn add_impulse_at(&mut self, body: BodyId, impulse: Vec3, point: Vec3) {
-        self.body_mut(body).apply_impulse_at_point(impulse, point, true);
+        self.change(move |it| it.body_mut(body).apply_impulse_at_point(impulse, point, true));
     }
 
     pub fn add_torque_impulse(&mut self, body: BodyId, impulse: Vec3) {
-        self.body_mut(body).apply_torque_impulse(impulse, true);
+        self.change(move |it| it.body_mut(body).apply_torque_impulse(impulse, true));
     }
 
     /// Linear and angular damping.
@@ -232,9 +281,11 @@ impl Physics {
     }
 
     pub fn set_damping(&mut self, body: BodyId, linear: f32, angular: f32) {
-        let body = self.body_mut(body);
-        body.set_linear_damping(linear);
-        body.set_angular_damping(angular);
+        self.change(move |it| {
+            let body = it.body_mut(body);
+            body.set_linear_damping(linear);
+            body.set_angular_damping(angular);
+        });
     }
 
     pub fn gravity_scale(&self, body: BodyId) -> f32 {
@@ -242,7 +293,7 @@ impl Physics {
     }
 
     pub fn set_gravity_scale(&mut self, body: BodyId, scale: f32) {
-        self.body_mut(body).set_gravity_scale(scale, true);
+        self.change(move |it| it.body_mut(body).set_gravity_scale(scale, true));
     }
 
     /// Friction and restitution of its first shape.
@@ -254,9 +305,17 @@ impl Physics {
 
     /// Sets friction and restitution of all its shapes.
     pub fn set_material(&mut self, body: BodyId, friction: f32, restitution: f32) {
-        self.each_collider(body, |collider| {
-            collider.set_friction(friction);
-            collider.set_restitution(restitution);
+        self.change(move |it| {
+            it.each_collider(body, |collider| {
+                collider.set_friction(friction);
+                collider.set_restitution(restitution);
+                // Touches that last are only looked at again where more than that changes.
+                let groups = collider.collision_groups();
+                collider.set_collision_groups(rapier::InteractionGroups::none());
+                collider.set_collision_groups(groups);
+            });
+            it.wake_touching(body);
+            it.world.wake_up(body.0, true);
         });
     }
 
@@ -271,34 +330,47 @@ impl Physics {
     /// With whom a body collides, whether it does at all, and whether questions find it.
     pub fn set_filter(&mut self, body: BodyId, filter: Filter, collides: bool, found: bool) {
         let groups = groups(filter, collides, found);
-        self.each_collider(body, |collider| collider.set_collision_groups(groups));
-        self.wake_touching(body);
-        self.wake_up(body);
+        self.change(move |it| {
+            it.each_collider(body, |collider| collider.set_collision_groups(groups));
+            it.wake_touching(body);
+            it.world.wake_up(body.0, true);
+        });
     }
 
     /// Puts a body somewhere at once, through whatever is between.
     pub fn teleport(&mut self, body: BodyId, position: Vec3, rotation: Quat) {
-        self.wake_touching(body);
-        self.body_mut(body).set_position(rapier::Pose::from_parts(position, rotation), true);
-        self.track.put(body.0);
-        self.show_to_queries(body);
+        let pose = rapier::Pose::from_parts(position, rotation);
+        self.change(move |it| {
+            it.wake_touching(body);
+            it.body_mut(body).set_position(pose, true);
+            it.keep_upright(body);
+            it.track.put(body.0);
+            it.show_to_queries(body);
+        });
     }
 
     /// Where a kinematic body should be after the next step; what is in its way is pushed.
     pub fn drive(&mut self, body: BodyId, position: Vec3, rotation: Quat) {
         let pose = rapier::Pose::from_parts(position, rotation);
-        self.body_mut(body).set_next_kinematic_position(pose);
+        self.change(move |it| it.body_mut(body).set_next_kinematic_position(pose));
     }
 
     /// Takes a body out of the simulation where it is; it stays there.
     pub fn halt(&mut self, body: BodyId) {
-        self.body_mut(body).set_enabled(false);
+        self.change(move |it| it.body_mut(body).set_enabled(false));
     }
 
     /// The owners of all that touches a body, sorted and each once.
     pub fn touching(&self, body: BodyId) -> Vec<Owner> {
         let mut owners = Vec::new();
         for collider in self.body(body).colliders() {
+            if let Some(touches) = &self.touches {
+                let key = collider.into_raw_parts();
+                let first = touches.partition_point(|(one, _)| one.into_raw_parts() < key);
+                let own = touches[first..].iter().take_while(|(one, _)| one == collider);
+                owners.extend(own.filter_map(|(_, two)| Some(self.collider(*two)?.user_data)));
+                continue;
+            }
             for pair in self.world.narrow_phase.contact_pairs_with(*collider) {
                 if pair.has_any_active_contact() {
                     let first = pair.collider1 == *collider;

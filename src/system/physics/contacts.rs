@@ -89,6 +89,17 @@ impl Collector {
         self.left_out = 0;
     }
 
+    /// What was told, without what only steps need.
+    pub fn copy(&self) -> Collector {
+        Collector {
+            events: Mutex::default(),
+            contacts: self.contacts.clone(),
+            triggers: self.triggers.clone(),
+            left_out: self.left_out,
+            gone: Vec::new(),
+        }
+    }
+
     pub fn told(&self) -> (&[Contact], &[Trigger]) {
         (&self.contacts, &self.triggers)
     }

@@ -1,11 +1,13 @@
 //! Joints: what holds two bodies together, and breaks when it is pulled too hard.
 
 use super::{BodyId, Physics};
+use crate::foundation::angles::atan2;
 use crate::foundation::{Error, Quat, Vec3};
+use crate::insist;
 use rapier3d::prelude as rapier;
 use rapier3d::prelude::{
-    GenericJoint, ImpulseJointHandle, JointAxesMask, JointAxis, MotorModel, RigidBodyHandle,
-    RopeJoint, SpringJoint,
+    GenericJoint, ImpulseJointHandle, JointAxesMask, JointAxis, JointEnabled, MotorModel,
+    RigidBodyHandle, RopeJoint, SpringJoint,
 };
 
 /// The most joints of one simulation.
@@ -106,6 +108,9 @@ pub(super) struct Links {
     limits: Vec<Limit>,
     /// Owners of those that broke in the last update.
     pub broken: Vec<u64>,
+    /// Those that broke, and are still there: joints are ended between updates alone, so that new
+    /// ones come in the same places whenever the steps were made.
+    ended: Vec<ImpulseJointHandle>,
     /// What joints to the world itself hold on to.
     ground: Option<RigidBodyHandle>,
 }
@@ -117,20 +122,30 @@ fn load(impulses: &[f32; 6], seconds: f32) -> (f32, f32) {
 }
 
 impl Links {
-    /// Ends the joints that held more than they can.
+    /// Lets go of what joints held that held more than they can.
     pub fn break_overloaded(&mut self, world: &mut rapier::PhysicsWorld) {
         let seconds = world.integration_parameters.dt;
-        let broken = &mut self.broken;
-        self.limits.retain(|limit| {
+        let Links { limits, broken, ended, .. } = self;
+        limits.retain(|limit| {
             let Some(joint) = world.impulse_joints.get(limit.joint) else { return false };
             let (force, torque) = load(&joint.impulses, seconds);
             let holds = force <= limit.force && torque <= limit.torque;
             if !holds {
                 broken.push(joint.data.user_data as u64);
-                world.impulse_joints.remove(limit.joint, true);
+                ended.push(limit.joint);
+                if let Some(joint) = world.impulse_joints.get_mut(limit.joint, true) {
+                    joint.data.enabled = JointEnabled::Disabled;
+                }
             }
             holds
         });
+    }
+
+    /// Ends the joints that broke.
+    pub fn end_broken(&mut self, world: &mut rapier::PhysicsWorld) {
+        for joint in self.ended.drain(..) {
+            world.impulse_joints.remove(joint, true);
+        }
     }
 }
 
@@ -145,6 +160,16 @@ impl Physics {
     /// # Errors
     /// There are [`JOINTS_MAX`] already, or both are the same body.
     pub fn add_joint(&mut self, plan: &JointPlan) -> Result<JointId, Error> {
+        let plan = *plan;
+        let made = self.unnoted(|it| it.add_joint_now(&plan))?;
+        self.note(move |it| {
+            let again = it.add_joint_now(&plan);
+            insist!(again == Ok(made), "a joint comes twice in the same place: {again:?}");
+        });
+        Ok(made)
+    }
+
+    fn add_joint_now(&mut self, plan: &JointPlan) -> Result<JointId, Error> {
         if self.world.impulse_joints.len() >= JOINTS_MAX {
             return Err(crate::error!(
                 "{JOINTS_MAX} joints are in the world already (JOINTS_MAX): destroy some first"
@@ -183,7 +208,7 @@ impl Physics {
         data.set_contacts_enabled(plan.collides);
         data.user_data = plan.owner.into();
         let joint = self.world.insert_impulse_joint(one.0, two, data);
-        self.set_break(JointId(joint), plan.break_force, plan.break_torque);
+        self.set_break_now(JointId(joint), plan.break_force, plan.break_torque);
         Ok(JointId(joint))
     }
 
@@ -207,12 +232,18 @@ impl Physics {
     }
 
     pub fn remove_joint(&mut self, joint: JointId) {
-        self.links.limits.retain(|limit| limit.joint != joint.0);
-        self.world.remove_impulse_joint(joint.0);
+        self.change(move |it| {
+            it.links.limits.retain(|limit| limit.joint != joint.0);
+            it.world.remove_impulse_joint(joint.0);
+        });
     }
 
     /// Sets what a joint holds at most; `None`: anything.
     pub fn set_break(&mut self, joint: JointId, force: Option<f32>, torque: Option<f32>) {
+        self.change(move |it| it.set_break_now(joint, force, torque));
+    }
+
+    fn set_break_now(&mut self, joint: JointId, force: Option<f32>, torque: Option<f32>) {
         self.links.limits.retain(|limit| limit.joint != joint.0);
         if force.is_some() || torque.is_some() {
             let [force, torque] = [force, torque].map(|most| most.unwrap_or(f32::INFINITY));
@@ -236,21 +267,26 @@ impl Physics {
     /// `None`: freely. False where the joint has no axis.
     pub fn set_motor(&mut self, joint: JointId, kind: JointKind, motor: Option<[f32; 2]>) -> bool {
         let Some(axis) = free_axis(kind) else { return false };
-        if let Some(joint) = self.world.impulse_joints.get_mut(joint.0, true) {
-            let [speed, most] = motor.unwrap_or([0.0, 0.0]);
-            joint.data.set_motor_model(axis, MotorModel::AccelerationBased);
-            joint.data.set_motor(axis, 0.0, speed, 0.0, if motor.is_some() { 1.0e4 } else { 0.0 });
-            joint.data.set_motor_max_force(axis, most);
-        }
+        let pull = if motor.is_some() { 1.0e4 } else { 0.0 };
+        let [speed, most] = motor.unwrap_or([0.0, 0.0]);
+        self.change(move |it| {
+            if let Some(joint) = it.world.impulse_joints.get_mut(joint.0, true) {
+                joint.data.set_motor_model(axis, MotorModel::AccelerationBased);
+                joint.data.set_motor(axis, 0.0, speed, 0.0, pull);
+                joint.data.set_motor_max_force(axis, most);
+            }
+        });
         true
     }
 
     /// Sets the limits of a hinge or slider. False where the joint has no axis.
     pub fn set_limits(&mut self, joint: JointId, kind: JointKind, limits: [f32; 2]) -> bool {
         let Some(axis) = free_axis(kind) else { return false };
-        if let Some(joint) = self.world.impulse_joints.get_mut(joint.0, true) {
-            joint.data.set_limits(axis, limits);
-        }
+        self.change(move |it| {
+            if let Some(joint) = it.world.impulse_joints.get_mut(joint.0, true) {
+                joint.data.set_limits(axis, limits);
+            }
+        });
         true
     }
 
@@ -264,7 +300,7 @@ impl Physics {
         let value = match kind {
             JointKind::Hinge | JointKind::Fixed | JointKind::Ball => {
                 let turn = one.rotation.inverse() * two.rotation;
-                let angle = 2.0 * turn.x.atan2(turn.w);
+                let angle = 2.0 * atan2(turn.x, turn.w);
                 // The same turn as an angle of at most half a circle.
                 angle - std::f32::consts::TAU * (angle / std::f32::consts::TAU).round()
             }

@@ -5,8 +5,10 @@
 //! Time goes in steps of one length. A frame that is no whole number of steps shows bodies between
 //! their last two steps.
 
+mod beside;
 mod bodies;
 mod contacts;
+mod ground;
 mod joints;
 mod outline;
 mod queries;
@@ -15,6 +17,7 @@ mod snapshot;
 mod track;
 mod walker;
 
+pub use beside::Lane;
 pub use contacts::{CONTACTS_MAX, Contact, Touch, Trigger};
 pub use joints::{JOINTS_MAX, JointId, JointKind, JointPlan, JointState, Link};
 pub use outline::Look;
@@ -24,6 +27,7 @@ pub use snapshot::Snapshot;
 pub use walker::{Gait, Walk};
 
 use crate::foundation::{Error, Quat, Vec3};
+use beside::Beside;
 use contacts::Collector;
 use rapier3d::prelude as rapier;
 use rapier3d::prelude::{ColliderHandle, RigidBodyHandle};
@@ -205,11 +209,17 @@ pub struct Setup {
     pub step_seconds: f32,
     /// Whether everything stays in the plane of x and y.
     pub flat: bool,
+    /// Where steps run beside scripts, and are seen one update later; none: within the update.
+    pub beside: Option<Lane>,
 }
 
 impl Setup {
-    pub const DEFAULT: Setup =
-        Setup { gravity: Vec3::new(0.0, 0.0, -9.81), step_seconds: 1.0 / 60.0, flat: false };
+    pub const DEFAULT: Setup = Setup {
+        gravity: Vec3::new(0.0, 0.0, -9.81),
+        step_seconds: 1.0 / 60.0,
+        flat: false,
+        beside: None,
+    };
 }
 
 /// One simulation.
@@ -221,7 +231,13 @@ pub struct Physics {
     collector: Collector,
     track: Track,
     links: joints::Links,
+    beside: Option<Box<Beside>>,
+    /// Of one that is for reading.
+    touches: Option<Touches>,
 }
+
+/// Who touches whom, each pair both ways, sorted by the first.
+type Touches = Vec<(ColliderHandle, ColliderHandle)>;
 
 impl Physics {
     /// An empty simulation.
@@ -229,6 +245,7 @@ impl Physics {
         let gravity = setup.gravity;
         let mut world = rapier::PhysicsWorld { gravity, ..rapier::PhysicsWorld::default() };
         world.integration_parameters.dt = setup.step_seconds;
+        world.narrow_phase.set_query_dispatcher(ground::Dispatcher { flat: setup.flat });
         Physics {
             world,
             setup,
@@ -236,6 +253,8 @@ impl Physics {
             collector: Collector::default(),
             track: Track::default(),
             links: joints::Links::default(),
+            beside: setup.beside.map(|lane| Box::new(Beside::new(lane))),
+            touches: None,
         }
     }
 
@@ -250,7 +269,8 @@ impl Physics {
 
     /// How many bodies are awake.
     pub fn awake(&self) -> usize {
-        self.world.islands.num_active_bodies()
+        let dynamic = |body: &rapier::RigidBodyHandle| self.world.bodies[*body].is_dynamic();
+        self.world.islands.active_bodies().filter(dynamic).count()
     }
 
     pub fn gravity(&self) -> Vec3 {
@@ -263,19 +283,37 @@ impl Physics {
 
     /// Sets gravity, in metres a second for each second, and wakes what sleeps.
     pub fn set_gravity(&mut self, gravity: Vec3) {
-        self.world.gravity = gravity;
-        self.wake_all();
+        self.change(move |it| {
+            it.world.gravity = gravity;
+            it.world.wake_up_all(true);
+        });
     }
 
     pub fn wake_all(&mut self) {
-        self.world.wake_up_all(true);
+        self.change(|it| it.world.wake_up_all(true));
     }
 
     /// Moves the simulation on, and forgets the touches of the last time; how many steps that took.
+    /// Beside scripts: shows what the last update's steps made, and has this one's made.
     ///
     /// # Errors
     /// A body went out of all bounds, and was stopped.
     pub fn update(&mut self, seconds: f64) -> Result<u32, Error> {
+        match self.beside.take() {
+            Some(beside) => self.update_beside(beside, seconds),
+            None => {
+                let steps = self.make_steps(seconds);
+                self.links.end_broken(&mut self.world);
+                steps
+            }
+        }
+    }
+
+    /// Makes the steps that have become due.
+    ///
+    /// # Errors
+    /// A body went out of all bounds, and was stopped.
+    fn make_steps(&mut self, seconds: f64) -> Result<u32, Error> {
         self.collector.begin();
         self.links.broken.clear();
         let step = f64::from(self.world.integration_parameters.dt);
@@ -346,5 +384,7 @@ impl Physics {
     }
 }
 
+#[cfg(test)]
+mod beside_tests;
 #[cfg(test)]
 mod tests;

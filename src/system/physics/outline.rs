@@ -1,5 +1,6 @@
 //! Bodies as lines, for the eyes of whoever makes the game.
 
+use super::ground::Ground;
 use super::{BodyId, Physics};
 use crate::foundation::Vec3;
 use rapier3d::prelude as rapier;
@@ -124,7 +125,7 @@ fn shape(of: &dyn rapier::Shape, pose: &Pose, each: &mut dyn FnMut(Vec3, Vec3)) 
         for (local, part) in compound.shapes() {
             shape(&**part, &(*pose * *local), each);
         }
-    } else if let Some(plane) = of.as_halfspace() {
+    } else if let Some(Ground { plane, .. }) = of.as_shape::<Ground>() {
         let side = plane.normal.any_orthonormal_vector() * PLANE;
         let front = plane.normal.cross(side);
         let corners = [side + front, side - front, -side - front, -side + front];

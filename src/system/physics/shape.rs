@@ -1,5 +1,6 @@
 //! Shapes of bodies, as data. How they collide is rapier's.
 
+use super::ground::Ground;
 use crate::foundation::{Error, Quat, Vec3};
 use rapier3d::prelude::{ColliderBuilder, SharedShape};
 
@@ -169,7 +170,9 @@ impl Shape {
                 ColliderBuilder::trimesh(points.clone(), triangles.clone())
                     .map_err(|fault| crate::error!("the mesh cannot be collided with: {fault}"))?
             }
-            Shape::Plane { normal } => ColliderBuilder::new(SharedShape::halfspace(*normal)),
+            Shape::Plane { normal } => {
+                ColliderBuilder::new(SharedShape::new(Ground::new(normal.normalize())))
+            }
             Shape::Solid(Solid(shape)) => ColliderBuilder::new(shape.clone()),
         })
     }

@@ -1,24 +1,29 @@
 //! The whole state of a simulation, kept and brought back: what follows is what followed, bit for
 //! bit.
 
-use super::{BodyId, Owner, Physics, joints, track};
+use super::beside::{Change, Made};
+use super::{BodyId, Owner, Physics};
 use rapier3d::prelude as rapier;
 
 /// A simulation as it was.
 pub struct Snapshot {
-    world: rapier::PhysicsWorld,
-    left: f64,
-    track: track::Track,
-    links: joints::Links,
+    simulation: Physics,
+    /// Where steps are made beside scripts: the one on its way, and what was changed meanwhile.
+    made: Option<Made>,
+    changes: Vec<Change>,
 }
 
-fn copy(world: &rapier::PhysicsWorld) -> rapier::PhysicsWorld {
+/// The same again, with what is known of touches.
+pub(super) fn copy(
+    world: &rapier::PhysicsWorld,
+    touching: rapier::NarrowPhase,
+) -> rapier::PhysicsWorld {
     rapier::PhysicsWorld {
         gravity: world.gravity,
         integration_parameters: world.integration_parameters,
         islands: world.islands.clone(),
         broad_phase: world.broad_phase.clone(),
-        narrow_phase: world.narrow_phase.clone(),
+        narrow_phase: touching,
         bodies: world.bodies.clone(),
         colliders: world.colliders.clone(),
         impulse_joints: world.impulse_joints.clone(),
@@ -33,7 +38,7 @@ fn copy(world: &rapier::PhysicsWorld) -> rapier::PhysicsWorld {
 impl Snapshot {
     /// How many bodies are in it.
     pub fn len(&self) -> usize {
-        self.world.bodies.len()
+        self.simulation.len()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -43,13 +48,10 @@ impl Snapshot {
 
 impl Physics {
     /// Keeps the state.
-    pub fn snapshot(&self) -> Snapshot {
-        Snapshot {
-            world: copy(&self.world),
-            left: self.left,
-            track: self.track.clone(),
-            links: self.links.clone(),
-        }
+    pub fn snapshot(&mut self) -> Snapshot {
+        let made = self.beside.as_mut().and_then(|beside| beside.settle()).map(Made::copy);
+        let changes = self.beside.as_ref().map(|beside| beside.changes.clone());
+        Snapshot { simulation: self.copy(), made, changes: changes.unwrap_or_default() }
     }
 
     /// Brings a state back. Bodies and joints that ended since do not come back (`alive` says of an
@@ -61,15 +63,23 @@ impl Physics {
         alive: impl Fn(u64) -> bool,
         mut moved: impl FnMut(Owner, BodyId),
     ) {
-        let old = std::mem::replace(&mut self.world, copy(&snapshot.world));
-        self.left = snapshot.left;
-        self.track = snapshot.track.clone();
-        self.links = snapshot.links.clone();
+        let kept = &snapshot.simulation;
+        let again = copy(&kept.world, kept.world.narrow_phase.clone());
+        let old = std::mem::replace(&mut self.world, again);
+        self.touches = kept.touches.clone();
+        self.left = kept.left;
+        self.track = kept.track.clone();
+        self.links = kept.links.clone();
+        if let Some(beside) = &mut self.beside {
+            beside.replace(snapshot.made.as_ref().map(Made::copy), snapshot.changes.clone());
+        }
         let gone = |owner: Owner| owner != 0 && !alive(owner as u64);
         let bodies = self.world.bodies.iter().filter(|(_, body)| gone(body.user_data));
         let ended: Vec<_> = bodies.map(|(handle, _)| handle).collect();
         for handle in ended {
-            self.world.remove_body(handle);
+            self.change(move |it| {
+                it.world.remove_body(handle);
+            });
         }
         let joints = self.world.impulse_joints.iter();
         let ended: Vec<_> = joints
@@ -77,7 +87,9 @@ impl Physics {
             .map(|(handle, _)| handle)
             .collect();
         for handle in ended {
-            self.world.remove_impulse_joint(handle);
+            self.change(move |it| {
+                it.world.remove_impulse_joint(handle);
+            });
         }
         for (handle, body) in old.bodies.iter() {
             let same = self.world.bodies.get(handle);
@@ -92,15 +104,20 @@ impl Physics {
             let mut again = rapier::RigidBodyBuilder::new(body.body_type()).build();
             again.copy_from(body);
             again.user_data = body.user_data;
-            let made = self.world.insert_body(again);
-            for shape in shapes {
-                self.world.insert_collider(shape, Some(made));
-            }
-            self.track.fresh.push(made);
+            let made = self.change(move |it| {
+                let made = it.world.insert_body(again.clone());
+                for shape in &shapes {
+                    it.world.insert_collider(shape.clone(), Some(made));
+                }
+                it.track.fresh.push(made);
+                made
+            });
             moved(body.user_data, BodyId(made));
         }
         // Everything is shown where it was then.
-        let all = self.world.bodies.iter().filter(|(_, body)| body.is_dynamic());
-        self.track.placed.extend(all.map(|(handle, _)| handle));
+        self.change(|it| {
+            let all = it.world.bodies.iter().filter(|(_, body)| body.is_dynamic());
+            it.track.placed.extend(all.map(|(handle, _)| handle));
+        });
     }
 }

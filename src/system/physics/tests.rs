@@ -131,6 +131,44 @@ fn a_walker_climbs_steps_and_stops_at_walls() {
 }
 
 #[test]
+fn a_walker_stands_still_on_a_plane() {
+    let mut physics = world();
+    physics.update(1.0 / 60.0).unwrap();
+    let gait = Gait { step_height: 0.3, slope_max: 0.8, snap: 0.2, mass: 70.0 };
+    for shape in [
+        Shape::Capsule { half_height: 0.5, radius: 0.3 },
+        Shape::Cylinder { half_height: 0.8, radius: 0.3 },
+        Shape::Box { half: Vec3::new(0.3, 0.3, 0.8) },
+    ] {
+        let (mut at, mut standing) = (Vec3::new(0.0, 0.0, 0.9), false);
+        for frame in 0..60 {
+            let way = Vec3::new(0.0, 0.0, if standing { 0.0 } else { -0.05 });
+            let (from, seconds) = ((at, standing), 1.0 / 60.0);
+            let walk = physics.walk(&shape, from, way, seconds, &gait, &Query::DEFAULT).unwrap();
+            (at, standing) = (walk.position, walk.grounded);
+            assert!(frame < 10 || (standing && at.z < 0.82), "{shape:?}, frame {frame}: {at}");
+        }
+    }
+}
+
+#[test]
+fn a_walker_climbs_a_high_step_at_an_angle() {
+    let mut physics = world();
+    let step = Part { shape: Shape::Box { half: Vec3::new(1.0, 9.0, 0.14) }, ..Part::DEFAULT };
+    physics.add(&body(Motion::Static, Vec3::new(2.0, 0.0, 0.14), step, 2)).unwrap();
+    physics.update(1.0 / 60.0).unwrap();
+    let shape = Shape::Capsule { half_height: 0.5, radius: 0.4 };
+    let gait = Gait { step_height: 0.3, slope_max: 0.78, snap: 0.2, mass: 70.0 };
+    let mut at = Vec3::new(0.0, 0.0, 0.92);
+    for _ in 0..90 {
+        let way = Vec3::new(0.02, 0.02, -0.05);
+        let from = (at, true);
+        at = physics.walk(&shape, from, way, 1.0 / 60.0, &gait, &Query::DEFAULT).unwrap().position;
+    }
+    assert!(at.x > 1.2 && at.z > 1.15, "it is up on the step: {at}");
+}
+
+#[test]
 fn a_flat_world_stays_flat() {
     let gravity = Vec3::new(0.0, -9.81, 0.0);
     let mut physics = Physics::new(Setup { gravity, flat: true, ..Setup::DEFAULT });

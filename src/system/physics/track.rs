@@ -7,8 +7,11 @@ use rapier3d::prelude::{Pose, RigidBodyHandle};
 
 #[derive(Clone, Default)]
 pub(super) struct Track {
-    /// Where the bodies that were awake were before the last step.
+    /// The bodies that were awake before the last step, and where they were, if `posed`.
     before: Vec<(RigidBodyHandle, Pose)>,
+    posed: bool,
+    /// Room for the next of these lists.
+    spare: Vec<(RigidBodyHandle, Pose)>,
     /// By a body's place: the round in which it came into `before`.
     stamps: Vec<u32>,
     round: u32,
@@ -50,25 +53,29 @@ impl Track {
 
     /// Before a step: who is awake, and where.
     pub fn note(&mut self, world: &rapier::PhysicsWorld) {
-        let old = std::mem::take(&mut self.before);
+        let mut old = std::mem::take(&mut self.before);
+        let mut before = std::mem::take(&mut self.spare);
         self.round += 1;
-        let mut before = Vec::with_capacity(old.len());
+        self.posed = self.between;
         let fresh = std::mem::take(&mut self.fresh);
         for handle in world.islands.active_bodies().chain(fresh) {
-            if let Some(body) = world.bodies.get(handle)
-                && body.is_dynamic()
-                && !self.has(handle)
-            {
-                self.stamp(handle);
-                before.push((handle, *body.position()));
+            if self.has(handle) {
+                continue;
             }
+            self.stamp(handle);
+            // Bodies are large: they are looked at only if somebody wants to know.
+            let pose = match self.posed {
+                true => world.bodies.get(handle).map_or(Pose::IDENTITY, |body| *body.position()),
+                false => Pose::IDENTITY,
+            };
+            before.push((handle, pose));
         }
-        for (handle, _) in old {
+        for (handle, _) in old.drain(..) {
             if !self.has(handle) {
                 self.placed.push(handle);
             }
         }
-        self.before = before;
+        (self.before, self.spare) = (before, old);
     }
 
     pub fn moved(&mut self, world: &rapier::PhysicsWorld, part: f32, out: &mut Vec<Moved>) {
@@ -86,7 +93,7 @@ impl Track {
             return;
         }
         for (handle, pose) in &self.before {
-            out.extend(shown(*handle, self.between.then_some(pose)));
+            out.extend(shown(*handle, (self.between && self.posed).then_some(pose)));
         }
         if self.stepped {
             // Woken by the step itself.

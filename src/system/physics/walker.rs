@@ -1,6 +1,7 @@
 //! The way of a walking shape: along the ground, up steps, along walls; what it pushes against.
 
 use super::{Owner, Physics, Query, Shape};
+use crate::foundation::angles::sin_cos;
 use crate::foundation::{Error, Quat, Vec3};
 use rapier3d::control::{
     CharacterAutostep, CharacterCollision, CharacterLength, KinematicCharacterController,
@@ -17,6 +18,9 @@ const SKIN: f32 = 0.01;
 const GROUND: f32 = 0.03;
 /// The z of a normal from which on something is below, and not at the side.
 const FLOOR: f32 = 0.7;
+/// How much room a shape wants on a step, in parts of its radius. With less, its round foot still
+/// hangs on the edge of a high step when it comes at an angle, and that counts as a steep slope.
+const ROOM: f32 = 0.6;
 
 /// How a shape walks.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -45,13 +49,13 @@ pub struct Walk {
 }
 
 impl Gait {
-    fn controller(&self, falling: bool) -> KinematicCharacterController {
+    fn controller(&self, radius: f32, falling: bool) -> KinematicCharacterController {
         KinematicCharacterController {
             up: Vec3::Z,
             offset: CharacterLength::Absolute(SKIN),
             autostep: (self.step_height > 0.0).then_some(CharacterAutostep {
                 max_height: CharacterLength::Absolute(self.step_height),
-                min_width: CharacterLength::Absolute(0.1),
+                min_width: CharacterLength::Absolute(radius * ROOM),
                 include_dynamic_bodies: false,
             }),
             max_slope_climb_angle: self.slope_max,
@@ -80,7 +84,8 @@ impl Physics {
     ) -> Result<Walk, Error> {
         let shape = shape.shared()?;
         // Rising, it must not be pulled down again.
-        let controller = gait.controller(way.z > 0.0 || !standing);
+        let radius = shape.compute_local_aabb().half_extents().x;
+        let controller = gait.controller(radius, way.z > 0.0 || !standing);
         let press = if standing && way.z < -PRESS { -PRESS } else { way.z };
         let pose = rapier::Pose::from_parts(from, Quat::IDENTITY);
         let mut hits: Vec<CharacterCollision> = Vec::new();
@@ -95,7 +100,7 @@ impl Physics {
             // The ground ended: now it falls the rest of the way.
             let pose = rapier::Pose::from_parts(position, Quat::IDENTITY);
             let rest = Vec3::new(0.0, 0.0, way.z - press);
-            let falling = gait.controller(true);
+            let falling = gait.controller(radius, true);
             let fell = falling.move_shape(seconds, &queries, &*shape, &pose, rest, |hit| {
                 hits.push(hit);
             });
@@ -110,18 +115,25 @@ impl Physics {
             up |= z <= -FLOOR;
         }
         let mut standing_on = None;
-        if grounded || down {
+        let rests = (standing || down) && way.z <= 0.0;
+        if grounded || down || rests {
             let pose = rapier::Pose::from_parts(position, Quat::IDENTITY);
             let options =
                 ShapeCastOptions { max_time_of_impact: 1.0, ..ShapeCastOptions::default() };
-            let down = Vec3::new(0.0, 0.0, -(SKIN + GROUND));
-            let found = queries.cast_shape(&pose, down, &*shape, options);
-            standing_on = found.and_then(|(collider, _)| {
-                self.world.colliders.get(collider).map(|collider| collider.user_data)
-            });
+            let below = Vec3::new(0.0, 0.0, -(SKIN + GROUND));
+            if let Some((collider, hit)) = queries.cast_shape(&pose, below, &*shape, options) {
+                // The controller finds ground by contacts, which not every two shapes have.
+                grounded |= rests && hit.normal1.z.abs() >= sin_cos(gait.slope_max).1;
+                let found = self.world.colliders.get(collider);
+                standing_on = found.map(|collider| collider.user_data);
+            }
+            standing_on = standing_on.filter(|_| grounded || down);
         }
         if gait.mass > 0.0 && seconds > 0.0 {
-            self.push_aside(&controller, &*shape, seconds, (gait, query), &hits);
+            let (gait, query) = (*gait, *query);
+            self.change(move |it| {
+                it.push_aside(&controller, &*shape, seconds, (&gait, &query), &hits);
+            });
         }
         Ok(Walk { position, grounded, sides, up, down, standing_on })
     }

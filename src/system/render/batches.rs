@@ -8,7 +8,7 @@
 
 use super::table::{Map, RangeList};
 use crate::foundation::Mat4;
-use crate::packet::gui::{Batch, BatchKey, Change, GuiFrame, Instance, Space};
+use crate::packet::gui::{Batch, BatchKey, Change, GuiFrame, Instance, Moved, Space};
 use std::ops::Range;
 
 /// The fewest instances that a batch has room for.
@@ -30,9 +30,9 @@ pub struct Draw {
     pub paints: u32,
 }
 
-/// The bits of the paints in instances, and bit 8 where any takes the nearest texel.
+/// The bits of the paints in instances, and bit 16 where any takes the nearest texel.
 pub fn paints_of(instances: &[Instance]) -> u32 {
-    let bits = |word: u32| 1 << (word & 15) | (word & Instance::NEAREST) << 4;
+    let bits = |word: u32| 1 << (word & 15) | (word & Instance::NEAREST) << 12;
     instances.iter().fold(0, |all, instance| all | bits(instance.paint))
 }
 
@@ -86,7 +86,7 @@ impl Guis {
                 list.transforms_changed = true;
             }
             if !frame.changes.is_empty() {
-                gui.retained.apply(&frame.changes, &frame.instances);
+                gui.retained.apply(frame);
             }
             gui.packet = self.packet;
             let first = list.draws.len();
@@ -146,6 +146,8 @@ struct Object {
     /// Its place in the order of all objects of the Gui; 0: the slot is free.
     order: u64,
     batch: u32,
+    /// What it is drawn with; 0: what never moves.
+    source: u32,
     /// Its first instance, counted from the batch's first, how many it may have, and has.
     start: u32,
     room: u32,
@@ -225,19 +227,22 @@ impl Retained {
         }
     }
 
-    fn apply(&mut self, changes: &[Change], source: &[Instance]) {
-        for change in changes {
+    fn apply(&mut self, frame: &GuiFrame) {
+        for change in &frame.changes {
             match *change {
-                Change::Put { object, key, first, count } => {
-                    self.put(object, key, first, count, source);
+                Change::Put { object, key, source, first, count } => {
+                    let new = &frame.instances[first as usize..(first + count) as usize];
+                    self.put(object, key, source, first, new);
                 }
                 Change::End { object } => self.end(object),
                 Change::Reset => self.reset(),
+                Change::Move { first, count } => {
+                    self.rebuild(&frame.instances);
+                    self.follow(&frame.moved[first as usize..(first + count) as usize]);
+                }
             }
         }
-        for index in std::mem::take(&mut self.rebuild) {
-            self.rebuild_batch(index, source);
-        }
+        self.rebuild(&frame.instances);
         if self.waste > WASTE_MIN && self.waste as usize > self.instances.len() / 2 {
             self.compact();
         }
@@ -246,18 +251,20 @@ impl Retained {
         }
     }
 
-    fn put(&mut self, number: u64, key: BatchKey, first: u32, count: u32, source: &[Instance]) {
+    /// `first`: where the new instances are in the packet.
+    fn put(&mut self, number: u64, key: BatchKey, with: u32, first: u32, source: &[Instance]) {
         let known = self.by_number.get(&number).copied();
         let (slot, new) = match known {
             Some(slot) if self.batch(self.objects[slot as usize].batch).key == key => (slot, false),
             Some(_) => {
                 self.end(number);
-                (self.begin(number, key), true)
+                (self.begin_last(number, key), true)
             }
-            None => (self.begin(number, key), true),
+            None => (self.begin_last(number, key), true),
         };
-        let source = &source[first as usize..(first + count) as usize];
+        let count = source.len() as u32;
         let object = &mut self.objects[slot as usize];
+        object.source = with;
         let index = object.batch;
         let batch = self.batches[index as usize].as_mut().expect("an object has a batch");
         batch.paints |= paints_of(source);
@@ -288,14 +295,24 @@ impl Retained {
     }
 
     /// A new object, last in its batch, with room for nothing yet.
-    fn begin(&mut self, number: u64, key: BatchKey) -> u32 {
+    fn begin_last(&mut self, number: u64, key: BatchKey) -> u32 {
+        self.last_order += 1;
+        let order = self.last_order;
+        let slot = self.begin(number, key, order);
+        let batch = self.objects[slot as usize].batch;
+        let batch = self.batches[batch as usize].as_mut().expect("it was found");
+        batch.objects.push((slot, order));
+        slot
+    }
+
+    /// A new object, which its batch does not list yet.
+    fn begin(&mut self, number: u64, key: BatchKey, order: u64) -> u32 {
         let index = match self.by_key.get(&key) {
             Some(index) => *index,
             None => self.begin_batch(key),
         };
-        self.last_order += 1;
-        let order = self.last_order;
-        let object = Object { order, batch: index, start: 0, room: 0, count: 0, pending: None };
+        let (start, room, count) = (0, 0, 0);
+        let object = Object { order, batch: index, source: 0, start, room, count, pending: None };
         let slot = match self.free_objects.pop() {
             Some(slot) => {
                 self.objects[slot as usize] = object;
@@ -307,9 +324,7 @@ impl Retained {
             }
         };
         self.by_number.insert(number, slot);
-        let batch = self.batches[index as usize].as_mut().expect("it was found");
-        batch.objects.push((slot, order));
-        batch.living += 1;
+        self.batches[index as usize].as_mut().expect("it was found").living += 1;
         slot
     }
 
@@ -377,6 +392,74 @@ impl Retained {
         let last_order = self.last_order;
         *self = Retained { last_order, ..Retained::default() };
         self.order_stale = true;
+    }
+
+    /// Has the objects of sources that were moved follow them. They keep their order.
+    fn follow(&mut self, moved: &[Moved]) {
+        let of: Map<u32, &Moved> = moved.iter().map(|moved| (moved.source, moved)).collect();
+        let known = self.by_number.iter().filter_map(|(number, slot)| {
+            let object = &self.objects[*slot as usize];
+            of.contains_key(&object.source).then_some((object.order, *number, *slot))
+        });
+        let mut followers: Vec<(u64, u64, u32)> = known.collect();
+        followers.sort_unstable();
+        let mut instances: Vec<Instance> = Vec::new();
+        for (order, number, slot) in followers {
+            let object = &mut self.objects[slot as usize];
+            let moved = of[&object.source];
+            let source = if moved.ended { 0 } else { moved.source };
+            object.source = source;
+            let (index, count) = (object.batch as usize, object.count);
+            let batch = self.batches[index].as_mut().expect("an object has a batch");
+            let (material, texture) = (moved.to.material, moved.to.texture);
+            let key = BatchKey { material, texture, ..batch.key };
+            let at = batch.start + object.start;
+            let shown = &mut self.instances[at as usize..(at + count) as usize];
+            if key == batch.key {
+                shown.iter_mut().for_each(|instance| *instance = moved.follow(instance));
+                batch.paints |= paints_of(shown);
+                self.dirty.add(at..at + count);
+                continue;
+            }
+            let first = instances.len() as u32;
+            instances.extend(shown.iter().map(|instance| moved.follow(instance)));
+            self.unlist(index, order);
+            self.end(number);
+            let slot = self.begin(number, key, order);
+            let object = &mut self.objects[slot as usize];
+            (object.source, object.pending, object.count) = (source, Some(first), count);
+            self.list_again(slot, &instances[first as usize..]);
+        }
+        self.rebuild(&instances);
+        self.order_stale = true;
+    }
+
+    /// Takes an object that is about to end off its batch's list: it will have the same order in
+    /// another batch.
+    fn unlist(&mut self, index: usize, order: u64) {
+        let batch = self.batches[index].as_mut().expect("an object has a batch");
+        let at = batch.objects.partition_point(|(_, known)| *known < order);
+        batch.objects.remove(at);
+        batch.first -= usize::from(at < batch.first);
+    }
+
+    /// Lists an object at its place among the others of its batch, which is then put together anew.
+    fn list_again(&mut self, slot: u32, instances: &[Instance]) {
+        let Object { order, batch: index, .. } = self.objects[slot as usize];
+        let batch = self.batches[index as usize].as_mut().expect("an object has a batch");
+        let at = batch.objects.partition_point(|(_, known)| *known < order);
+        batch.objects.insert(at, (slot, order));
+        batch.first = batch.first.min(at);
+        batch.paints |= paints_of(instances);
+        if !std::mem::replace(&mut batch.rebuild, true) {
+            self.rebuild.push(index);
+        }
+    }
+
+    fn rebuild(&mut self, source: &[Instance]) {
+        for index in std::mem::take(&mut self.rebuild) {
+            self.rebuild_batch(index, source);
+        }
     }
 
     /// Puts a batch's living objects side by side, each with the room that it needs.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::foundation::random::Random;
+use crate::packet::gui::Stand;
 use crate::packet::material::MaterialSlot;
 use crate::packet::texture::TextureSlot;
 
@@ -27,6 +28,7 @@ fn frame(changes: &[(u64, BatchKey, &[u32])]) -> GuiFrame {
         frame.changes.push(Change::Put {
             object: *object,
             key: *key,
+            source: key.texture.0,
             first,
             count: marks.len() as u32,
         });
@@ -161,22 +163,73 @@ fn a_gui_that_a_packet_does_not_name_shows_what_it_retained() {
     assert!(bench.guis.draws(1, &bench.list, &mut Vec::new()).is_empty());
 }
 
+/// A source that stood in one texture and stands in another.
+fn moved(source: u32, from: u32, to: u32, ended: bool) -> Moved {
+    let stand = |texture| Stand {
+        material: MaterialSlot::BUILT_IN,
+        texture: TextureSlot(texture),
+        paint: 0,
+        uv: [0.0, 1.0, 1.0, 0.0],
+    };
+    Moved { source, from: stand(from), to: stand(to), ended }
+}
+
+fn moves(moved: &[Moved]) -> GuiFrame {
+    let changes = vec![Change::Move { first: 0, count: moved.len() as u32 }];
+    GuiFrame { changes, moved: moved.to_vec(), ..gui(1) }
+}
+
+#[test]
+fn objects_follow_their_source_and_keep_their_order_among_the_others() {
+    let mut bench = Bench::default();
+    bench.apply(frame(&[
+        (1, key(0, 1), &[1]),
+        (2, key(0, 2), &[2]),
+        (3, key(0, 1), &[3]),
+        (4, key(0, 2), &[4]),
+    ]));
+    bench.apply(moves(&[moved(1, 1, 2, false)]));
+    assert_eq!(bench.drawn(), [(0, 2, vec![1, 2, 3, 4])]);
+    // What came from another source stays, although it stands in the same texture.
+    bench.apply(moves(&[moved(1, 2, 7, false)]));
+    assert_eq!(bench.drawn(), [(0, 7, vec![1, 3]), (0, 2, vec![2, 4])]);
+    // In one packet, what was put before follows, and what is put after stands there already.
+    let mut both = frame(&[(2, key(0, 2), &[20])]);
+    both.changes.push(Change::Move { first: 0, count: 2 });
+    both.moved = vec![moved(1, 7, 8, false), moved(2, 2, 7, false)];
+    both.instances.push(instance(5));
+    both.changes.push(Change::Put { object: 5, key: key(0, 7), source: 2, first: 1, count: 1 });
+    bench.apply(both);
+    assert_eq!(bench.drawn(), [(0, 8, vec![1, 3]), (0, 7, vec![20, 4, 5])]);
+    // What has ended stays where it is put then, whoever has its number.
+    bench.apply(moves(&[moved(1, 8, 0, true)]));
+    bench.apply(moves(&[moved(1, 8, 9, false)]));
+    assert_eq!(bench.drawn(), [(0, 0, vec![1, 3]), (0, 7, vec![20, 4, 5])]);
+}
+
+/// An object: its number, its key, its source and its marks.
+type Known = (u64, BatchKey, u32, Vec<u32>);
+
 /// The same, done as simply as it can be: keys with their objects in order.
 #[derive(Default)]
 struct Model {
-    objects: Vec<(u64, BatchKey, Vec<u32>, u64)>,
-    order: u64,
+    objects: Vec<Known>,
 }
 
 impl Model {
-    fn put(&mut self, number: u64, key: BatchKey, marks: Vec<u32>) {
+    fn put(&mut self, number: u64, key: BatchKey, source: u32, marks: Vec<u32>) {
         if let Some(object) = self.objects.iter_mut().find(|o| o.0 == number && o.1 == key) {
-            object.2 = marks;
+            (object.2, object.3) = (source, marks);
             return;
         }
         self.end(number);
-        self.order += 1;
-        self.objects.push((number, key, marks, self.order));
+        self.objects.push((number, key, source, marks));
+    }
+
+    fn follow(&mut self, moved: &Moved) {
+        for object in self.objects.iter_mut().filter(|object| object.2 == moved.source) {
+            object.1.texture = moved.to.texture;
+        }
     }
 
     fn end(&mut self, number: u64) {
@@ -193,7 +246,7 @@ impl Model {
         keys.sort_by_key(|key| key.layer);
         let of = |key: &BatchKey| {
             let mine = self.objects.iter().filter(|object| object.1 == *key);
-            mine.flat_map(|object| object.2.clone()).collect()
+            mine.flat_map(|object| object.3.clone()).collect()
         };
         keys.iter().map(|key| (key.layer, key.texture.0, of(key))).collect()
     }
@@ -205,6 +258,8 @@ fn ten_thousand_random_changes_agree_with_a_plain_model() {
     let mut below = |limit: u64| random.next_u64() % limit;
     let (mut bench, mut model) = (Bench::default(), Model::default());
     let mut adapter: Vec<Instance> = Vec::new();
+    // In which texture each source stands.
+    let mut stands = [0, 1, 2, 1, 0];
     for round in 0..600 {
         let mut frame = gui(1);
         let busy = if round % 50 == 0 { 400 } else { 12 };
@@ -214,12 +269,21 @@ fn ten_thousand_random_changes_agree_with_a_plain_model() {
                 frame.changes.push(Change::End { object });
                 model.end(object);
             } else {
-                let key = key(below(3) as i32, below(3) as u32);
+                let source = below(5) as u32;
+                let key = key(below(3) as i32, stands[source as usize]);
                 let marks: Vec<u32> = (0..below(9)).map(|_| below(1 << 30) as u32 + 1).collect();
                 let (first, count) = (frame.instances.len() as u32, marks.len() as u32);
                 frame.instances.extend(marks.iter().map(|mark| instance(*mark)));
-                frame.changes.push(Change::Put { object, key, first, count });
-                model.put(object, key, marks);
+                frame.changes.push(Change::Put { object, key, source, first, count });
+                model.put(object, key, source, marks);
+            }
+            if below(40) == 0 {
+                let (source, to) = (below(5) as u32, below(3) as u32);
+                let from = std::mem::replace(&mut stands[source as usize], to);
+                let one = moved(source, from, to, false);
+                model.follow(&one);
+                frame.changes.push(Change::Move { first: frame.moved.len() as u32, count: 1 });
+                frame.moved.push(one);
             }
         }
         if below(100) == 0 {

@@ -42,9 +42,9 @@ struct Paint {
 @group(1) @binding(0) var engine_texture: texture_2d<f32>;
 @group(1) @binding(1) var engine_texture_sampler: sampler;
 
-/// Which paints a pipeline needs, one bit each; bit 8: nearest texels, too. A pipeline for fewer is
+/// Which paints a pipeline needs, one bit each; bit 16: nearest texels, too. A pipeline for fewer is
 /// much cheaper where the processor draws: it computes what is not taken.
-override ENGINE_PAINTS: u32 = 0x1ffu;
+override ENGINE_PAINTS: u32 = 0x103ffu;
 
 const ENGINE_ATLAS: u32 = 0u;
 const ENGINE_TEXTURE: u32 = 1u;
@@ -54,6 +54,8 @@ const ENGINE_ELLIPSE: u32 = 4u;
 const ENGINE_ARC: u32 = 5u;
 const ENGINE_SOLID: u32 = 6u;
 const ENGINE_TEXTURE_FIELD: u32 = 7u;
+const ENGINE_TRIANGLE: u32 = 8u;
+const ENGINE_FRINGE: u32 = 9u;
 const ENGINE_NEAREST: u32 = 16u;
 const ENGINE_ATLAS_SIDE: f32 = 1024.0;
 const ENGINE_GLYPH_SPREAD: f32 = 6.0;
@@ -114,6 +116,11 @@ fn engine_vertex(in: EngineInstance) -> EngineVarying {
     var out: EngineVarying;
     out.clip = frame.to_clip * at;
     out.uv = select(place, side * (reach + in.extra.x), shape);
+    if kind == ENGINE_TRIANGLE {
+        let along = select(vec2f(0.0), in.uv.zw - in.uv.xy, right);
+        let across = select(vec2f(0.0), in.extra - in.uv.xy, up);
+        out.uv = in.uv.xy + along + across;
+    }
     out.place = vec2f(select(0.0, 1.0, right), select(1.0, 0.0, up));
     out.position = position;
     out.color = vec4f(engine_from_srgb(in.color.rgb), in.color.a);
@@ -214,6 +221,29 @@ fn engine_arc(p: vec2f, shape: vec4f, dx: vec2f, dy: vec2f) -> f32 {
     return cover * saturate(0.5 - beyond / engine_footprint(dx, dy, normal));
 }
 
+/// How much of a pixel two sides of a triangle leave, each of which leaves so much: all that is cut
+/// off adds up where they run side by side, as in a sliver.
+fn engine_between(a: f32, b: f32, across: vec2f, other: vec2f) -> f32 {
+    let facing = saturate(-dot(across, other));
+    return mix(a * b, max(a + b - 1.0, 0.0), facing);
+}
+
+fn engine_triangle(p: vec2f, dx: vec2f, dy: vec2f) -> f32 {
+    // How near the place is to each corner, which is 0 on the side before it, and where that grows.
+    let near = vec3f(1.0 - p.x - p.y, p);
+    let a = -vec2f(dx.x + dx.y, dy.x + dy.y);
+    let b = vec2f(dx.x, dy.x);
+    let c = vec2f(dx.y, dy.y);
+    let steep = max(vec3f(length(a), length(b), length(c)), vec3f(1e-9));
+    let cover = saturate(near / steep + 0.5);
+    let from_a = a / steep.x;
+    let from_b = b / steep.y;
+    let from_c = c / steep.z;
+    return min(min(engine_between(cover.x, cover.y, from_a, from_b),
+                   engine_between(cover.y, cover.z, from_b, from_c)),
+               engine_between(cover.z, cover.x, from_c, from_a));
+}
+
 /// Coverage from a distance in texels; `texels`: how many of them a pixel spans.
 fn engine_edge(distance: f32, extra: vec2f, texels: f32) -> f32 {
     return saturate((distance + extra.x) / max(texels + extra.y, 1e-4) + 0.5);
@@ -240,7 +270,7 @@ fn engine_paint(in: EngineVarying) -> vec4f {
     let dy = dpdy(in.uv);
     let kind = in.paint & 15u;
     let layer = (in.paint >> 5u) & 2047u;
-    let near = engine_needs(8u) && (in.paint & ENGINE_NEAREST) != 0u;
+    let near = engine_needs(16u) && (in.paint & ENGINE_NEAREST) != 0u;
     let color = vec4f(in.color.rgb * in.color.a, in.color.a);
     if engine_needs(ENGINE_ATLAS) && kind == ENGINE_ATLAS {
         if near {
@@ -267,6 +297,12 @@ fn engine_paint(in: EngineVarying) -> vec4f {
     }
     if engine_needs(ENGINE_ARC) && kind == ENGINE_ARC {
         return color * engine_arc(in.uv, in.shape, dx, dy);
+    }
+    if engine_needs(ENGINE_TRIANGLE) && kind == ENGINE_TRIANGLE {
+        return color * engine_triangle(in.uv, dx, dy);
+    }
+    if engine_needs(ENGINE_FRINGE) && kind == ENGINE_FRINGE {
+        return color * (in.place.y * in.extra.x);
     }
     if engine_needs(ENGINE_TEXTURE_FIELD) && kind == ENGINE_TEXTURE_FIELD {
         let size = vec2f(textureDimensions(engine_texture));

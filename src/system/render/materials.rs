@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The depth buffer's format.
 pub const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 /// Every paint, as gui.wgsl's ENGINE_PAINTS has it.
-pub const ALL_PAINTS: u32 = 0x1ff;
+pub const ALL_PAINTS: u32 = 0x103ff;
 
 /// What a pipeline is made for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -478,6 +478,8 @@ mod tests {
             ("ENGINE_ARC:", paint::ARC),
             ("ENGINE_SOLID:", paint::SOLID),
             ("ENGINE_TEXTURE_FIELD:", paint::TEXTURE_FIELD),
+            ("ENGINE_TRIANGLE:", paint::TRIANGLE),
+            ("ENGINE_FRINGE:", paint::FRINGE),
             ("ENGINE_NEAREST:", Instance::NEAREST),
         ] {
             check(name, format!("{value}u"));

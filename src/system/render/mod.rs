@@ -25,7 +25,8 @@ mod timing;
 
 pub use batches::Draw;
 pub use null::Recorder;
-pub use scene::{SceneDraw, SceneDrawKind, SceneStatistics};
+pub use scene::{SceneDraw, SceneDrawKind, SceneSeen, SceneStatistics, SceneThing};
+pub use thread::is_left_behind;
 
 use crate::error;
 use crate::foundation::Error;
@@ -34,6 +35,7 @@ use crate::packet::mesh::MeshSlot;
 use crate::packet::texture::TextureSlot;
 use painter::{Command, Painter};
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use thread::Thread;
 
 /// Which adapter is wanted.
@@ -56,8 +58,18 @@ impl<T: wgpu::rwh::HasWindowHandle + wgpu::rwh::HasDisplayHandle + Send + Sync> 
 /// Where the screen is. Sizes in pixels; a window without a size is not drawn to.
 #[derive(Clone)]
 pub enum Output {
-    Window { window: Arc<dyn Window>, width: u32, height: u32 },
-    Offscreen { width: u32, height: u32 },
+    /// `lent`: it is another program's, and may be closed at any time; pictures are drawn without
+    /// a window then.
+    Window {
+        window: Arc<dyn Window>,
+        width: u32,
+        height: u32,
+        lent: bool,
+    },
+    Offscreen {
+        width: u32,
+        height: u32,
+    },
 }
 
 /// Whether pictures wait for the display.
@@ -158,6 +170,10 @@ pub enum Event {
     },
     /// Something could not be done on the adapter: memory has run out, or the engine asked wrongly.
     Fault {
+        words: String,
+    },
+    /// The window that was lent cannot be drawn to any more; pictures are drawn without one.
+    WindowLost {
         words: String,
     },
     /// Nothing will be drawn from now on.
@@ -284,6 +300,20 @@ impl Renderer {
 
     pub fn set_vsync(&mut self, vsync: Vsync) {
         self.command(Command::Vsync(vsync));
+    }
+
+    /// Shows pictures elsewhere from the next packet on, with all that there is; only the contents
+    /// of render targets are lost. Waits until it is done.
+    ///
+    /// # Errors
+    /// Where no adapter can draw there: pictures are shown where they were.
+    pub fn move_to(&mut self, output: Output) -> Result<(), String> {
+        if matches!(self.backend, Backend::Null(_)) {
+            return Err("the null renderer draws nothing".to_string());
+        }
+        let (tell, told) = channel();
+        self.command(Command::Output(output, tell));
+        told.recv().map_err(|_| "the renderer has ended".to_string())?
     }
 
     /// How worlds are drawn from the next packet on.

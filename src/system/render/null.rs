@@ -2,7 +2,7 @@
 //! drawn, for tests and for running without a picture. Knows no graphics interface.
 
 use super::batches::{Draw, DrawList, Guis};
-use super::scene::{SceneDraw, Scenes};
+use super::scene::{SceneDraw, SceneSeen, Scenes};
 use super::table::Map;
 use super::{Event, Quality, Statistics};
 use crate::packet::Packet;
@@ -96,6 +96,11 @@ impl Recorder {
     /// What the newest packet's views draw of their scenes, in order.
     pub fn scene_draws(&self) -> Vec<SceneDraw> {
         self.scenes.draws()
+    }
+
+    /// The same, with every single thing.
+    pub fn scene_seen(&self) -> Vec<SceneSeen> {
+        self.scenes.seen()
     }
 
     /// The size of a texture, if there is one in that slot.

@@ -18,6 +18,7 @@ use crate::error;
 use crate::foundation::Error;
 use crate::packet::texture::TextureSlot;
 use crate::packet::{Packet, Target};
+use std::sync::mpsc::Sender;
 use std::time::Instant;
 
 /// What is between packets, one after the other.
@@ -26,6 +27,8 @@ pub enum Command {
     Vsync(Vsync),
     Timing(bool),
     Quality(Quality),
+    /// Shows pictures elsewhere; whether that goes is told.
+    Output(Output, Sender<Result<(), String>>),
     /// Ends the device as a driver that crashes would.
     LoseDevice,
 }
@@ -158,6 +161,14 @@ impl Painter {
                 self.lit = self.lit.take().filter(|_| quality == self.quality);
                 self.quality = quality;
             }
+            Command::Output(output, tell) => {
+                let moved = self.move_to(output);
+                if moved.is_ok() {
+                    self.failed = false;
+                }
+                // Whoever asked may have ended.
+                let _ = tell.send(moved);
+            }
             Command::LoseDevice => self.device.device.destroy(),
         }
     }
@@ -169,7 +180,18 @@ impl Painter {
             && let Err(words) = self.screen.acquire(&self.device)
             && self.device.lost().is_none()
         {
-            self.fail(words);
+            self.leave_window(words);
+        }
+    }
+
+    /// The window cannot be drawn to any more. One that was lent is left.
+    fn leave_window(&mut self, words: String) {
+        let Output::Window { width, height, lent: true, .. } = self.output else {
+            return self.fail(words);
+        };
+        match self.move_to(Output::Offscreen { width, height }) {
+            Ok(()) => self.events.push(Event::WindowLost { words }),
+            Err(others) => self.fail(format!("{words}, and {others}")),
         }
     }
 
@@ -258,17 +280,18 @@ impl Painter {
 
     /// Opens the adapter anew, with all that was on it.
     fn recover(&mut self, lost: String) {
-        let opened = match device::open(self.choice, &self.output) {
-            Ok(opened) => opened,
-            Err(error) => {
-                return self.fail(format!("the adapter was lost ({lost}), and {error}"));
-            }
-        };
-        self.screen = match Screen::new(&opened.device, &self.output, opened.surface, self.vsync) {
-            Ok(screen) => screen,
-            Err(words) => return self.fail(format!("the adapter was lost ({lost}), and {words}")),
-        };
-        self.device = opened.device;
+        match self.move_to(self.output.clone()) {
+            Ok(()) => self.events.push(Event::DeviceRecovered { words: lost }),
+            Err(words) => self.leave_window(format!("the adapter was lost ({lost}), and {words}")),
+        }
+    }
+
+    /// Opens an adapter for an output, and puts all that there is on it. Where that fails, nothing
+    /// has changed.
+    fn move_to(&mut self, output: Output) -> Result<(), String> {
+        let opened = device::open(self.choice, &output).map_err(|error| error.message)?;
+        self.screen = Screen::new(&opened.device, &output, opened.surface, self.vsync)?;
+        (self.device, self.output) = (opened.device, output);
         let format = self.screen.format();
         self.textures.restore(&self.device, &mut self.events);
         self.materials.restore(&self.device, &self.textures, format, &mut self.events);
@@ -278,7 +301,7 @@ impl Painter {
         self.unlit = false;
         self.timing = self.timing.take().and_then(|_| Timing::new(&self.device));
         self.list.transforms_changed = true;
-        self.events.push(Event::DeviceRecovered { words: lost });
+        Ok(())
     }
 
     /// Draws what was taken over.

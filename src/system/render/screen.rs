@@ -72,7 +72,7 @@ impl Screen {
     ) -> Result<Screen, String> {
         let (window, width, height) = match output {
             Output::Offscreen { width, height } => return Ok(picture(device, *width, *height)),
-            Output::Window { window, width, height } => (Arc::clone(window), *width, *height),
+            Output::Window { window, width, height, .. } => (Arc::clone(window), *width, *height),
         };
         let surface = surface.expect("a window's device was opened for its surface");
         let (config, view_format) = configuration(device, &surface, vsync)?;

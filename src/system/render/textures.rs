@@ -5,6 +5,7 @@
 use super::Event;
 use super::device::Device;
 use super::table::Map;
+use crate::packet::cell;
 use crate::packet::texture::{
     ATLAS_LAYERS_MAX, ATLAS_LEVELS, ATLAS_SIDE, Format, Sampling, Texels, TextureChange,
     TextureSlot, Wrap,
@@ -29,6 +30,8 @@ struct Fill {
     x: u32,
     y: u32,
     texels: Texels,
+    /// The size of the picture, where it alone stands as the largest level.
+    picture: Option<(u32, u32)>,
 }
 
 impl Fill {
@@ -92,8 +95,15 @@ fn array(
     (texture, view)
 }
 
-/// Copies a texture's levels into place. `at`: the origin of level 0.
-fn fill(device: &Device, texture: &wgpu::Texture, at: wgpu::Origin3d, texels: &Texels) {
+/// Copies a texture's levels into place. `at`: the origin of level 0. `picture`: the size of what
+/// stands as level 0, where its cell is still to be made around it.
+fn fill(
+    device: &Device,
+    texture: &wgpu::Texture,
+    at: wgpu::Origin3d,
+    texels: &Texels,
+    picture: Option<(u32, u32)>,
+) {
     let block = texture.format().block_dimensions();
     let block_bytes = texture.format().block_copy_size(None).expect("a colour format");
     let mut start = texels.start;
@@ -102,7 +112,16 @@ fn fill(device: &Device, texture: &wgpu::Texture, at: wgpu::Origin3d, texels: &T
         let height = (texels.height >> level).max(1).next_multiple_of(block.1);
         let row = width / block.0 * block_bytes;
         let rows = height / block.1;
-        let size = row as usize * rows as usize;
+        let mut size = row as usize * rows as usize;
+        let made;
+        let data = match picture {
+            Some((width, height)) if level == 0 => {
+                size = width as usize * height as usize * 4;
+                made = cell::around(width, height, &texels.bytes[start..start + size]);
+                &made
+            }
+            _ => &texels.bytes[start..start + size],
+        };
         device.queue.write_texture(
             wgpu::TexelCopyTextureInfo {
                 texture,
@@ -110,7 +129,7 @@ fn fill(device: &Device, texture: &wgpu::Texture, at: wgpu::Origin3d, texels: &T
                 origin: wgpu::Origin3d { x: at.x >> level, y: at.y >> level, z: at.z },
                 aspect: wgpu::TextureAspect::All,
             },
-            &texels.bytes[start..start + size],
+            data,
             wgpu::TexelCopyBufferLayout {
                 offset: 0,
                 bytes_per_row: Some(row),
@@ -135,7 +154,7 @@ impl Atlas {
             self.grow(device, new.layer + 1)?;
         }
         let at = wgpu::Origin3d { x: new.x, y: new.y, z: new.layer };
-        fill(device, &self.texture, at, &new.texels);
+        fill(device, &self.texture, at, &new.texels, new.picture);
         self.fills.retain(|old| !old.covers(&new));
         self.fills.push(new);
         Ok(grown)
@@ -291,10 +310,10 @@ impl Textures {
             levels: 1,
             format: Format::Rgba8,
             sampling: PLAIN,
-            bytes: std::sync::Arc::new(vec![255; 4]),
+            bytes: vec![255; 4].into(),
             start: 0,
         };
-        fill(device, &white, wgpu::Origin3d::ZERO, &texels);
+        fill(device, &white, wgpu::Origin3d::ZERO, &texels, None);
         let white_view = white.create_view(&Default::default());
         let white = group(device, &layout, &white_view, &mut samplers, PLAIN);
         let colors = wgpu::TextureFormat::Rgba8UnormSrgb;
@@ -323,13 +342,15 @@ impl Textures {
                     self.generation += u64::from(self.own.remove(&slot.0).is_some());
                     (*slot, Ok(()))
                 }
-                TextureChange::Atlas { layer, x, y, texels } => {
-                    let fill = Fill { layer: *layer, x: *x, y: *y, texels: texels.clone() };
+                TextureChange::Atlas { layer, x, y, texels, picture } => {
+                    let (texels, picture) = (texels.clone(), *picture);
+                    let fill = Fill { layer: *layer, x: *x, y: *y, texels, picture };
                     let done = self.atlas.put(device, fill);
                     (TextureSlot::SHARED, self.note(done))
                 }
                 TextureChange::Glyph { layer, x, y, texels } => {
-                    let fill = Fill { layer: *layer, x: *x, y: *y, texels: texels.clone() };
+                    let (texels, picture) = (texels.clone(), None);
+                    let fill = Fill { layer: *layer, x: *x, y: *y, texels, picture };
                     let done = self.glyphs.put(device, fill);
                     (TextureSlot::SHARED, self.note(done))
                 }
@@ -351,7 +372,7 @@ impl Textures {
         let size = (texels.width, texels.height, texels.levels);
         self.make(device, slot, size, format, usage, texels.sampling)?;
         let own = self.own.get_mut(&slot.0).expect("it was just made");
-        fill(device, &own.texture, wgpu::Origin3d::ZERO, texels);
+        fill(device, &own.texture, wgpu::Origin3d::ZERO, texels, None);
         own.texels = Some(texels.clone());
         Ok(())
     }

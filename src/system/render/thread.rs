@@ -1,15 +1,33 @@
 //! The render thread: packets and commands go in, empty packets, events and figures come out.
 //! Packets are taken up in order, every one; one may wait. Draws nothing itself.
+//!
+//! A process that is asked to end does not wait for pictures that nobody asked to keep, for a
+//! processor can draw at one of them for seconds: the thread is left behind then, see
+//! [`is_left_behind`].
 
 use super::painter::{Command, Painter};
 use super::{Event, Statistics};
 use crate::foundation::memory::Owner;
 use crate::packet::Packet;
+use crate::system::platform;
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
 
 /// Empty packets that are kept for reuse.
 const PACKETS_KEPT: usize = 3;
+
+/// How long is slept between two looks at whether the process is asked to end.
+const LOOK: Duration = Duration::from_millis(20);
+
+static LEFT_BEHIND: AtomicBool = AtomicBool::new(false);
+
+/// Whether a thread still draws of which nobody waits for the end: its process must end without
+/// taking down what it draws with.
+pub fn is_left_behind() -> bool {
+    LEFT_BEHIND.load(Ordering::Relaxed)
+}
 
 #[derive(Default)]
 struct State {
@@ -21,6 +39,8 @@ struct State {
     submitted: u64,
     taken: u64,
     done: u64,
+    /// The last one that somebody wants a picture of.
+    wanted: u64,
     closing: bool,
     /// The thread is gone: nobody takes packets up.
     dead: bool,
@@ -44,6 +64,23 @@ impl Shared {
     ) -> MutexGuard<'a, State> {
         let waits = |state: &mut State| !until(state) && !state.dead;
         self.changed.wait_while(state, waits).unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    /// The same, given up where the process is asked to end and `may` says so.
+    fn wait_a_while<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        until: impl Fn(&State) -> bool,
+        may: impl Fn(&State) -> bool,
+    ) -> MutexGuard<'a, State> {
+        while !until(&state) && !state.dead {
+            if platform::asked_to_end().is_some() && may(&state) {
+                return state;
+            }
+            let waited = self.changed.wait_timeout(state, LOOK);
+            state = waited.unwrap_or_else(|poison| poison.into_inner()).0;
+        }
+        state
     }
 }
 
@@ -78,17 +115,20 @@ impl Thread {
     }
 
     pub fn submit(&self, mut packet: Packet) -> Packet {
-        let mut state = self.shared.wait(self.shared.lock(), |state| state.waiting.is_none());
-        if state.dead {
+        let kept = !packet.captures.is_empty();
+        let free = |state: &State| state.waiting.is_none();
+        let mut state = self.shared.wait_a_while(self.shared.lock(), free, |_| !kept);
+        if state.dead || state.waiting.is_some() {
             packet.clear();
             return packet;
         }
         state.waiting = Some(packet);
         state.submitted += 1;
         let number = state.submitted;
+        state.wanted = if kept { number } else { state.wanted };
         self.shared.changed.notify_all();
         if self.paced {
-            state = self.shared.wait(state, |state| state.taken >= number);
+            state = self.shared.wait_a_while(state, |state| state.taken >= number, |_| true);
         }
         state.empty.pop().unwrap_or_default()
     }
@@ -107,7 +147,9 @@ impl Thread {
     }
 
     pub fn finish(&self) {
-        drop(self.shared.wait(self.shared.lock(), |state| state.done >= state.submitted));
+        let done = |state: &State| state.done >= state.submitted;
+        let may = |state: &State| state.done >= state.wanted;
+        drop(self.shared.wait_a_while(self.shared.lock(), done, may));
     }
 }
 
@@ -115,8 +157,15 @@ impl Drop for Thread {
     fn drop(&mut self) {
         // What was handed over is drawn: packets are never dropped.
         self.finish();
-        self.shared.lock().closing = true;
+        let mut state = self.shared.lock();
+        let idle = state.dead || state.done >= state.submitted;
+        state.closing = true;
+        drop(state);
         self.shared.changed.notify_all();
+        if !idle {
+            LEFT_BEHIND.store(true, Ordering::Relaxed);
+            return;
+        }
         if let Some(handle) = self.handle.take() {
             // Its panic was caught and told.
             let _ = handle.join();

@@ -86,11 +86,14 @@ impl Refused {
 
 /// All parameters.
 pub struct Parameters {
+    /// None until the first is set, then `limit`.
     nodes: Box<[Node]>,
+    limit: usize,
+    checked: bool,
     /// Where the last node was found free: those set together lie side by side.
     cursor: usize,
     used: usize,
-    /// The kinds of the values, where they are checked; empty in a release.
+    /// The kinds of the values, where they are checked, beside the nodes.
     tags: Box<[Tag]>,
 }
 
@@ -98,13 +101,8 @@ impl Parameters {
     /// Room for `limit` parameters; `checked` keeps what kind each value is, too.
     pub fn new(limit: usize, checked: bool) -> Parameters {
         assert!(limit > 0 && limit < NONE as usize, "lists are linked by numbers of 32 bits");
-        let free = Node { key: 0, value: 0, next: NONE };
-        Parameters {
-            nodes: vec![free; limit].into_boxed_slice(),
-            cursor: limit - 1,
-            used: 0,
-            tags: vec![Tag::Number; if checked { limit } else { 0 }].into_boxed_slice(),
-        }
+        let (nodes, tags) = (Box::default(), Box::default());
+        Parameters { nodes, limit, checked, cursor: limit - 1, used: 0, tags }
     }
 
     /// How many are set.
@@ -119,7 +117,7 @@ impl Parameters {
 
     /// The words for a refusal.
     pub fn words(&self, refused: Refused) -> String {
-        refused.words(self.nodes.len())
+        refused.words(self.limit)
     }
 
     #[inline]
@@ -153,11 +151,17 @@ impl Parameters {
 
     /// A free node, from the cursor on; the cursor goes round.
     fn allocate(&mut self) -> Result<usize, Refused> {
-        if self.used == self.nodes.len() {
+        if self.used == self.limit {
             return Err(Refused::Full);
         }
+        if self.nodes.is_empty() {
+            let free = Node { key: 0, value: 0, next: NONE };
+            self.nodes = vec![free; self.limit].into_boxed_slice();
+            let tags = if self.checked { self.limit } else { 0 };
+            self.tags = vec![Tag::Number; tags].into_boxed_slice();
+        }
         loop {
-            self.cursor = (self.cursor + 1) % self.nodes.len();
+            self.cursor = (self.cursor + 1) % self.limit;
             if self.nodes[self.cursor].key == 0 {
                 return Ok(self.cursor);
             }
@@ -235,7 +239,10 @@ mod tests {
     #[test]
     fn a_node_is_twelve_bytes_and_a_head_four() {
         assert_eq!((size_of::<Node>(), size_of::<List>()), (12, 4));
-        assert_eq!(Parameters::new(512 * 10, false).bytes(), 12 * 512 * 10);
+        let mut parameters = Parameters::new(512 * 10, false);
+        assert_eq!(parameters.bytes(), 0, "nothing is set yet");
+        parameters.set(&mut List(NONE), id("force"), Setting::Number(1.0)).unwrap();
+        assert_eq!(parameters.bytes(), 12 * 512 * 10);
     }
 
     #[test]

@@ -77,11 +77,11 @@ impl Voices {
             clocks: Vec::new(),
             time: 0.0,
             active: Vec::new(),
-            lists: vec![List::EMPTY; VOICES_MAX],
-            voices: vec![None; VOICES_MAX],
-            levels: vec![Level::START; VOICES_MAX],
-            parts: vec![Part::EMPTY; VOICES_MAX * LAYERS_MAX],
-            free: (0..VOICES_MAX as u32).rev().collect(),
+            lists: Vec::new(),
+            voices: Vec::new(),
+            levels: Vec::new(),
+            parts: Vec::new(),
+            free: Vec::new(),
             mixed_max,
             commands: Vec::new(),
             events: VecDeque::new(),
@@ -277,6 +277,15 @@ impl Voices {
         self.voices[index as usize].as_ref().expect("active voices are there")
     }
 
+    /// Room for all voices, at the first: a game without sounds, and most tests, need none.
+    fn allocate(&mut self) {
+        self.lists = vec![List::EMPTY; VOICES_MAX];
+        self.voices = vec![None; VOICES_MAX];
+        self.levels = vec![Level::START; VOICES_MAX];
+        self.parts = vec![Part::EMPTY; VOICES_MAX * LAYERS_MAX];
+        self.free = (0..VOICES_MAX as u32).rev().collect();
+    }
+
     fn add(
         &mut self,
         sound: u32,
@@ -286,6 +295,9 @@ impl Voices {
         start_at: f64,
         chosen: &[Chosen],
     ) -> Handle {
+        if self.voices.is_empty() {
+            self.allocate();
+        }
         let index = self.free.pop().expect("room was made");
         let handle = self.slots.add(index).expect("as many slots as voices");
         let entry = &mut self.library.sounds[sound as usize];

@@ -16,7 +16,6 @@ use crate::packet::texture::{
     ATLAS_SIDE, Format, GLYPH_SPREAD, Sampling, Texels, TextureChange, Wrap,
 };
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
 
 /// Texels of the atlas for each em: enough for the strokes of dense ideographs, and three channels
 /// keep the corners sharp at any size.
@@ -279,7 +278,7 @@ impl Glyphs {
                 levels: 1,
                 format: Format::Rgba8,
                 sampling: Sampling { nearest: false, wrap: Wrap::Clamp },
-                bytes: Arc::new(job.bytes),
+                bytes: job.bytes.into(),
                 start: 0,
             };
             changes.push(TextureChange::Glyph {

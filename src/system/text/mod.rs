@@ -371,7 +371,8 @@ impl Texts {
                 return Err(error!("{words} (the engine's own font is '{DEFAULT_FONT}')"));
             };
             let face = Face::open(Arc::new(Data::Embedded(file)), 0)?;
-            return Ok((Body::Outlines(face), Vec::new(), String::new()));
+            let fallback = self.fallback(store, name, core_fonts::fallback(name), above)?;
+            return Ok((Body::Outlines(face), fallback, String::new()));
         }
         let bytes = store.read(&resource)?;
         let damaged = |error: Error| error!("the font '{name}' cannot be used: {}", error.message);
@@ -386,9 +387,21 @@ impl Texts {
                 Body::Pages(Box::new(Pages::new(font, first_page)))
             }
         };
+        let fallback = self.fallback(store, name, &compiled.fallback, above)?;
+        Ok((body, fallback, compiled.prewarm))
+    }
+
+    /// The numbers of the fonts that a font falls back to, which are loaded where they are not yet.
+    fn fallback(
+        &mut self,
+        store: &mut Store,
+        name: &str,
+        others: &[impl AsRef<str>],
+        above: &mut Vec<String>,
+    ) -> Result<Vec<u32>, Error> {
         above.push(name.to_string());
-        let mut fallback = Vec::new();
-        for other in &compiled.fallback {
+        let mut fallback = Vec::with_capacity(others.len());
+        for other in others.iter().map(AsRef::as_ref) {
             let number = match self.numbers.get(other) {
                 Some(number) => *number,
                 None => self.load(store, other, above)?,
@@ -396,6 +409,6 @@ impl Texts {
             fallback.push(number.0);
         }
         above.pop();
-        Ok((body, fallback, compiled.prewarm))
+        Ok(fallback)
     }
 }

@@ -219,6 +219,18 @@ fn tags(path: &str, list: Option<Value>) -> Result<Vec<Tag>, Error> {
     Ok(out)
 }
 
+/// How long a grid's frames are shown: one number for all, or one for each. What is neither comes
+/// back.
+fn durations(root: Value) -> Result<Vec<f64>, Value> {
+    let Some(value) = root.get("duration") else { return Ok(vec![FRAME_MILLISECONDS]) };
+    let one = |value: Value| value.as_f64().filter(|n| (0.0..=1e6).contains(n));
+    let all: Option<Vec<f64>> = match value.items() {
+        Some(each) => each.map(one).collect(),
+        None => one(value).map(|one| vec![one]),
+    };
+    all.filter(|all| !all.is_empty()).ok_or(value)
+}
+
 /// A grid of frames of one size, named by their numbers from 1.
 fn grid(compiling: &mut Compiling, root: Value) -> Result<Cut, Error> {
     let path = compiling.path.clone();
@@ -245,7 +257,12 @@ fn grid(compiling: &mut Compiling, root: Value) -> Result<Cut, Error> {
     };
     let most = f64::from(SIDE_MAX);
     let (margin, spacing) = (number("margin", 0.0, most)?, number("spacing", 0.0, most)?);
-    let milliseconds = number("duration", FRAME_MILLISECONDS, 1e6)?;
+    let durations = durations(root).map_err(|value| {
+        wrong(
+            value,
+            "'duration' must be milliseconds from 0 to 1000000, or a list with those of each frame",
+        )
+    })?;
     let bytes = compiling.read(name)?;
     let picture = compile::decode(name, &bytes)?;
     let Decoded::Image(picture) = picture else {
@@ -260,6 +277,7 @@ fn grid(compiling: &mut Compiling, root: Value) -> Result<Cut, Error> {
         for x in starts(picture.width, width).take(FRAMES_MAX + 1 - rectangles.len()) {
             let name = (rectangles.len() + 1).to_string();
             let (full_width, full_height) = (width, height);
+            let milliseconds = durations[rectangles.len().min(durations.len() - 1)];
             rectangles.push(Rectangle {
                 name,
                 milliseconds,
@@ -273,16 +291,29 @@ fn grid(compiling: &mut Compiling, root: Value) -> Result<Cut, Error> {
             });
         }
     }
-    let mut tags = tags(&path, root.get("tags"))?;
+    if let Some(value) = root.get("duration")
+        && value.items().is_some()
+        && durations.len() != rectangles.len()
+    {
+        let (given, there) = (durations.len(), rectangles.len());
+        let words = format!("'duration' has {given} numbers, and the sheet {there} frames");
+        return Err(wrong(value, &format!("{words}: give one for each, or one number for all")));
+    }
+    let tags = tags_from_one(&path, root.get("tags"))?;
+    Ok(Cut::Picture { path: name.to_string(), rectangles, tags })
+}
+
+/// The tags of a grid, whose frames are named from 1, and so are they there.
+fn tags_from_one(path: &str, value: Option<Value>) -> Result<Vec<Tag>, Error> {
+    let mut tags = tags(path, value)?;
     for tag in &mut tags {
-        // A grid's frames are named from 1, and so are they here.
         let low = tag.from.min(tag.to);
         if low == 0 {
             return Err(error!("{path}: tag '{}': the frames of a grid count from 1", tag.name));
         }
         (tag.from, tag.to) = (tag.from - 1, tag.to - 1);
     }
-    Ok(Cut::Picture { path: name.to_string(), rectangles, tags })
+    Ok(tags)
 }
 
 /// A frame, as it was before it was trimmed and turned.

@@ -22,7 +22,8 @@ mod texels;
 use crate::packet::texture::{Sampling, TextureSlot};
 
 pub use picture::picture;
-pub use registry::{Abilities, Figures, Textures};
+pub use registry::{Abilities, Figures, Placed, Textures};
+pub use sheet::Direction;
 
 /// The most textures, frames of sheets included, that a game can have asked for by name.
 pub const TEXTURES_MAX: usize = 1 << 16;

@@ -1,28 +1,33 @@
 //! The registry: names to numbers, numbers to places; loading, reloading, giving back. How data
 //! becomes what the renderer gets is in loading.rs, and sheets are in sheets.rs.
 
+mod counted;
 mod loading;
 mod made;
+mod pages;
 mod sheets;
+
+pub use pages::Placed;
 
 use super::atlas::{Atlas, Place};
 use super::data::{self, Filter, Head};
 use super::sheet::{self, Sheet};
-use super::texels::{self, MARGIN};
+use super::texels;
 use super::{Entry, SLOTS_MAX, TEXTURES_MAX, TextureNumber};
 use crate::error;
 use crate::foundation::suggest::hint;
 use crate::foundation::{Error, log};
+use crate::packet::cell::{self, MARGIN};
 use crate::packet::gui::{Instance, paint};
 use crate::packet::texture::{
     ATLAS_LEVELS, ATLAS_SIDE, Format, Sampling, Texels, TextureChange, TextureSlot, Wrap,
 };
+use crate::resource::bundle::Bytes;
 use crate::resource::image::level_size;
 use crate::resource::name::ResourceName;
 use crate::resource::store::Store;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// What the machine's renderer can do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,6 +82,8 @@ struct Record {
     held: Option<Held>,
     /// A slot beside the place in the atlas, for materials, which cannot look into the atlas.
     extra: Option<TextureSlot>,
+    /// Its file was there and is not: it is loaded when it is there again.
+    gone: bool,
 }
 
 /// A loaded sheet.
@@ -85,6 +92,8 @@ struct Loaded {
     sheet: Sheet,
     /// In the order of its pictures; empty while it is unloaded.
     pictures: Vec<Held>,
+    /// For scenes, once one of them showed a frame.
+    page: Option<pages::Page>,
 }
 
 /// The textures of a game.
@@ -98,6 +107,7 @@ pub struct Textures {
     free_slots: Vec<TextureSlot>,
     next_slot: u32,
     queue: Vec<TextureChange>,
+    counted: counted::Counted,
     version: u64,
     abilities: Abilities,
     /// The filter of textures that name none.
@@ -116,11 +126,13 @@ impl Textures {
             free_slots: Vec::new(),
             next_slot: 1,
             queue: Vec::new(),
+            counted: counted::Counted::default(),
             version: 0,
             abilities: Abilities::DEFAULT,
             nearest,
         };
-        let (width, height, rgba) = texels::checkerboard();
+        let (width, height, mut rgba) = texels::checkerboard();
+        rgba.extend(texels::cell_levels(width, height, &rgba));
         let head = Head {
             picture_width: width,
             picture_height: height,
@@ -132,7 +144,7 @@ impl Textures {
             wrap: Wrap::Clamp,
             small: true,
         };
-        let held = textures.place_small(&head, &rgba, None).expect("the atlas is empty");
+        let held = textures.place_small(&head, &rgba.into(), 0, None).expect("the atlas is empty");
         let entry = Entry { loaded: false, ..held.entry };
         textures.add(String::new(), Source::Nothing, Some(Held { entry, ..held }), entry);
         textures
@@ -238,6 +250,7 @@ impl Textures {
                 if let Some(held) = self.records[index].held.take() {
                     self.give_back(held);
                 }
+                self.records[index].gone = false;
                 self.forget(index);
             }
             Source::Frame { sheet, .. } => self.unload_sheet(sheet),
@@ -254,7 +267,8 @@ impl Textures {
                 "texture" => {
                     if let Some(number) = self.by_name.get(&resource.name).copied()
                         && self.records[number.0 as usize].source == Source::File
-                        && self.entries[number.0 as usize].loaded
+                        && (self.entries[number.0 as usize].loaded
+                            || self.records[number.0 as usize].gone)
                     {
                         self.reload_file(store, resource, number.0 as usize);
                     }
@@ -288,6 +302,7 @@ impl Textures {
 
     /// Takes what is to be done by the renderer since the last call.
     pub fn flush(&mut self, out: &mut Vec<TextureChange>) {
+        self.note_handed();
         out.append(&mut self.queue);
     }
 
@@ -356,7 +371,7 @@ impl Textures {
             self.by_name.insert(name.clone(), number);
         }
         self.entries.push(entry);
-        self.records.push(Record { name, source, held, extra: None });
+        self.records.push(Record { name, source, held, extra: None, gone: false });
         number
     }
 
@@ -446,12 +461,13 @@ impl Textures {
             if let Some(held) = self.records[index].held.take() {
                 self.give_back(held);
             }
+            self.records[index].gone = true;
             return self.forget(index);
         }
         let old = self.records[index].held;
         match self.load(store, &resource.name, old) {
             Ok(held) => {
-                self.records[index].held = Some(held);
+                (self.records[index].held, self.records[index].gone) = (Some(held), false);
                 self.entries[index] = held.entry;
                 if let Err(fault) = self.fill_extra(store, index) {
                     log::error(&fault.to_string());

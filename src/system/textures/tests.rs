@@ -5,7 +5,7 @@ use super::sheet::{Direction, SHEET};
 use super::*;
 use crate::foundation::log;
 use crate::packet::gui::{Instance, paint};
-use crate::packet::texture::{ATLAS_SIDE, Format, TextureChange, Wrap};
+use crate::packet::texture::{ATLAS_LEVELS, ATLAS_SIDE, Format, TextureChange, Wrap};
 use crate::resource::compile::{Target, compile, data_folder};
 use crate::resource::image::encode_png;
 use crate::resource::kind::Kinds;
@@ -109,7 +109,7 @@ fn a_small_picture_shares_the_atlas_and_is_sent_once() {
     let [TextureChange::Atlas { x, y, texels, .. }] = &changes[..] else { panic!("{changes:?}") };
     assert_eq!((x % 8, y % 8, texels.width, texels.height), (0, 0, 40, 32));
     assert_eq!((left, top), ((x + 4) as f32, (y + 4) as f32));
-    assert_eq!(texels.bytes[..4], RED);
+    assert_eq!(texels.bytes[texels.start..][..4], RED);
     game.find("ship");
     assert!(game.changes().is_empty());
 }
@@ -186,7 +186,7 @@ fn wrong_settings_say_where_and_what() {
             change either",
         ),
         ("source = \"u.png\"", "u.png: there is no such file"),
-        ("filter = [", "t.texture:1: list is not closed: add ']'"),
+        ("filter = [", "t.texture:1:10: list is not closed: add ']'"),
     ];
     for (text, words) in cases {
         let files: [(&str, &[u8]); 2] =
@@ -233,7 +233,7 @@ fn a_saved_picture_is_filled_anew_in_its_place() {
     assert!(game.textures.version() > version);
     let changes = game.changes();
     let [TextureChange::Atlas { texels, .. }] = &changes[..] else { panic!("{changes:?}") };
-    assert_eq!(texels.bytes[..4], [0, 255, 0, 255]);
+    assert_eq!(texels.bytes[texels.start..][..4], [0, 255, 0, 255]);
     game.save("ship.png", &picture(400, 20, RED));
     game.compile();
     assert_eq!(game.textures.entry(number).slot, TextureSlot(1), "it has outgrown the atlas");
@@ -261,8 +261,8 @@ fn a_broken_picture_keeps_the_old_one_and_a_removed_one_is_a_checkerboard() {
     assert!(game.refused("ship").starts_with("there is no texture 'ship'"));
     game.save("ship.png", &picture(30, 20, RED));
     game.compile();
+    assert!(game.textures.entry(number).loaded, "it is back, and nobody had to ask for it");
     assert_eq!(game.find("ship"), number, "a texture keeps its number");
-    assert!(game.textures.entry(number).loaded);
     let told = log::release_errors();
     assert_eq!(told, ["there is no texture 'ship': it is shown as a checkerboard"]);
 }
@@ -336,11 +336,13 @@ fn frames_of_a_sheet_are_textures() {
     assert_eq!((one.width, two.width, two.height), (8, 10, 10), "trimmed borders are back");
     assert_eq!(game.entry("s/hero/run_03"), one, "what looks the same is there once");
     let changes = game.changes();
-    let [TextureChange::Atlas { .. }, TextureChange::Atlas { texels, .. }] = &changes[..] else {
+    let [TextureChange::Atlas { .. }, TextureChange::Atlas { texels, picture, .. }] = &changes[..]
+    else {
         panic!("{changes:?}")
     };
-    // The frame is 4 x 8 from (2, 1) on, in a cell with a margin of 4.
-    let texel = |x: usize, y: usize| &texels.bytes[((y + 4) * texels.width as usize + x + 4) * 4..];
+    // The frame is 4 x 8 from (2, 1) on; the renderer makes the cell around it.
+    assert_eq!((*picture, texels.width, texels.height), (Some((10, 10)), 24, 24));
+    let texel = |x: usize, y: usize| &texels.bytes[texels.start + (y * 10 + x) * 4..];
     assert_eq!((texel(2, 1)[1], texel(5, 8)[1], texel(1, 1)[3], texel(6, 1)[3]), (255, 255, 0, 0));
     let sheet = game.textures.sheet(&mut game.store, "s/hero").unwrap();
     assert_eq!((sheet.frames[0].milliseconds, sheet.frames[1].milliseconds), (50.0, 100.0));
@@ -379,8 +381,58 @@ fn a_grid_is_a_sheet_and_a_changed_one_reloads() {
 }
 
 #[test]
+fn small_frames_of_a_sheet_share_a_page_where_scenes_find_them() {
+    let grid = b"image = \"hero.png\"\nframe = [8, 8]";
+    let files: [(&str, &[u8]); 2] = [("hero.sheet", grid), ("hero.png", &two_frames())];
+    let mut game = Game::new("page", &files);
+    let numbers = ["hero/1", "hero/2"].map(|name| game.find(name));
+    game.changes();
+    let placed = |game: &mut Game| {
+        numbers.map(|number| game.textures.placed(&mut game.store, number).unwrap())
+    };
+    let [one, two] = placed(&mut game);
+    assert_eq!((one.slot, one.size), (two.slot, [8.0; 2]));
+    let changes = game.changes();
+    let [TextureChange::Put { slot, texels }] = &changes[..] else { panic!("{changes:?}") };
+    assert_eq!((*slot, texels.levels), (one.slot, ATLAS_LEVELS));
+    let middle = |placed: &Placed| {
+        let [left, top, width, height] = placed.part;
+        let x = ((left + width * 0.5) * texels.width as f32) as usize;
+        let y = ((top + height * 0.5) * texels.height as f32) as usize;
+        let at = (y * texels.width as usize + x) * 4;
+        [texels.bytes[at], texels.bytes[at + 1]]
+    };
+    assert_eq!((middle(&one), middle(&two)), ([255, 0], [0, 255]));
+    game.save("hero.png", &picture(16, 8, [0, 0, 255, 255]));
+    game.compile();
+    let [again, _] = placed(&mut game);
+    assert_eq!(again.slot, one.slot, "a saved one is filled anew in its place");
+    let filled = |change: &TextureChange| match change {
+        TextureChange::Put { slot, .. } => *slot == one.slot,
+        _ => false,
+    };
+    assert!(game.changes().iter().any(filled));
+    game.textures.unload(numbers[0]);
+    let ended =
+        |change: &TextureChange| matches!(change, TextureChange::End { slot } if *slot == one.slot);
+    assert!(game.changes().iter().any(ended));
+    let [missing, _] = placed(&mut game);
+    assert_ne!(missing.slot, TextureSlot::SHARED, "the checkerboard has a slot, too");
+}
+
+#[test]
 fn a_wrong_sheet_says_where_and_what() {
-    let cases: [(&str, &str); 7] = [
+    let cases: [(&str, &str); 9] = [
+        (
+            "image = \"hero.png\"\nframe = [8, 8]\nduration = [80, 90, 100]",
+            "hero.sheet:3: 'duration' has 3 numbers, and the sheet 2 frames: give one for each, or \
+             one number for all",
+        ),
+        (
+            "image = \"hero.png\"\nframe = [8, 8]\nduration = [80, -1]",
+            "hero.sheet:3: 'duration' must be milliseconds from 0 to 1000000, or a list with those \
+             of each frame",
+        ),
         (
             "filter = \"nearest\"",
             "hero.sheet: a sheet needs 'frames' (as TexturePacker and Aseprite export them), or \

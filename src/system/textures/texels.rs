@@ -2,14 +2,10 @@
 //! in linear light, so that an edge between bright and dark texels keeps its brightness, and
 //! with alpha multiplied in, so that what is invisible colours nothing. Knows no files or names.
 
-use crate::packet::texture::{ATLAS_GUTTER, ATLAS_LEVELS, Format};
+use crate::packet::cell;
+use crate::packet::texture::{ATLAS_LEVELS, Format};
 use crate::resource::image::{from_half, level_size, levels_of, to_half};
 use std::sync::LazyLock;
-
-/// Free texels on each side of a picture in its cell of the atlas: half of what is between two. At
-/// the smallest level that is half a texel, and the picture's edge falls on the middle of a texel
-/// of its own cell: no mixture of four reaches beyond.
-pub const MARGIN: u32 = ATLAS_GUTTER / 2;
 
 /// Linear light of an sRGB byte (IEC 61966-2-1).
 static LINEAR: LazyLock<[f32; 256]> = LazyLock::new(|| {
@@ -175,17 +171,9 @@ pub fn chain(format: Format, width: u32, height: u32, mut bytes: Vec<u8>) -> (u3
     (levels, bytes)
 }
 
-/// The size of the atlas's cell for a picture: margins on both sides, at a multiple of the gutter.
-pub const fn cell_size(width: u32, height: u32) -> (u32, u32) {
-    (
-        (width + 2 * MARGIN).next_multiple_of(ATLAS_GUTTER),
-        (height + 2 * MARGIN).next_multiple_of(ATLAS_GUTTER),
-    )
-}
-
 /// Bytes of the levels of a cell below its largest.
 pub fn cell_levels_bytes(width: u32, height: u32) -> usize {
-    let (width, height) = cell_size(width, height);
+    let (width, height) = cell::size(width, height);
     let level = |level: u32| (width >> level) as usize * (height >> level) as usize * 4;
     (1..ATLAS_LEVELS).map(level).sum()
 }
@@ -193,8 +181,8 @@ pub fn cell_levels_bytes(width: u32, height: u32) -> usize {
 /// The levels of a small picture's cell below the largest, which the data compiler keeps behind the
 /// picture: they take longer than all the rest of its loading.
 pub fn cell_levels(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
-    let (cell_width, cell_height) = cell_size(width, height);
-    let mut above = largest_of_cell(width, height, rgba);
+    let (cell_width, cell_height) = cell::size(width, height);
+    let mut above = cell::around(width, height, rgba);
     let mut out = Vec::with_capacity(cell_levels_bytes(width, height));
     for level in 1..ATLAS_LEVELS {
         let (w, h) = (cell_width >> (level - 1), cell_height >> (level - 1));
@@ -205,42 +193,11 @@ pub fn cell_levels(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
 }
 
 /// A small picture in its cell: every level of the atlas. `data`: the picture, and behind it its
-/// [`cell_levels`], which are made here where there are none.
+/// [`cell_levels`].
 pub fn cell(width: u32, height: u32, data: &[u8]) -> Vec<u8> {
     let (rgba, levels) = data.split_at(width as usize * height as usize * 4);
-    let mut out = largest_of_cell(width, height, rgba);
-    match levels {
-        [] => out.extend(cell_levels(width, height, rgba)),
-        made => out.extend_from_slice(made),
-    }
-    out
-}
-
-/// The largest level of a small picture's cell: the picture's edge is repeated all around.
-fn largest_of_cell(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
-    let (cell_width, cell_height) = cell_size(width, height);
-    let (row_bytes, cell_row) = (width as usize * 4, cell_width as usize * 4);
-    let whole = cell_row * cell_height as usize + cell_levels_bytes(width, height);
-    let mut out = Vec::with_capacity(whole);
-    let right = (cell_width - MARGIN - width) as usize;
-    for row in rgba.chunks_exact(row_bytes) {
-        for _ in 0..MARGIN {
-            out.extend_from_slice(&row[..4]);
-        }
-        out.extend_from_slice(row);
-        for _ in 0..right {
-            out.extend_from_slice(&row[row_bytes - 4..]);
-        }
-        if out.len() == cell_row {
-            for _ in 0..MARGIN {
-                out.extend_from_within(..cell_row);
-            }
-        }
-    }
-    let last = out.len() - cell_row;
-    for _ in MARGIN + height..cell_height {
-        out.extend_from_within(last..last + cell_row);
-    }
+    let mut out = cell::around(width, height, rgba);
+    out.extend_from_slice(levels);
     out
 }
 
@@ -307,16 +264,12 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_repeats_the_pictures_edge_around_it() {
-        let cell = cell(2, 1, &[10, 10, 10, 255, 20, 20, 20, 255]);
-        assert_eq!(cell_size(2, 1), (16, 16));
-        let texel = |x: usize, y: usize| cell[(y * 16 + x) * 4];
-        assert_eq!((texel(0, 0), texel(4, 4), texel(5, 4), texel(15, 15)), (10, 10, 20, 20));
-        assert_eq!(cell.len(), (256 + 64 + 16 + 4) * 4);
-        // With the smaller levels made before, the same.
+    fn a_cell_has_every_level_of_the_atlas() {
         let mut data = vec![10, 10, 10, 255, 20, 20, 20, 255];
         data.extend(cell_levels(2, 1, &data));
         assert_eq!(data.len(), 8 + cell_levels_bytes(2, 1));
-        assert!(super::cell(2, 1, &data) == cell);
+        let cell = super::cell(2, 1, &data);
+        assert_eq!(cell.len(), (256 + 64 + 16 + 4) * 4);
+        assert!(cell.ends_with(&data[8..]) && cell[..4] == [10, 10, 10, 255]);
     }
 }

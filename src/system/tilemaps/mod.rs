@@ -4,6 +4,7 @@
 //!
 //! Columns and rows count from 1, from the left bottom; lengths are texels, y upward.
 
+mod chunk;
 pub mod kind;
 mod ldtk;
 mod map;
@@ -14,13 +15,16 @@ mod tmx;
 #[cfg(test)]
 mod tests;
 
+pub use chunk::{CHUNK_CELLS, Chunk, chunks};
 pub use map::{Grid, Layer, Map, MapObject, TileSet, World};
 
 use crate::error;
+use crate::foundation::hash::StateHash;
 use crate::foundation::{Error, Handle, Kind, Slots};
 use crate::resource::name::ResourceName;
 use crate::resource::store::Store;
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// The handle of a tile map.
@@ -53,6 +57,21 @@ pub struct Tilemap {
     /// Of each layer, as the map has them or as the game changed them.
     tiles: Vec<Arc<Vec<u32>>>,
     visible: Vec<bool>,
+    /// The unit whose component it is; none for one that a script made.
+    pub owner: Option<Handle>,
+    /// What changed since the world's picture was brought up to date, of one with an owner.
+    edits: Edits,
+    /// Stands for all tiles that were ever put.
+    state: u64,
+}
+
+/// What changed of a map.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Edits {
+    /// Layers and cells, from 0.
+    pub cells: Vec<[u32; 3]>,
+    /// Whether a layer was shown or hidden.
+    pub layers: bool,
 }
 
 impl Tilemap {
@@ -75,7 +94,17 @@ impl Tilemap {
     }
 
     pub fn show(&mut self, layer: usize, visible: bool) {
-        self.visible[layer] = visible;
+        self.edits.layers |= std::mem::replace(&mut self.visible[layer], visible) != visible;
+    }
+
+    /// What changed since the last time.
+    pub fn take_edits(&mut self) -> Edits {
+        std::mem::take(&mut self.edits)
+    }
+
+    /// A number that stands for all tiles that were ever put.
+    pub fn state(&self) -> u64 {
+        self.state
     }
 
     fn place(&self, layer: usize, column: i64, row: i64) -> Option<usize> {
@@ -93,8 +122,45 @@ impl Tilemap {
     /// Puts a tile; false outside of the layer.
     pub fn set_tile(&mut self, layer: usize, column: i64, row: i64, tile: u32) -> bool {
         let Some(place) = self.place(layer, column, row) else { return false };
+        if self.tiles[layer][place] == tile {
+            return true;
+        }
         Arc::make_mut(&mut self.tiles[layer])[place] = tile;
+        let mut hash = StateHash::new(self.state);
+        [layer as u64, place as u64, u64::from(tile)].into_iter().for_each(|it| hash.write_u64(it));
+        self.state = hash.finish();
+        if self.owner.is_some() {
+            self.edits.cells.push([layer as u32, column as u32 - 1, row as u32 - 1]);
+        }
         true
+    }
+
+    /// Takes another file's content over. What the game changed stays, in layers that have the same
+    /// name.
+    fn renew(&mut self, world: &Arc<World>) {
+        let old = self.map().clone();
+        let (old_tiles, old_visible) = (self.tiles.clone(), self.visible.clone());
+        let known = world.maps.iter().position(|map| map.name == old.name);
+        self.map = known.unwrap_or(0);
+        self.world = world.clone();
+        let layers = &world.maps[self.map].layers;
+        self.tiles = layers.iter().map(|layer| layer.tiles.clone()).collect();
+        self.visible = layers.iter().map(|layer| layer.visible).collect();
+        for (at, layer) in old.layers.iter().enumerate() {
+            let Some(now) = self.layer(&layer.name) else { continue };
+            if old_visible[at] != layer.visible {
+                self.visible[now] = old_visible[at];
+            }
+            for (place, tile) in old_tiles[at].iter().enumerate() {
+                let columns = layer.columns as usize;
+                let (column, row) = (place % columns, place / columns);
+                let fits = *tile == 0 || self.set_of(*tile).is_some();
+                if *tile != layer.tiles[place] && fits {
+                    self.set_tile(now, column as i64 + 1, row as i64 + 1, *tile);
+                }
+            }
+        }
+        self.edits = Edits { cells: Vec::new(), layers: true };
     }
 
     /// The set that a tile is of, and its number in it.
@@ -130,6 +196,19 @@ impl Tilemap {
         }
         let columns = cell(left, width, of.columns)..=cell(right, width, of.columns);
         let rows = cell(bottom, height, of.rows)..=cell(top, height, of.rows);
+        self.quads_of(layer, (columns, rows), seconds, out);
+    }
+
+    /// The tiles in some cells of a layer, likewise.
+    fn quads_of(
+        &self,
+        layer: usize,
+        (columns, rows): (RangeInclusive<u32>, RangeInclusive<u32>),
+        seconds: f64,
+        out: &mut Vec<Quad>,
+    ) {
+        let of = &self.map().layers[layer];
+        let (width, height) = (of.tile_width, of.tile_height);
         for row in rows.rev() {
             let line = row as usize * of.columns as usize;
             for column in columns.clone() {
@@ -200,6 +279,15 @@ impl TileSet {
     }
 }
 
+fn level_of(world: &World, name: &str, level: Option<&str>) -> Result<usize, Error> {
+    let Some(level) = level else { return Ok(0) };
+    world.maps.iter().position(|map| map.name == level).ok_or_else(|| {
+        let names = world.maps.iter().map(|map| map.name.as_str());
+        let hint = crate::foundation::suggest::hint(level, names);
+        error!("the tile map '{name}' has no level '{level}'{hint}")
+    })
+}
+
 /// All tile maps.
 pub struct Tilemaps {
     pub slots: Slots<Tilemap>,
@@ -229,6 +317,20 @@ impl Tilemaps {
         Ok(world)
     }
 
+    /// Which of a file's maps is meant: that of the level's name, or the first.
+    ///
+    /// # Errors
+    /// The file is missing or broken, or has no such level.
+    pub fn find_map(
+        &mut self,
+        store: &mut Store,
+        name: &str,
+        level: Option<&str>,
+    ) -> Result<usize, Error> {
+        let world = self.world(store, name)?;
+        level_of(&world, name, level)
+    }
+
     /// Makes a map of a file; of one with several levels, the one of that name, or the first.
     ///
     /// # Errors
@@ -240,23 +342,16 @@ impl Tilemaps {
         level: Option<&str>,
     ) -> Result<TilemapId, Error> {
         let world = self.world(store, name)?;
-        let map = match level {
-            None => 0,
-            Some(level) => {
-                world.maps.iter().position(|map| map.name == level).ok_or_else(|| {
-                    let names = world.maps.iter().map(|map| map.name.as_str());
-                    let hint = crate::foundation::suggest::hint(level, names);
-                    error!(
-                        "argument #2 'level': the tile map '{name}' has no level '{level}'{hint}"
-                    )
-                })?
-            }
-        };
+        let map = level_of(&world, name, level)
+            .map_err(|fault| error!("argument #2 'level': {}", fault.message))?;
         let layers = &world.maps[map].layers;
         let tilemap = Tilemap {
             name: name.to_string(),
             tiles: layers.iter().map(|layer| layer.tiles.clone()).collect(),
             visible: layers.iter().map(|layer| layer.visible).collect(),
+            owner: None,
+            edits: Edits::default(),
+            state: 0,
             map,
             world,
         };
@@ -279,6 +374,17 @@ impl Tilemaps {
     /// The same, to change it.
     pub fn of_mut(&mut self, id: TilemapId) -> &mut Tilemap {
         self.slots.get_mut(id.0).expect("the handle was checked where it came in")
+    }
+
+    /// Makes a map anew of its file, which changed.
+    ///
+    /// # Errors
+    /// The file is missing or broken: the map is as it was.
+    pub fn renew(&mut self, store: &mut Store, id: TilemapId) -> Result<(), Error> {
+        let name = self.of(id).name.clone();
+        let world = self.world(store, &name)?;
+        self.of_mut(id).renew(&world);
+        Ok(())
     }
 
     /// Resources changed: what is made from now on is made of the new ones.

@@ -33,6 +33,9 @@ fn tilemap(world: World) -> Tilemap {
         tiles: layers.iter().map(|layer| layer.tiles.clone()).collect(),
         visible: layers.iter().map(|layer| layer.visible).collect(),
         map: 0,
+        owner: None,
+        edits: Edits::default(),
+        state: 0,
         world: Arc::new(world),
     }
 }

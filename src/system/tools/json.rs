@@ -15,6 +15,27 @@ pub fn read(text: &str) -> Result<Tree, String> {
     }
 }
 
+/// Reads what a client sent, of at most so many values. It is read where the client's messages come
+/// in, so that the game's thread never waits for a long one.
+///
+/// # Errors
+/// Words that say why it is no message.
+pub fn read_message(text: &str, most: usize) -> Result<Tree, String> {
+    let tree = read(text).map_err(|words| format!("the message is no JSON: {words}"))?;
+    match values(&tree) {
+        count if count > most => Err(format!("the message has {count} values, and {most} may be")),
+        _ => Ok(tree),
+    }
+}
+
+fn values(tree: &Tree) -> usize {
+    match tree {
+        Tree::Array(items) => 1 + items.iter().map(values).sum::<usize>(),
+        Tree::Object(entries) => 1 + entries.iter().map(|(_, value)| values(value)).sum::<usize>(),
+        _ => 1,
+    }
+}
+
 /// A tree on one line. Numbers that JSON cannot hold are null.
 pub fn write(tree: &Tree) -> String {
     let mut text = String::new();
@@ -152,6 +173,16 @@ mod tests {
             read("{\"a\": [1, 2").unwrap_err(),
             "line 1, column 7: list is not closed: add ']'"
         );
+    }
+
+    #[test]
+    fn a_message_has_so_many_values_and_no_more() {
+        let four = "{\"a\": [1, {\"b\": 2}]}";
+        assert!(read_message(four, 5).is_ok());
+        let words = read_message(four, 4).unwrap_err();
+        assert_eq!(words, "the message has 5 values, and 4 may be");
+        let words = read_message("{\"a\"", 4).unwrap_err();
+        assert!(words.starts_with("the message is no JSON: line 1, column 2: "), "{words}");
     }
 
     #[test]

@@ -6,14 +6,16 @@
 
 pub mod caller;
 pub mod json;
+pub mod outbox;
 mod page;
 mod peer;
 pub mod queue;
 mod request;
 pub mod session;
 
-use crate::error;
 use crate::foundation::Error;
+use crate::foundation::sjson::Tree;
+use crate::{counter, error};
 use session::Session;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -36,14 +38,19 @@ pub const CLIENTS_MAX: usize = 64;
 pub const CONNECTIONS_MAX: u64 = 128;
 /// The most bytes of a message that comes in.
 pub const MESSAGE_BYTES_MAX: usize = 1 << 20;
+/// The most values in a message: what the game's thread has to walk over.
+pub const VALUES_MAX: usize = 4096;
 /// The most messages of one client that wait for the game; then it is read no further.
 pub const PENDING_MAX: usize = 64;
+/// And the most bytes of their texts.
+pub const PENDING_BYTES_MAX: usize = 4 << 20;
 
 /// What a client did.
 #[derive(Debug, PartialEq)]
 pub enum What {
     Joined,
-    Text(String),
+    /// What it said, or why that is no message, and how many bytes it took to say.
+    Message(Result<Tree, String>, usize),
     Left,
 }
 
@@ -171,8 +178,10 @@ impl Server {
     /// The next news of a client, if there is any. Never waits.
     pub fn take(&self) -> Option<Incoming> {
         let incoming = self.incoming.try_recv().ok()?;
-        if matches!(incoming.what, What::Text(_)) {
-            incoming.peer.taken();
+        if let What::Message(_, bytes) = incoming.what {
+            incoming.peer.taken(bytes);
+            counter!("tools/heard") += 1;
+            counter!("tools/heard_bytes") += bytes;
         }
         Some(incoming)
     }

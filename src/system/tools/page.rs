@@ -32,6 +32,7 @@ const FILES: &[(&str, &str, &[u8])] = files![
     "/picture.js", SCRIPT, "picture.js";
     "/profile.js", SCRIPT, "profile.js";
     "/resources.js", SCRIPT, "resources.js";
+    "/samples.js", SCRIPT, "samples.js";
     "/units.js", SCRIPT, "units.js";
 ];
 

@@ -4,7 +4,11 @@
 
 use super::queue::{Item, Queue};
 use super::request::{self, Answer, HEAD_BYTES_MAX, Own};
-use super::{Incoming, MESSAGE_BYTES_MAX, PENDING_MAX, Shared, What};
+use super::{Incoming, MESSAGE_BYTES_MAX, PENDING_BYTES_MAX, PENDING_MAX, Shared, VALUES_MAX};
+use super::{What, json};
+use crate::counter;
+use crate::foundation::memory::Owner;
+use crate::system::platform;
 use std::io::{self, IoSlice, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
@@ -33,33 +37,39 @@ pub struct Peer {
     pub number: u64,
     stream: TcpStream,
     queue: Queue,
-    /// Messages of its that the game has not taken yet.
+    /// Messages of its that the game has not taken yet, and their bytes.
     pending: AtomicUsize,
+    pending_bytes: AtomicUsize,
 }
 
 impl Peer {
     /// Sends what must arrive: an answer.
     pub fn answer(&self, text: String) {
-        if !self.queue.push(Item::Text(Bytes::from(text))) {
-            self.cut();
-        }
-    }
-
-    /// Sends an answer in bytes.
-    pub fn answer_bytes(&self, bytes: Vec<u8>) {
-        if !self.queue.push(Item::Binary(Bytes::from(bytes))) {
-            self.cut();
+        let bytes = text.len();
+        match self.queue.push(Item::Text(Bytes::from(text))) {
+            true => count_told(bytes),
+            false => self.cut(),
         }
     }
 
     /// Sends a message of a stream, which is dropped where the client does not keep up.
     pub fn offer(&self, text: &Bytes) -> bool {
-        self.queue.offer(Item::Text(text.clone()))
+        self.offer_item(Item::Text(text.clone()))
     }
 
     /// The same, in bytes.
     pub fn offer_bytes(&self, bytes: Bytes) -> bool {
-        self.queue.offer(Item::Binary(bytes))
+        self.offer_item(Item::Binary(bytes))
+    }
+
+    fn offer_item(&self, item: Item) -> bool {
+        let bytes = item.bytes();
+        let fits = self.queue.offer(item);
+        match fits {
+            true => count_told(bytes),
+            false => counter!("tools/dropped") += 1,
+        }
+        fits
     }
 
     /// How many messages of streams did not fit so far.
@@ -80,14 +90,29 @@ impl Peer {
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 
-    /// One of its messages was taken.
-    pub(super) fn taken(&self) {
+    /// One of its messages was taken, of so many bytes.
+    pub(super) fn taken(&self, bytes: usize) {
+        self.pending_bytes.fetch_sub(bytes, Ordering::AcqRel);
         self.pending.fetch_sub(1, Ordering::AcqRel);
     }
+
+    /// Whether the game may be told another message of its, of so many bytes.
+    fn has_room(&self, bytes: usize) -> bool {
+        let waiting = self.pending.load(Ordering::Acquire);
+        let all = self.pending_bytes.load(Ordering::Acquire) + bytes;
+        waiting == 0 || (waiting < PENDING_MAX && all <= PENDING_BYTES_MAX)
+    }
+}
+
+/// Counts what a client is told: whatever is put into its queue.
+fn count_told(bytes: usize) {
+    counter!("tools/told") += 1;
+    counter!("tools/told_bytes") += bytes;
 }
 
 /// Serves one connection, to its end.
 pub fn serve(shared: &Arc<Shared>, mut stream: TcpStream) {
+    Owner::of_thread("tools");
     // Where one of these fails the connection is gone, and the first use says so.
     let _ = stream.set_nodelay(true);
     let _ = stream.set_write_timeout(Some(WRITE_PATIENCE));
@@ -201,10 +226,13 @@ impl Write for Half {
 fn exchange(shared: &Arc<Shared>, stream: TcpStream, rest: Vec<u8>) {
     let clones = || io::Result::Ok((stream.try_clone()?, stream.try_clone()?));
     let Ok((reading, writing)) = clones() else { return shared.note_refused() };
+    // A client that floods the game with messages has its own thread read them, and no more.
+    platform::let_others_go_first();
     let _ = stream.set_read_timeout(None);
     let number = shared.next_number();
-    let (queue, pending) = (Queue::default(), AtomicUsize::new(0));
-    let peer = Arc::new(Peer { number, stream, queue, pending });
+    let queue = Queue::default();
+    let (pending, pending_bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let peer = Arc::new(Peer { number, stream, queue, pending, pending_bytes });
     if !shared.admit(&peer) {
         peer.close(1013, "there are too many clients already (CLIENTS_MAX)");
         write_all(&peer, writing);
@@ -236,16 +264,18 @@ fn read_all(shared: &Shared, peer: &Arc<Peer>, stream: TcpStream, rest: Vec<u8>)
     loop {
         match socket.read() {
             Ok(Message::Text(text)) => {
+                let (bytes, fields) = (text.len(), json::read_message(&text, VALUES_MAX));
                 // One that sends faster than the game takes has to wait; it alone.
-                while peer.pending.load(Ordering::Acquire) >= PENDING_MAX {
+                while !peer.has_room(bytes) {
                     if peer.queue.has_ended() || shared.is_closing() {
                         return;
                     }
                     thread::sleep(Duration::from_millis(2));
                 }
                 peer.pending.fetch_add(1, Ordering::AcqRel);
-                shared
-                    .tell(Incoming { peer: peer.clone(), what: What::Text(text.as_str().into()) });
+                peer.pending_bytes.fetch_add(bytes, Ordering::AcqRel);
+                let what = What::Message(fields, bytes);
+                shared.tell(Incoming { peer: peer.clone(), what });
             }
             Ok(Message::Binary(_)) => return peer.close(1003, "messages are text: JSON"),
             Ok(_) => {}

@@ -26,7 +26,7 @@ pub enum Item {
 }
 
 impl Item {
-    fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         match self {
             Item::Text(bytes) | Item::Binary(bytes) => bytes.len(),
             Item::Frames(frames) => frames.len(),

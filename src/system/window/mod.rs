@@ -4,6 +4,8 @@
 
 mod clipboard;
 mod desktop;
+mod dropped;
+mod lent;
 mod told;
 
 use crate::foundation::Vec2;
@@ -14,6 +16,8 @@ use std::sync::Arc;
 
 pub use clipboard::{CLIPBOARD_BYTES_MAX, Clipboard};
 pub use desktop::{Desktop, NoDesktop};
+pub use dropped::{DROPPED_BYTES_MAX, read_dropped};
+pub use lent::{Became, Lent};
 pub use told::{Change, Monitor, Told, Touched};
 
 /// The smallest and the largest side that a window can be wished to have, in logical pixels.

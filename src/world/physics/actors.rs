@@ -17,6 +17,8 @@ pub struct Actor {
     /// The unit's node that it moves, or follows; from 0.
     pub node: u32,
     pub name: Arc<str>,
+    /// The name of the physics material that it was given last.
+    pub material: Option<Arc<str>>,
     pub trigger: bool,
     pub filter: Filter,
     pub collides: bool,
@@ -83,6 +85,7 @@ impl PhysicsTables {
         let body = Body { position, rotation, parts, filter, ..spec.body.clone() };
         let known = Known { unit: Some(unit), node: node as u32, name: &spec.name, mover: None };
         let made = self.put_actor(physics, body, known).map_err(named)?;
+        self.actor_mut(made).material = spec.material.as_deref().map(Arc::from);
         self.parts[row as usize].as_mut().expect("it was made").actors.push(Some(made));
         Ok(made)
     }
@@ -151,6 +154,7 @@ impl PhysicsTables {
             unit: known.unit,
             node: known.node,
             name: known.name.into(),
+            material: None,
             trigger: body.trigger,
             filter: body.filter,
             collides: true,

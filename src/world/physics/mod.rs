@@ -213,7 +213,8 @@ impl PhysicsTables {
         }
         let mut spec = UnitPhysics::default();
         for part in resource.parts.iter().filter(|part| part.component == PHYSICS.name) {
-            spec.add(&part.fields)?;
+            spec.add(&part.fields)
+                .map_err(|fault| crate::error!("unit \"{}\": {}", resource.name, fault.words))?;
         }
         let spec = Arc::new(spec);
         self.specs.insert(resource.name.clone(), (resource.clone(), spec.clone()));
@@ -315,11 +316,12 @@ impl PhysicsTables {
     /// # Errors
     /// [`SNAPSHOTS_MAX`] are kept already.
     pub fn snapshot(&mut self, physics: PhysicsWorldId) -> Result<SnapshotId, Error> {
+        let simulation = self.world_mut(physics).simulation.snapshot();
         let actors = self.actors.iter().filter(|(_, actor)| actor.physics == physics);
         let movers = self.movers.iter().filter(|(_, mover)| mover.physics == physics);
         let kept = Kept {
             physics,
-            simulation: self.world(physics).simulation.snapshot(),
+            simulation,
             actors: actors.map(|(id, actor)| (ActorId(id), actor.clone())).collect(),
             movers: movers.map(|(id, mover)| (MoverId(id), mover.clone())).collect(),
         };
@@ -331,11 +333,17 @@ impl PhysicsTables {
         })
     }
 
-    /// Brings a state back. Actors that ended since stay ended, those that came since stay.
+    /// Brings a state back, and the nodes of its actors. Actors that ended since stay ended, those
+    /// that came since stay.
     ///
     /// # Errors
     /// It is of another physics world.
-    pub fn restore(&mut self, physics: PhysicsWorldId, kept: SnapshotId) -> Result<(), Error> {
+    pub fn restore(
+        &mut self,
+        physics: PhysicsWorldId,
+        kept: SnapshotId,
+        units: &mut Units,
+    ) -> Result<(), Error> {
         let PhysicsTables { worlds, actors, movers, joints, snapshots, .. } = self;
         let kept = &snapshots.get(kept.0).expect("the handle was checked where it came in").0;
         if kept.physics != physics {
@@ -345,15 +353,18 @@ impl PhysicsTables {
             Handle::from_number(number as f64)
                 .is_some_and(|handle| actors.get(handle).is_some() || joints.get(handle).is_some())
         };
-        let mut moved = Vec::new();
+        let (mut moved, mut nodes) = (Vec::new(), Vec::new());
         let world = worlds.get_mut(physics.0).expect("the handle was checked where it came in");
         let simulation = &mut world.simulation;
         simulation.restore(&kept.simulation, alive, |owner, body| moved.push((owner, body)));
         for (id, actor) in &kept.actors {
-            if let Some(living) = actors.get_mut(id.0) {
-                *living = actor.clone();
+            let Some(living) = actors.get_mut(id.0) else { continue };
+            *living = actor.clone();
+            if let Some(unit) = actor.unit.filter(|_| actor.mover.is_none()) {
+                nodes.push((unit.row(), actor.node as usize, actor.shown));
             }
         }
+        step::put_nodes(&mut units.scene, nodes);
         for (owner, body) in moved {
             let living = actor_of(owner).and_then(|actor| actors.get_mut(actor.0));
             living.expect("what came since is alive").body = body;

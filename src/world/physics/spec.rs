@@ -538,7 +538,8 @@ impl JointSpec {
 }
 
 /// The actor that a model's node says it is, by its extra value `physics`: the fields of an actor,
-/// or only its type. Without a shape it is the node's mesh: the hull of it where it moves.
+/// or only its type. Without a shape it is the node's mesh: the hull of it where it moves. The
+/// shapes `convex` and `mesh` without points are of that mesh, too.
 pub fn of_extras(extra: &Tree, node: &str, mesh: Option<String>) -> Tree {
     let text = |text: &str| Tree::String(text.to_string());
     let mut fields = match extra {
@@ -548,7 +549,12 @@ pub fn of_extras(extra: &Tree, node: &str, mesh: Option<String>) -> Tree {
         other => return Tree::Object(vec![(node.to_string(), other.clone())]),
     };
     let has = |key: &str| fields.iter().any(|(known, _)| known == key);
-    if let Some(mesh) = mesh.filter(|_| !has("shape") && !has("shapes")) {
+    let formed =
+        |key: &str, value: &Tree| key == "shape" && [text("convex"), text("mesh")].contains(value);
+    let of_node = fields.iter().any(|(key, value)| formed(key, value));
+    if let Some(mesh) = mesh.as_ref().filter(|_| of_node && !has("points") && !has("mesh")) {
+        fields.push(("mesh".to_string(), text(mesh)));
+    } else if let Some(mesh) = mesh.filter(|_| !has("shape") && !has("shapes")) {
         let still = fields.iter().any(|(key, value)| key == "type" && *value == text("static"));
         fields.push(("shape".to_string(), text(if still { "mesh" } else { "convex" })));
         fields.push(("mesh".to_string(), text(&mesh)));

@@ -19,6 +19,18 @@ fn is_same(one: (Vec3, Quat), known: (Vec3, Quat)) -> bool {
     one.0.distance_squared(known.0) <= far * far && one.1.dot(known.1).abs() >= 1.0 - SAME_TURN
 }
 
+/// Puts nodes of units, by their rows, where their actors were shown.
+pub(super) fn put_nodes(scene: &mut SceneGraph, mut nodes: Vec<(u32, usize, (Vec3, Quat))>) {
+    // Parents first: what hangs on them follows, and is then in its place.
+    nodes.sort_by_key(|(row, node, _)| (*row, *node));
+    for (row, node, shown) in nodes {
+        let now = (scene.world_position(row, node), scene.world_rotation(row, node));
+        if !is_same(now, shown) {
+            scene.place(row, node, shown.0, shown.1);
+        }
+    }
+}
+
 impl PhysicsTables {
     /// Moves the physics of one world on; how many steps that took.
     ///

@@ -5,6 +5,7 @@ mod dots;
 mod github;
 mod json;
 mod junit;
+mod names;
 mod paper;
 mod plain;
 mod spec;
@@ -13,6 +14,7 @@ mod tap;
 use super::result::{Counts, TestResult};
 use std::io::IsTerminal;
 
+pub use names::Names;
 pub use paper::Paper;
 
 /// One form of output.

@@ -11,6 +11,9 @@ use std::cell::Cell;
 /// The most numbers that are read of one file's buffers, those that are read twice counted twice.
 pub const NUMBERS_MAX: usize = 1 << 27;
 
+/// The most vertices of one file, all of its meshes together.
+pub const MODEL_VERTICES_MAX: usize = 1 << 25;
+
 /// A file's description and the bytes that it describes.
 pub struct Source<'a> {
     pub root: &'a Root,
@@ -18,6 +21,8 @@ pub struct Source<'a> {
     pub buffers: Vec<Vec<u8>>,
     /// How many numbers may still be read.
     pub left: Cell<usize>,
+    /// How many vertices may still be made.
+    pub vertices_left: Cell<usize>,
 }
 
 /// Where the elements of an accessor are.
@@ -143,6 +148,35 @@ impl<'a> Source<'a> {
             None => Err(error!(
                 "accessor {index} has {count} elements, and the model's numbers together may be \
                  {NUMBERS_MAX} (NUMBERS_MAX): split the model"
+            )),
+        }
+    }
+
+    /// Takes a file's right to make so many numbers that its buffers do not hold; `what` they are.
+    pub fn charge(&self, what: &str, count: u64) -> Result<(), Error> {
+        let left = usize::try_from(count).ok().and_then(|count| self.left.get().checked_sub(count));
+        match left {
+            Some(left) => {
+                self.left.set(left);
+                Ok(())
+            }
+            None => Err(error!(
+                "{what} are {count} numbers, and the model's together may be {NUMBERS_MAX} \
+                 (NUMBERS_MAX): split the model"
+            )),
+        }
+    }
+
+    /// Takes a file's right to make so many vertices.
+    pub fn charge_vertices(&self, count: usize) -> Result<(), Error> {
+        match self.vertices_left.get().checked_sub(count) {
+            Some(left) => {
+                self.vertices_left.set(left);
+                Ok(())
+            }
+            None => Err(error!(
+                "with its {count} vertices the model has more than {MODEL_VERTICES_MAX} \
+                 (MODEL_VERTICES_MAX): split the model"
             )),
         }
     }

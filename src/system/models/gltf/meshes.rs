@@ -72,14 +72,33 @@ fn add(
     let Some(positions) = attribute(primitive, Semantic::Positions) else {
         return Err(error!("it has no positions"));
     };
-    let indices = indices(source, primitive, source.count(positions)?)?;
-    let Some(indices) = indices else {
+    let count = source.count(positions)?;
+    if count > VERTICES_MAX {
+        return Err(error!("it has {count} vertices, and {VERTICES_MAX} is the most"));
+    }
+    let Some(indices) = indices(source, primitive, count)? else {
         warnings.push(format!(
             "primitive {part} of mesh '{}' is points or lines, which are not drawn",
             data.name
         ));
         return Ok(());
     };
+    let split = |vertices: usize, indices: usize| {
+        let fits = data.vertices.len() + vertices <= VERTICES_MAX
+            && data.indices.len() + indices <= INDICES_MAX
+            && data.parts.len() < PARTS_MAX;
+        fits.then_some(()).ok_or_else(|| {
+            error!(
+                "the mesh has more than {VERTICES_MAX} vertices, {INDICES_MAX} indices or \
+                 {PARTS_MAX} primitives: split it"
+            )
+        })
+    };
+    // Before anything is made of it: a few bytes can say that there are millions.
+    let flat = attribute(primitive, Semantic::Normals).is_none();
+    let vertices = if flat { indices.len() } else { count };
+    split(vertices, indices.len())?;
+    source.charge_vertices(vertices)?;
     let corners = corners(source, primitive, positions, indices, surfaces.transform(material))?;
     if let Some(wrong) = corners.indices.iter().find(|i| **i as usize >= corners.positions.len()) {
         return Err(error!(
@@ -88,15 +107,7 @@ fn add(
         ));
     }
     let built = corners.build(Missing::Flat);
-    if data.vertices.len() + built.vertices.len() > VERTICES_MAX
-        || data.indices.len() + built.indices.len() > INDICES_MAX
-        || data.parts.len() == PARTS_MAX
-    {
-        return Err(error!(
-            "the mesh has more than {VERTICES_MAX} vertices, {INDICES_MAX} indices or {PARTS_MAX} \
-             primitives: split it"
-        ));
-    }
+    split(built.vertices.len(), built.indices.len())?;
     skin(source, primitive, data, &built.from, corners.positions.len())?;
     targets(source, primitive, data, &built.from, corners.positions.len())?;
     let material = material.map(|index| index as u32);
@@ -132,13 +143,11 @@ fn indices(
             let listed = source.wholes::<1>(index.value(), "indices", Type::Scalar)?;
             listed.into_iter().map(|[index]| index).collect()
         }
-        None => {
-            if count > VERTICES_MAX {
-                return Err(error!("it has {count} vertices, and {VERTICES_MAX} is the most"));
-            }
-            (0..count as u32).collect()
-        }
+        None => (0..count as u32).collect(),
     };
+    if mode != Mode::Triangles {
+        source.charge("the triangles of a strip or fan", listed.len() as u64 * 3)?;
+    }
     Ok(Some(match mode {
         Mode::Triangles if !listed.len().is_multiple_of(3) => {
             return Err(error!("it has {} indices, which are no triangles", listed.len()));
@@ -255,6 +264,9 @@ fn targets(
 ) -> Result<(), Error> {
     let before = data.vertices.len();
     let targets = primitive.targets.as_deref().unwrap_or_default();
+    let more = targets.len().saturating_sub(data.targets.len());
+    let numbers = more * before + data.targets.len().max(targets.len()) * from.len();
+    source.charge("its morph targets", numbers as u64 * 3)?;
     if data.targets.len() < targets.len() {
         data.targets.resize(targets.len(), vec![[0.0; 3]; before]);
     }

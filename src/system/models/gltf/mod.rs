@@ -12,6 +12,8 @@ mod recipe;
 mod surfaces;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod unusual_tests;
 
 pub use surfaces::BuildPicture;
 
@@ -19,8 +21,8 @@ use super::data::ModelData;
 use crate::error;
 use crate::foundation::Error;
 use crate::resource::kind::Compiling;
-use accessor::{NUMBERS_MAX, Source};
-use gltf::json::Root;
+use accessor::{MODEL_VERTICES_MAX, NUMBERS_MAX, Source};
+use gltf::json::{Root, Value, deserialize, serialize};
 use std::cell::Cell;
 
 /// Extensions that a file may require.
@@ -53,8 +55,8 @@ fn read(
     build: BuildPicture,
 ) -> Result<(ModelData, Vec<u8>), Error> {
     let parted = buffers::part(file)?;
-    let root: Root = gltf::json::deserialize::from_slice(parted.text)
-        .map_err(|fault| error!("it is not glTF: {fault}"))?;
+    let mut warnings = Vec::new();
+    let root = root(parted.text, &mut warnings)?;
     if !root.asset.version.starts_with("2.") {
         return Err(error!(
             "it is glTF {}, and 2.0 is read: export it as glTF 2.0",
@@ -69,7 +71,12 @@ fn read(
     }
     buffers::check_counts(&root)?;
     let loaded = buffers::load(&root, parted.bytes, compiling)?;
-    let source = Source { root: &root, buffers: loaded, left: Cell::new(NUMBERS_MAX) };
+    let source = Source {
+        root: &root,
+        buffers: loaded,
+        left: Cell::new(NUMBERS_MAX),
+        vertices_left: Cell::new(MODEL_VERTICES_MAX),
+    };
     let mut model = ModelData::default();
     let ordered = nodes::read(&root, &mut model)?;
     model.cameras = nodes::cameras(&root)?;
@@ -77,11 +84,37 @@ fn read(
     let mut pictures = surfaces::Pictures::new(&source, compiling, build);
     let surfaces = surfaces::read(&mut pictures, &mut model)?;
     let bulk = pictures.bulk;
-    let mut warnings = Vec::new();
     model.meshes = meshes::read(&source, &surfaces, &mut warnings)?;
     model.warnings.append(&mut warnings);
     model.skins = motion::skins(&source, &ordered)?;
     nodes::check(&model)?;
     model.clips = motion::clips(&source, &ordered, &model)?;
     Ok((model, bulk))
+}
+
+/// The description. Movements of what is no node (KHR_animation_pointer) are left out of it, which
+/// is told: the crate wants a node of each.
+fn root(text: &[u8], warnings: &mut Vec<String>) -> Result<Root, Error> {
+    let fault = match deserialize::from_slice(text) {
+        Ok(root) => return Ok(root),
+        Err(fault) => error!("it is not glTF: {fault}"),
+    };
+    let Ok(mut tree) = deserialize::from_slice::<Value>(text) else { return Err(fault) };
+    let mut dropped = 0;
+    for animation in tree.get_mut("animations").and_then(Value::as_array_mut).into_iter().flatten()
+    {
+        let Some(channels) = animation.get_mut("channels").and_then(Value::as_array_mut) else {
+            continue;
+        };
+        let before = channels.len();
+        channels.retain(|channel| channel.get("target").is_none_or(|to| to.get("node").is_some()));
+        dropped += before - channels.len();
+    }
+    let text = serialize::to_vec(&tree).ok().filter(|_| dropped > 0);
+    let root = text.and_then(|text| deserialize::from_slice(&text).ok()).ok_or(fault)?;
+    warnings.push(format!(
+        "{dropped} of its animations' channels move no node (KHR_animation_pointer): they are left \
+         out"
+    ));
+    Ok(root)
 }

@@ -4,6 +4,7 @@
 
 use super::accessor::missing;
 use crate::error;
+use crate::foundation::hash::clash;
 use crate::foundation::sjson::{self, Tree};
 use crate::foundation::{Error, Mat4, Quat, Vec3};
 use crate::system::models::data::{CameraData, LightData, LightType, ModelData, Node};
@@ -74,6 +75,14 @@ fn place(node: &scene::Node, name: &str) -> Result<Place, Error> {
     Ok((turned(position), turned_rotation(rotation.to_array()), turned_scale(scale)))
 }
 
+/// Whether a matrix does more than move, turn and size.
+fn is_sheared(matrix: [f32; 16]) -> bool {
+    let matrix = Mat4::from_cols_array(&matrix);
+    let axes = [matrix.x_axis, matrix.y_axis, matrix.z_axis];
+    let [x, y, z] = axes.map(|axis| axis.truncate().normalize_or_zero());
+    [x.dot(y), y.dot(z), z.dot(x)].iter().any(|cosine| cosine.abs() > 1e-3)
+}
+
 /// Where the nodes of a file went.
 pub struct Ordered {
     /// By their number in the file.
@@ -111,6 +120,12 @@ pub fn read(root: &Root, model: &mut ModelData) -> Result<Ordered, Error> {
         }
         let name = names.add(node.name.as_deref(), "node", index);
         let (position, rotation, scale) = place(node, &name)?;
+        if node.matrix.is_some_and(is_sheared) {
+            names.warnings.push(format!(
+                "node '{name}' is sheared, which nodes cannot be: it is shown without (apply its \
+                 transform)"
+            ));
+        }
         let light = node.extensions.as_ref().and_then(|all| all.khr_lights_punctual.as_ref());
         let here = model.nodes.len() as u32;
         places[index] = Some(here);
@@ -132,6 +147,14 @@ pub fn read(root: &Root, model: &mut ModelData) -> Result<Ordered, Error> {
         if waiting.len() > root.nodes.len() {
             return Err(error!("node {index} or another has two parents: nodes must be a tree"));
         }
+    }
+    // Without a scene, what nobody reaches from outside hangs on itself.
+    let lost = places.iter().position(|place| first.is_none() && place.is_none());
+    if let Some(index) = lost {
+        return Err(error!("node {index} hangs on itself: nodes must be a tree"));
+    }
+    if let Some((one, other)) = clash(model.nodes.iter().map(|node| &node.name[..])) {
+        return Err(error!("the nodes '{one}' and '{other}' have the same hash: rename one"));
     }
     model.twice = names.twice;
     model.warnings.append(&mut names.warnings);

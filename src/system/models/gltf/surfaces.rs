@@ -115,6 +115,14 @@ impl<'a, 'b> Pictures<'a, 'b> {
         let texture =
             root.textures.get(info.index).ok_or_else(|| missing("texture", info.index))?;
         let image = texture.source.value();
+        // The crate's way to say that there is none.
+        if image == u32::MAX as usize {
+            return Err(error!(
+                "texture {} has no picture, or only one in a format of an extension \
+                 (EXT_texture_webp, KHR_texture_basisu): export it with PNG or JPEG",
+                info.index
+            ));
+        }
         let sampler = match texture.sampler.map(|sampler| sampler.value()) {
             None => None,
             Some(index) => Some(root.samplers.get(index).ok_or_else(|| missing("sampler", index))?),

@@ -7,7 +7,8 @@ struct Draw {
     x: vec4f,
     y: vec4f,
     z: vec4f,
-    // x: its tint.
+    // x: its tint; y and z: left and top, width and height of its part of the textures; w: bit 0
+    // from the right, bit 1 from below.
     tint: vec4u,
 }
 
@@ -67,6 +68,12 @@ struct Point {
     @location(5) @interpolate(flat) surface: u32,
 }
 
+// Where a uv is in the part of the textures that a draw shows.
+fn part_uv(tint: vec4u, uv: vec2f) -> vec2f {
+    let flipped = vec2<bool>((tint.w & 1u) != 0u, (tint.w & 2u) != 0u);
+    return unpack2x16unorm(tint.y) + select(uv, 1.0 - uv, flipped) * unpack2x16unorm(tint.z);
+}
+
 @vertex
 fn mesh_vertex(in: Corner) -> Point {
     let draw = draws[in.which.x];
@@ -86,7 +93,7 @@ fn mesh_vertex(in: Corner) -> Point {
     out.world = world;
     out.normal = normalize(normal);
     out.tangent = vec4f(a * t.x + b * t.y + c * t.z, in.tangent.w * side);
-    out.uv = in.uv;
+    out.uv = part_uv(draw.tint, in.uv);
     out.color = vec4f(linear_light(in.color.rgb) * linear_light(tint.rgb), in.color.a * tint.a);
     out.surface = in.which.y;
     return out;

@@ -45,6 +45,12 @@ struct Point {
     @location(2) @interpolate(flat) surface: u32,
 }
 
+// Where a uv is in the part of the textures that a draw shows.
+fn part_uv(tint: vec4u, uv: vec2f) -> vec2f {
+    let flipped = vec2<bool>((tint.w & 1u) != 0u, (tint.w & 2u) != 0u);
+    return unpack2x16unorm(tint.y) + select(uv, 1.0 - uv, flipped) * unpack2x16unorm(tint.z);
+}
+
 @vertex
 fn shadow_vertex(in: Corner) -> Point {
     let draw = draws[in.which.x];
@@ -53,7 +59,7 @@ fn shadow_vertex(in: Corner) -> Point {
     var out: Point;
     out.clip = map.to_clip * vec4f(world, 1.0);
     out.clip.z = select(out.clip.z, max(out.clip.z, 0.0), map.options.x > 0.5);
-    out.uv = in.uv;
+    out.uv = part_uv(draw.tint, in.uv);
     out.alpha = in.color.a * unpack4x8unorm(draw.tint.x).a;
     out.surface = in.which.y;
     return out;

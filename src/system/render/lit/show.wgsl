@@ -43,7 +43,9 @@ fn shown(at: vec2i) -> vec4f {
     var sum = vec4f(0.0);
     for (var i = 0; i < SAMPLES; i++) {
         let seen = textureLoad(light, at, i);
-        sum += vec4f(neutral(max(seen.rgb, vec3f(0.0)) * view.top.w), seen.a);
+        let bright = max(seen.rgb, vec3f(0.0)) * view.top.w;
+        let cut = min(bright, vec3f(1.0));
+        sum += vec4f(select(neutral(bright), cut, view.ground.w > 0.5), seen.a);
     }
     sum /= f32(SAMPLES);
     return vec4f(select(sum.rgb, encoded(sum.rgb), (view.counts.w & 1u) != 0u), sum.a);

@@ -37,6 +37,7 @@ struct View {
     top: vec4f,
     // w is 1 where the sky is shown.
     horizon: vec4f,
+    // w is 1 where light that is too bright is cut off in place of compressed.
     ground: vec4f,
     // w is the density.
     fog: vec4f,

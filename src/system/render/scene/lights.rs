@@ -50,7 +50,8 @@ pub struct SceneUniform {
     /// To its right and up.
     pub right: [f32; 4],
     pub up: [f32; 4],
-    /// The sky's colours; the last of each: exposure, whether it is shown, unused.
+    /// The sky's colours; the last of each: exposure, whether it is shown, whether light is cut off
+    /// where it is too bright.
     pub top: [f32; 4],
     pub horizon: [f32; 4],
     pub ground: [f32; 4],
@@ -176,7 +177,7 @@ pub fn uniform(seen: &Seen, chosen: &Chosen, cascades: Option<&Cascades>) -> Sce
         up: axes.y_axis.truncate().extend(0.0).to_array(),
         top: color(sky.top, sky.exposure),
         horizon: color(sky.horizon, f32::from(u8::from(sky.shown))),
-        ground: color(sky.ground, 0.0),
+        ground: color(sky.ground, f32::from(u8::from(!sky.tone_mapping))),
         fog: color(sky.fog_color, sky.fog_density),
         counts: [chosen.suns.len() as u32, chosen.lights.len() as u32, 0, 0],
         shadow: [1.0 / seen.texels.0 as f32, 1.0 / seen.texels.1 as f32, 0.0, 0.0],

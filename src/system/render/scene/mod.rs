@@ -21,7 +21,10 @@ pub use shadows::CASCADES_MAX;
 pub use store::{DrawData, Scene};
 
 use super::{Event, Quality};
+use crate::foundation::Vec3;
 use crate::packet::Packet;
+use crate::packet::mesh::SurfaceSlot;
+use crate::packet::scene::DrawSlot;
 use std::collections::BTreeMap;
 
 /// Every scene.
@@ -53,6 +56,25 @@ pub enum SceneDrawKind {
     Solid,
     Blended,
     Particles,
+}
+
+/// A draw call of a scene with what it draws, for tests.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SceneSeen {
+    pub draw: SceneDraw,
+    pub scene: u64,
+    /// The mesh's own name; of particles none, and one thing for all that are drawn at once.
+    pub mesh: String,
+    pub things: Vec<SceneThing>,
+}
+
+/// One thing of a draw call.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SceneThing {
+    pub slot: DrawSlot,
+    pub surface: SurfaceSlot,
+    pub place: Vec3,
+    pub tint: [u8; 4],
 }
 
 /// Figures of the scenes in the newest frame.
@@ -140,10 +162,42 @@ impl Scenes {
 
     /// What the plan draws, in order.
     pub fn draws(&self) -> Vec<SceneDraw> {
-        let plans = &self.plans;
         let mut all = Vec::new();
+        self.visit(|_, draw, _| all.push(draw));
+        all
+    }
+
+    /// What the plan draws, in order, with every single thing.
+    pub fn seen(&self) -> Vec<SceneSeen> {
+        let mut all = Vec::new();
+        self.visit(|number, draw, first| {
+            let scene = &self.scenes[&number];
+            if draw.kind == SceneDrawKind::Particles {
+                let place = scene.particle_batches[draw.mesh as usize].center;
+                let (slot, surface) = (DrawSlot(draw.mesh), SurfaceSlot::DEFAULT);
+                let things = vec![SceneThing { slot, surface, place, tint: [255; 4] }];
+                all.push(SceneSeen { draw, scene: number, mesh: String::new(), things });
+                return;
+            }
+            let instances = &self.plans.instances[first as usize..][..draw.instances as usize];
+            let thing = |[slot, surface]: &[u32; 2]| {
+                let data = &scene.data[*slot as usize];
+                let place = Vec3::from_array(data.pose.0.map(|row| row[3]));
+                let (slot, surface) = (DrawSlot(*slot), SurfaceSlot(*surface));
+                SceneThing { slot, surface, place, tint: data.tint }
+            };
+            let things = instances.iter().map(thing).collect();
+            let mesh = self.library.mesh(draw.mesh).map_or("", |mesh| &mesh.name).to_string();
+            all.push(SceneSeen { draw, scene: number, mesh, things });
+        });
+        all
+    }
+
+    /// Tells each draw call with its scene and the first of its instances.
+    fn visit(&self, mut tell: impl FnMut(u64, SceneDraw, u32)) {
+        let plans = &self.plans;
         for view in &plans.views {
-            let group = |kind, group: &Group| {
+            let of_group = |kind, group: &Group| {
                 let key = self.library.batch(group.batch);
                 let (mesh, part) = (key.mesh, key.part);
                 SceneDraw { view: view.view, kind, mesh, part, instances: group.count }
@@ -153,25 +207,28 @@ impl Scenes {
                     ShadowMap::Sun => SceneDrawKind::SunShadow(shadow.layer),
                     ShadowMap::Spot => SceneDrawKind::SpotShadow(shadow.layer),
                 };
-                let groups = plans.groups[shadow.groups.clone()].iter();
-                all.extend(groups.map(|it| group(kind, it)));
+                for group in &plans.groups[shadow.groups.clone()] {
+                    tell(view.scene, of_group(kind, group), group.first);
+                }
             }
-            let solid = plans.groups[view.solid.clone()].iter();
-            all.extend(solid.map(|it| group(SceneDrawKind::Solid, it)));
+            for group in &plans.groups[view.solid.clone()] {
+                tell(view.scene, of_group(SceneDrawKind::Solid, group), group.first);
+            }
             for seen in &plans.seen[view.blended.clone()] {
-                all.push(match seen {
-                    Seen::Group(it) => group(SceneDrawKind::Blended, it),
-                    Seen::Particles { batch, count, .. } => SceneDraw {
-                        view: view.view,
-                        kind: SceneDrawKind::Particles,
-                        mesh: *batch,
-                        part: 0,
-                        instances: *count,
-                    },
-                });
+                match seen {
+                    Seen::Group(group) => {
+                        let draw = of_group(SceneDrawKind::Blended, group);
+                        tell(view.scene, draw, group.first);
+                    }
+                    Seen::Particles { batch, first, count } => {
+                        let (kind, mesh) = (SceneDrawKind::Particles, *batch);
+                        let instances = *count;
+                        let draw = SceneDraw { view: view.view, kind, mesh, part: 0, instances };
+                        tell(view.scene, draw, *first);
+                    }
+                }
             }
         }
-        all
     }
 }
 

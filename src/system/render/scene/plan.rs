@@ -10,6 +10,7 @@ use super::{SceneStatistics, first_particle};
 use crate::foundation::{Mat4, Vec3, Vec4};
 use crate::packet::{Packet, View};
 use crate::system::render::Quality;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -85,11 +86,31 @@ pub struct Plans {
     chosen: Chosen,
 }
 
+/// How many steps of distance a metre has, for what has an order of its own.
+const STEPS_EACH_METRE: f32 = 1024.0;
+
 /// Something that is seen through, with its distance ahead.
 #[derive(Clone, Copy)]
 struct Far {
+    order: i32,
     ahead: f32,
     what: FarWhat,
+}
+
+impl Far {
+    fn batch(&self) -> u32 {
+        match self.what {
+            FarWhat::Item { item, .. } => item.batch,
+            FarWhat::Particles { .. } => NONE,
+        }
+    }
+
+    /// What is drawn earlier: of a lower order, farther, of a lower batch.
+    fn compare(&self, other: &Far) -> Ordering {
+        let far = || other.ahead.total_cmp(&self.ahead);
+        let batch = || self.batch().cmp(&other.batch());
+        self.order.cmp(&other.order).then_with(far).then_with(batch)
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -251,9 +272,15 @@ impl Plans {
         for slot in &self.visible {
             for item in items(scene, *slot).filter(|item| item.batch != NONE) {
                 if library.batch(item.batch).class.has(Class::BLEND) {
-                    let center = scene.spheres.center(*slot as usize);
+                    let ahead = (scene.spheres.center(*slot as usize) - eye).dot(ahead);
                     let what = FarWhat::Item { slot: *slot, item };
-                    self.far.push(Far { ahead: (center - eye).dot(ahead), what });
+                    self.far.push(match scene.orders.get(slot) {
+                        None => Far { order: 0, ahead, what },
+                        Some(order) => {
+                            let ahead = (ahead * STEPS_EACH_METRE).round();
+                            Far { order: *order, ahead: ahead / STEPS_EACH_METRE, what }
+                        }
+                    });
                 } else {
                     self.counts[item.batch as usize] += 1;
                 }
@@ -292,7 +319,8 @@ impl Plans {
         begin..self.groups.len()
     }
 
-    /// Sorts what is seen through, the farthest first; neighbours that fit become one draw call.
+    /// Sorts what is seen through, by order and then the farthest first; neighbours that fit become
+    /// one draw call.
     fn blended(
         &mut self,
         scene: &Scene,
@@ -309,11 +337,11 @@ impl Plans {
             if seen && reaches(batch.center, batch.radius, sides) {
                 let what = FarWhat::Particles { batch: i as u32 };
                 let ahead = (batch.center - view.camera.position).dot(ahead);
-                self.far.push(Far { ahead, what });
+                self.far.push(Far { order: 0, ahead, what });
                 particles = true;
             }
         }
-        self.far.sort_by(|a, b| b.ahead.total_cmp(&a.ahead));
+        self.far.sort_by(Far::compare);
         let begin = self.seen.len();
         for Far { what, .. } in &self.far {
             match what {

@@ -18,7 +18,18 @@ use bytemuck::{Pod, Zeroable};
 pub struct DrawData {
     pub pose: Pose,
     pub tint: [u8; 4],
-    pub spare: [u32; 3],
+    /// Which part of its textures, as [`Put`] has it.
+    pub part: [u16; 4],
+    /// Bit 0: from its right; bit 1: from below.
+    pub flips: u32,
+}
+
+impl DrawData {
+    fn of(put: &Put) -> DrawData {
+        let flips = u32::from(put.flags & flag::FLIP_X != 0)
+            | u32::from(put.flags & flag::FLIP_Y != 0) << 1;
+        DrawData { pose: put.pose, tint: put.tint, part: put.part, flips }
+    }
 }
 
 /// What is needed to find a draw's batches again.
@@ -46,6 +57,8 @@ pub struct Scene {
     pub data: Vec<DrawData>,
     /// Which of `data` have changed since they were copied.
     pub changed: RangeList,
+    /// Of those that have one.
+    pub orders: Map<u32, i32>,
     wanted: Vec<Wanted>,
     /// The surfaces of draws that have not just one.
     surfaces: Map<u32, Box<[u32]>>,
@@ -85,6 +98,7 @@ impl Scene {
             more: Map::default(),
             data: Vec::new(),
             changed: RangeList::default(),
+            orders: Map::default(),
             wanted: Vec::new(),
             surfaces: Map::default(),
             live: 0,
@@ -138,8 +152,7 @@ impl Scene {
             self.shadow_layers.resize(count, 0);
             self.ranges.resize(count, [0.0, f32::INFINITY]);
             self.items.resize(count, Item::NONE);
-            let nothing = DrawData { pose: Pose::IDENTITY, tint: [255; 4], spare: [0; 3] };
-            self.data.resize(count, nothing);
+            self.data.resize(count, DrawData::of(&Put::DEFAULT));
             let nothing = Wanted { mesh: 0, surface: 0, mirrored: false, there: false };
             self.wanted.resize(count, nothing);
         }
@@ -167,7 +180,11 @@ impl Scene {
         self.live += u32::from(!self.wanted[index].there);
         let mirrored = mirrors(&put.pose);
         self.wanted[index] = Wanted { mesh: put.mesh.0, surface, mirrored, there: true };
-        self.data[index] = DrawData { pose: put.pose, tint: put.tint, spare: [0; 3] };
+        match put.order {
+            Some(order) => self.orders.insert(slot, order),
+            None => self.orders.remove(&slot),
+        };
+        self.data[index] = DrawData::of(put);
         self.changed.add(slot..slot + 1);
         self.find(library, slot);
     }
@@ -179,6 +196,7 @@ impl Scene {
         }
         self.wanted[index].there = false;
         self.live -= 1;
+        self.orders.remove(&slot);
         self.surfaces.remove(&slot);
         self.give_back(library, slot);
         self.spheres.set(index, Vec3::ZERO, f32::NEG_INFINITY);

@@ -180,6 +180,40 @@ fn what_is_seen_through_is_drawn_from_far_to_near_with_particles_in_between() {
 }
 
 #[test]
+fn what_has_an_order_is_drawn_by_it_and_what_is_on_one_plane_at_once() {
+    let mut scenes = Scenes::default();
+    let flat = |slot: u32, mesh: u32, y: f32, order: i32| {
+        let at = Vec3::new(slot as f32 * 0.2, y, 0.0);
+        let DrawChange::Put(put) = put(slot, mesh, at) else { unreachable!() };
+        let part = [slot as u16, 0, 1, 1];
+        let flags = flag::VISIBLE | if slot == 3 { flag::FLIP_Y } else { flag::FLIP_X };
+        let order = Some(order);
+        DrawChange::Put(Put { surfaces: (0, 1), part, flags, order, ..put })
+    };
+    let changes = vec![
+        flat(0, 0, 2.0, -1),
+        flat(1, 0, 9.0, 7),
+        flat(2, 1, 9.00001, 7),
+        flat(3, 0, 8.99999, 7),
+        flat(4, 1, 3.0, 7),
+    ];
+    let surfaces = vec![SurfaceSlot(1)];
+    let mut first = packet(SceneFrame { changes, surfaces, ..SceneFrame::default() });
+    first.meshes = vec![mesh(0, 1), mesh(1, 1)];
+    first.surfaces = vec![surface(1, Surface { alpha: Alpha::Blend, ..Surface::DEFAULT })];
+    let draws = apply(&mut scenes, &first);
+    let calls: Vec<_> = draws.iter().map(|it| (it.mesh, it.instances)).collect();
+    assert_eq!(calls, [(0, 3), (1, 2)], "the first is on a lower layer, and drawn with the next");
+    assert_eq!(scenes.plans.instances.iter().map(|it| it[0]).collect::<Vec<_>>(), [0, 1, 3, 2, 4]);
+    let data = &scenes.scenes[&1].data;
+    assert_eq!((data[2].part, data[2].flips, data[3].flips), ([2, 0, 1, 1], 1, 2));
+    // One that ends takes its order with it.
+    let changes = vec![DrawChange::End(DrawSlot(0)), put(0, 0, Vec3::new(0.0, 2.0, 0.0))];
+    apply(&mut scenes, &packet(SceneFrame { changes, ..SceneFrame::default() }));
+    assert_eq!(scenes.scenes[&1].orders.get(&0), None);
+}
+
+#[test]
 fn shadows_are_cast_by_what_is_not_in_the_view_itself() {
     let mut scenes = Scenes::default();
     let direction = Vec3::new(0.0, 1.0, -1.0).normalize();

@@ -174,7 +174,7 @@ fn styles_come_before_the_letters_and_reach_as_far_as_the_field() {
     let wide = Style { outline: 50.0, glow: f32::NAN, ..Style::PLAIN };
     let quads = texts.layout(&Request { style: wide, ..request }).unwrap().to_vec();
     assert!(quads.len() == 4 && (quads[0].extra[0] - 5.5).abs() < 0.01, "{quads:?}");
-    assert!(texts.fonts[0].told.reach);
+    assert!(texts.fonts[font.0 as usize].told.reach);
 }
 
 #[test]
@@ -252,11 +252,11 @@ fn bad_text_and_missing_characters_are_seen_and_told_once() {
     let (mut texts, font) = texts();
     let quads = texts.layout(&Request { text: b"a\xff\xc0b", ..request(font, "", 20.0) }).unwrap();
     assert_eq!(quads.len(), 4, "two letters, and two marks for what is no text");
-    assert!(texts.fonts[0].told.bad_text);
+    assert!(texts.fonts[font.0 as usize].told.bad_text);
     let boxes = texts.layout(&request(font, "日本", 20.0)).unwrap().to_vec();
     assert_eq!((boxes.len(), boxes[0].uv), (2, boxes[1].uv), "the same box");
     assert!(boxes[0].rect[2] - boxes[0].rect[0] > 8.0);
-    assert_eq!(texts.fonts[0].told.missing.len(), 2);
+    assert_eq!(texts.fonts[font.0 as usize].told.missing.len(), 2);
     assert!(!texts.has_all_glyphs(font, "日".as_bytes()));
     assert!(texts.has_all_glyphs(font, "Äx\n€".as_bytes()));
     assert!(!texts.has_all_glyphs(font, b"\xff"));

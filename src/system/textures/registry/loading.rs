@@ -18,20 +18,19 @@ impl Textures {
         store.forget(std::iter::once(resource.id()));
         if let Ok((head, start)) = data::read(&data)
             && head.small
-            && let Some(held) = self.place_small(&head, &data[start..], old)
+            && let Some(held) = self.place_small(&head, &data, start, old)
         {
             return Ok(held);
         }
-        let bytes = Arc::new(data.to_vec());
-        let all = 0..bytes.len();
-        self.put(&bytes, all, name, old)
+        let all = 0..data.len();
+        self.put(&data, all, name, old)
             .map_err(|fault| error!("texture '{name}': {}", fault.message))
     }
 
     /// Hands a picture's data to the renderer.
     pub(super) fn put(
         &mut self,
-        bytes: &Arc<Vec<u8>>,
+        bytes: &Bytes,
         range: Range<usize>,
         name: &str,
         old: Option<Held>,
@@ -39,7 +38,7 @@ impl Textures {
         let (head, start) = data::read(&bytes[range.clone()])?;
         let start = range.start + start;
         if head.small
-            && let Some(held) = self.place_small(&head, &bytes[start..range.end], old)
+            && let Some(held) = self.place_small(&head, bytes, start, old)
         {
             return Ok(held);
         }
@@ -60,7 +59,7 @@ impl Textures {
                 log::error(&format!("texture '{name}': {words}"));
                 let (width, height, rgba) = texels::checkerboard();
                 let (format, levels) = (Format::Rgba8Srgb, 1);
-                let bytes = Arc::new(rgba);
+                let bytes = rgba.into();
                 Texels { width, height, levels, format, sampling, bytes, start: 0 }
             }
         };
@@ -92,7 +91,7 @@ impl Textures {
     pub(super) fn fitting(
         &self,
         head: &Head,
-        bytes: &Arc<Vec<u8>>,
+        bytes: &Bytes,
         range: Range<usize>,
         name: &str,
     ) -> Result<Texels, String> {
@@ -111,7 +110,7 @@ impl Textures {
             let largest =
                 range.start..range.start + texels::level_bytes(head.format, width, height);
             let (all, chain) = texels::chain(head.format, width, height, bytes[largest].to_vec());
-            (levels, bytes, start) = (all, Arc::new(chain), 0);
+            (levels, bytes, start) = (all, chain.into(), 0);
         }
         if width.max(height) > side_max {
             log::warning(&format!(
@@ -126,7 +125,7 @@ impl Textures {
                 levels -= 1;
             } else if !in_blocks {
                 let half = texels::half(head.format, width, height, &bytes[start..]);
-                (bytes, start) = (Arc::new(half), 0);
+                (bytes, start) = (half.into(), 0);
             } else {
                 return Err(format!(
                     "it is larger than the {side_max} texels that this machine's graphics can \
@@ -138,14 +137,16 @@ impl Textures {
         Ok(Texels { width, height, levels, format: head.format, sampling, bytes, start })
     }
 
-    /// Puts a small picture into the atlas; none when it is full.
+    /// Puts a small picture into the atlas; none when it is full. At `start` in `bytes` stand its
+    /// texels, and behind them the smaller levels of its cell.
     pub(super) fn place_small(
         &mut self,
         head: &Head,
-        rgba: &[u8],
+        bytes: &Bytes,
+        start: usize,
         old: Option<Held>,
     ) -> Option<Held> {
-        let (width, height) = texels::cell_size(head.width, head.height);
+        let (width, height) = cell::size(head.width, head.height);
         let place = match old.and_then(|old| old.place) {
             Some(place) if (place.width, place.height) == (width, height) => place,
             _ => {
@@ -157,12 +158,13 @@ impl Textures {
             }
         };
         let sampling = self.sampling(head);
-        let bytes = Arc::new(texels::cell(head.width, head.height, rgba));
-        let size = bytes.len() as u64;
         let (levels, format) = (ATLAS_LEVELS, Format::Rgba8Srgb);
-        let texels = Texels { width, height, levels, format, sampling, bytes, start: 0 };
+        let size = texels::chain_bytes(format, width, height, levels) as u64;
+        let bytes = bytes.clone();
+        let texels = Texels { width, height, levels, format, sampling, bytes, start };
         let Place { layer, x, y, .. } = place;
-        self.queue.push(TextureChange::Atlas { layer, x, y, texels });
+        let picture = Some((head.width, head.height));
+        self.queue.push(TextureChange::Atlas { layer, x, y, texels, picture });
         let side = ATLAS_SIDE as f32;
         let (left, top) = ((x + MARGIN) as f32 / side, (y + MARGIN) as f32 / side);
         let right = left + head.width as f32 / side;
@@ -188,26 +190,26 @@ impl Textures {
             Source::Nothing | Source::Target => {
                 let (width, height, rgba) = texels::checkerboard();
                 let sampling = Sampling { nearest: true, wrap: Wrap::Clamp };
-                let (format, bytes) = (Format::Rgba8Srgb, Arc::new(rgba));
+                let (format, bytes) = (Format::Rgba8Srgb, rgba.into());
                 let texels = Texels { width, height, levels: 1, format, sampling, bytes, start: 0 };
                 self.queue.push(TextureChange::Put { slot, texels });
                 return Ok(());
             }
             Source::File => {
                 let resource = ResourceName::new("texture", &name);
-                let bytes = Arc::new(store.read(&resource)?.to_vec());
+                let bytes = store.read(&resource)?;
                 store.forget(std::iter::once(resource.id()));
                 let all = 0..bytes.len();
                 (bytes, all)
             }
             Source::Inside { of, range } => {
-                let bytes = Arc::new(store.read(&of)?.to_vec());
+                let bytes = store.read(&of)?;
                 store.forget(std::iter::once(of.id()));
                 (bytes, range)
             }
             Source::Frame { sheet, frame } => {
                 let resource = ResourceName::new("sheet", &self.sheets[sheet].name);
-                let bytes = Arc::new(store.read(&resource)?.to_vec());
+                let bytes = store.read(&resource)?;
                 store.forget(std::iter::once(resource.id()));
                 let known = &self.sheets[sheet].sheet;
                 let found = known.frames.iter().find(|known| known.name == frame);
@@ -232,7 +234,7 @@ impl Textures {
         &mut self,
         name: &str,
         of: &ResourceName,
-        bytes: &Arc<Vec<u8>>,
+        bytes: &Bytes,
         range: Range<usize>,
     ) -> Result<TextureSlot, Error> {
         let source = Source::Inside { of: of.clone(), range: range.clone() };
@@ -261,9 +263,8 @@ impl Textures {
         for index in 0..self.records.len() {
             let Source::Inside { of, range } = self.records[index].source.clone() else { continue };
             let name = self.records[index].name.clone();
-            let again = store
-                .read(&of)
-                .and_then(|bytes| self.put_inside(&name, &of, &Arc::new(bytes.to_vec()), range));
+            let again =
+                store.read(&of).and_then(|bytes| self.put_inside(&name, &of, &bytes, range));
             if let Err(fault) = again {
                 log::error(&format!("{name}: {fault}: it stays as it was"));
             }

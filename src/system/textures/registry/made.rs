@@ -18,8 +18,8 @@ impl Textures {
         let sampling = Sampling { nearest: false, wrap: Wrap::Clamp };
         let format = Format::Rgba8Srgb;
         let (levels, bytes) = texels::chain(format, side, side, rgba);
-        let (bytes, start) = (Arc::new(bytes), 0);
-        let size = bytes.len() as u64;
+        let (size, start) = (bytes.len() as u64, 0);
+        let bytes = bytes.into();
         let texels = Texels { width: side, height: side, levels, format, sampling, bytes, start };
         self.queue.push(TextureChange::Put { slot, texels });
         let paint = Instance::paint(paint::TEXTURE, 0, 0);

@@ -12,7 +12,7 @@ impl Textures {
             return Ok(index);
         }
         let (sheet, pictures) = self.load_sheet(store, name, None)?;
-        let loaded = Loaded { name: name.to_string(), sheet, pictures };
+        let loaded = Loaded { name: name.to_string(), sheet, pictures, page: None };
         match known {
             Some(index) => {
                 self.sheets[index] = loaded;
@@ -33,7 +33,7 @@ impl Textures {
         old: Option<usize>,
     ) -> Result<(Sheet, Vec<Held>), Error> {
         let resource = ResourceName::new("sheet", name);
-        let bytes = Arc::new(store.read(&resource)?.to_vec());
+        let bytes = store.read(&resource)?;
         store.forget(std::iter::once(resource.id()));
         let wrong = |fault: Error| error!("sheet '{name}': {}", fault.message);
         let sheet = sheet::read(&bytes).map_err(wrong)?;
@@ -67,7 +67,7 @@ impl Textures {
             if *sheet != index {
                 continue;
             }
-            let Loaded { name, sheet, pictures } = &self.sheets[index];
+            let Loaded { name, sheet, pictures, .. } = &self.sheets[index];
             match sheet.frames.iter().find(|known| known.name == *frame) {
                 Some(found) if !pictures.is_empty() => {
                     self.entries[number] = pictures[found.picture as usize].entry;
@@ -88,6 +88,7 @@ impl Textures {
         for held in std::mem::take(&mut self.sheets[index].pictures) {
             self.give_back(held);
         }
+        self.end_page(index);
         self.refill_frames(index);
     }
 
@@ -111,6 +112,11 @@ impl Textures {
             Err(fault) => log::error(&fault.to_string()),
         }
         self.refill_frames(index);
+        if self.sheets[index].page.is_some()
+            && let Err(fault) = self.fill_page(store, index)
+        {
+            log::error(&fault.to_string());
+        }
         for number in 1..self.records.len() {
             let source = &self.records[number].source;
             if matches!(source, Source::Frame { sheet, .. } if *sheet == index)

@@ -1,0 +1,85 @@
+-- What a line of Lua sees that a person types into a running game: the globals, and beside them the
+-- locals at the top of the files that the engine's callbacks stand in, which is where small games
+-- keep all they have. A local that no function uses cannot be found.
+local core = ...
+
+local rawget, type, setmetatable = rawget, type, setmetatable
+local getupvalue, setupvalue = core.debug.getupvalue, core.debug.setupvalue
+local getinfo, flush = core.debug.getinfo, core.jit.flush
+local globals = core.globals
+
+local CALLBACKS = { "update", "render", "init", "on_reload", "on_activate", "on_close", "shutdown" }
+local FUNCTIONS_MAX = 2000 -- that are looked through for one name
+
+-- Calls `visit(name, value, fn, i)` for the upvalues of the callbacks, then for those of the
+-- functions among them, until it gives true. What is the engine's own is left out.
+local function each_local(visit)
+  local found, seen = {}, {}
+  local function add(fn)
+    if type(fn) ~= "function" or seen[fn] or #found == FUNCTIONS_MAX then return end
+    seen[fn] = true
+    local info = getinfo(fn, "S")
+    if info.what ~= "C" and info.source:sub(1, 9) ~= "=[engine]" then found[#found + 1] = fn end
+  end
+  for i = 1, #CALLBACKS do add(rawget(globals, CALLBACKS[i])) end
+  local at = 1
+  while found[at] do
+    local fn, i = found[at], 1
+    local name, value = getupvalue(fn, 1)
+    while name do
+      if visit(name, value, fn, i) then return end
+      add(value)
+      i = i + 1
+      name, value = getupvalue(fn, i)
+    end
+    at = at + 1
+  end
+end
+
+-- The function that has a local of that name, which upvalue it is, and its value.
+local function find(wanted)
+  local fn, place, value
+  each_local(function(name, own, holder, i)
+    if name ~= wanted then return false end
+    fn, place, value = holder, i, own
+    return true
+  end)
+  return fn, place, value
+end
+
+-- The value of a local, for completion.
+function core.line_local(name)
+  local _, _, value = find(name)
+  return value
+end
+
+-- Adds the names of all locals that begin so to a set.
+function core.line_locals(start, names)
+  each_local(function(name)
+    if name:sub(1, #start) == start then names[name] = true end
+    return false
+  end)
+end
+
+-- The environment of a line. A global stands before a local of the same name.
+core.line_env = setmetatable({}, {
+  __index = function(_, name)
+    if rawget(globals, name) == nil then
+      local fn, _, value = find(name)
+      if fn then return value end
+    end
+    return globals[name]
+  end,
+  __newindex = function(_, name, value)
+    if rawget(globals, name) == nil then
+      local fn, place = find(name)
+      if fn then
+        setupvalue(fn, place, value)
+        -- Compiled code holds the values of locals that no code changes.
+        flush()
+        return
+      end
+    end
+    globals[name] = value
+  end,
+})

@@ -1,0 +1,170 @@
+-- `require "lfs"` for suites without the sandbox: the module LuaFileSystem as its manual has it,
+-- for the engine loads no C modules. Without `lock` and `unlock`, which need the files of C's own
+-- library. What the disk does is native (core.disk_about and the like).
+local core = ...
+
+local type, error, tostring, next, setmetatable = type, error, tostring, next, setmetatable
+local format, time = string.format, os.time
+local remove_file = os.remove
+
+core.test.kit.own(core.debug.getinfo(1, "S").source)
+
+local LOCK = "lockfile.lfs" -- the file that locks a folder
+
+local lfs = {
+  _VERSION = "LuaFileSystem 1.8.0",
+  _DESCRIPTION = "LuaFileSystem's functions, written anew for engine test",
+}
+
+-- The words of Lua's own library for an argument that is no string. Numbers are strings there.
+local function text(name, index, value)
+  if type(value) == "number" then
+    return tostring(value)
+  elseif type(value) ~= "string" then
+    error(format("bad argument #%d to '%s' (string expected, got %s)", index, name,
+      value == nil and "no value" or type(value)), 3)
+  end
+  return value
+end
+
+local function number(name, index, value, default)
+  if value == nil then
+    return default
+  elseif type(value) ~= "number" then
+    error(format("bad argument #%d to '%s' (number expected, got %s)", index, name, type(value)), 3)
+  end
+  return value
+end
+
+-- All facts, or the one that is wanted by its name, or all of them in the table that is given.
+local function facts_of(path, wanted, follow)
+  local facts, words, code = core.disk_about(path, follow)
+  if not facts then
+    return nil, format("cannot obtain information from file '%s': %s", path, words), code
+  elseif not follow and facts.mode == "link" then
+    facts.target = core.disk_target(path)
+  end
+  if type(wanted) == "string" then
+    local fact = facts[wanted]
+    if fact == nil and (follow or wanted ~= "target") then
+      error("invalid attribute name '" .. wanted .. "'", 2) -- it is called in its caller's place
+    end
+    return fact
+  elseif type(wanted) == "table" then
+    for key, fact in next, facts do
+      wanted[key] = fact
+    end
+    return wanted
+  end
+  return facts
+end
+
+function lfs.attributes(path, wanted)
+  return facts_of(text("attributes", 1, path), wanted, true)
+end
+
+function lfs.symlinkattributes(path, wanted)
+  return facts_of(text("symlinkattributes", 1, path), wanted, false)
+end
+
+local Folder = {}
+Folder.__index = Folder
+
+function Folder:next()
+  if not self.names then
+    error("closed directory", 2)
+  end
+  self.at = self.at + 1
+  local name = self.names[self.at]
+  if name == nil then
+    self.names = nil
+  end
+  return name
+end
+
+function Folder:close()
+  self.names = nil
+end
+
+function lfs.dir(path)
+  path = text("dir", 1, path)
+  local found, words = core.disk_names(path)
+  if not found then
+    error(format("cannot open %s: %s", path, words), 2)
+  end
+  local names = { ".", ".." }
+  for i = 1, #found do
+    names[i + 2] = found[i]
+  end
+  return Folder.next, setmetatable({ names = names, at = 0 }, Folder)
+end
+
+function lfs.mkdir(path)
+  return core.disk_make(text("mkdir", 1, path))
+end
+
+function lfs.rmdir(path)
+  return core.disk_remove(text("rmdir", 1, path))
+end
+
+function lfs.currentdir()
+  return core.disk_here()
+end
+
+function lfs.chdir(path)
+  path = text("chdir", 1, path)
+  local done, words = core.disk_enter(path)
+  if not done then
+    return nil, format("Unable to change working directory to '%s'\n%s\n", path, words)
+  end
+  return done
+end
+
+function lfs.touch(path, access, modification)
+  path = text("touch", 1, path)
+  access = number("touch", 2, access, time())
+  modification = number("touch", 3, modification, access)
+  return core.disk_touch(path, access, modification)
+end
+
+function lfs.link(old, new, symbolic)
+  return core.disk_link(text("link", 1, old), text("link", 2, new), symbolic and true or false)
+end
+
+-- There is one mode where lines end in one byte.
+function lfs.setmode(_, mode)
+  if mode ~= "binary" and mode ~= "text" then
+    error(format("bad argument #2 to 'setmode' (invalid option '%s')", tostring(mode)), 2)
+  end
+  return true, "binary"
+end
+
+local Lock = {}
+Lock.__index = Lock
+
+function Lock:free()
+  if self.path then
+    remove_file(self.path)
+    self.path = nil
+  end
+end
+
+-- A link that leads nowhere is made or is there already, in one step.
+function lfs.lock_dir(path, stale_seconds)
+  local file = text("lock_dir", 1, path) .. "/" .. LOCK
+  stale_seconds = number("lock_dir", 2, stale_seconds)
+  local done, words = core.disk_link("lock", file, true)
+  if not done and stale_seconds then
+    local about = core.disk_about(file, false)
+    if about and time() - about.modification > stale_seconds then
+      remove_file(file)
+      done, words = core.disk_link("lock", file, true)
+    end
+  end
+  if not done then
+    return nil, words
+  end
+  return setmetatable({ path = file }, Lock)
+end
+
+core.stand_ins.lfs = lfs

@@ -1,0 +1,63 @@
+-- A line that is typed, as the text before its cursor and the text after it: what keys and
+-- characters make of it. For the console and the fields of `DebugUi`; knows no window.
+local core = ...
+
+local sub, byte = string.sub, string.byte
+
+-- The bytes of a text's last character, and of its first.
+local function last_bytes(text)
+  for bytes = 1, #text do
+    local first = byte(text, #text - bytes + 1)
+    if first < 128 or first >= 192 then return bytes end
+  end
+  return 0
+end
+
+local function first_bytes(text)
+  for bytes = 1, #text do
+    local following = byte(text, bytes + 1)
+    if not following or following < 128 or following >= 192 then return bytes end
+  end
+  return 0
+end
+
+local edits = {
+  backspace = function(before, after)
+    return sub(before, 1, #before - last_bytes(before)), after
+  end,
+  delete = function(before, after)
+    return before, sub(after, first_bytes(after) + 1)
+  end,
+  left = function(before, after)
+    local bytes = last_bytes(before)
+    return sub(before, 1, #before - bytes), sub(before, #before - bytes + 1) .. after
+  end,
+  right = function(before, after)
+    local bytes = first_bytes(after)
+    return before .. sub(after, 1, bytes), sub(after, bytes + 1)
+  end,
+  home = function(before, after) return "", before .. after end,
+  ["end"] = function(before, after) return before .. after, "" end,
+}
+
+-- What a stroke (`Keyboard.keystrokes`) makes of a line that may have `most` bytes: what is before
+-- the cursor, and what is after it. Strokes that mean something else leave it as it is.
+function core.type_into(before, after, stroke, most)
+  local edit = edits[stroke]
+  if edit then return edit(before, after) end
+  -- A character; names of keys are longer, and of plain letters.
+  local character = #stroke == 1 and byte(stroke) >= 32 or byte(stroke) >= 192
+  if character and #before + #after + #stroke <= most then return before .. stroke, after end
+  return before, after
+end
+
+-- How much of the words' beginning all of them have.
+function core.common_start(words)
+  local common = words[1] or ""
+  for i = 2, #words do
+    while sub(words[i], 1, #common) ~= common do
+      common = sub(common, 1, #common - last_bytes(common))
+    end
+  end
+  return common
+end

@@ -1,0 +1,92 @@
+// Where scripts were met when they were asked: a table by script, function or line, in the place of
+// the one of scopes. They are asked while it is shown.
+
+import { bytes, make, say } from "./dom.js";
+
+const CHOICES = [
+  ["scopes", "scopes"],
+  ["scripts", "scripts"],
+  ["functions", "functions of scripts"],
+  ["lines", "lines of scripts"],
+];
+const HEADS = ["", "time %", "samples", "allocated", "engine calls"];
+
+export function openSamples(connection, scopes) {
+  const choice = make(
+    "select",
+    { "aria-label": "What the table is of", title: "What the table is of" },
+    ...CHOICES.map(([value, words]) => make("option", { value }, words)),
+  );
+  const body = make("tbody", {});
+  const first = make("th", {});
+  const rest = HEADS.slice(1).map((word) => make("th", { class: "number" }, word));
+  const head = make("thead", {}, make("tr", {}, first, ...rest));
+  const table = make("table", {}, head, body);
+  const nothing = make("p", { class: "note" }, "No script was met yet: they take little time.");
+  const whole = make("div", { hidden: true }, table, nothing);
+
+  let entered = false;
+  let asks = false;
+  const on = () => entered && choice.value !== "scopes";
+
+  const draw = (answer) => {
+    const rows = answer[choice.value] ?? [];
+    const all = Math.max(1, answer.samples);
+    say(first, `${choice.value.replace(/s$/, "")}: ${answer.samples} samples`);
+    while (body.children.length > rows.length) body.lastChild.remove();
+    nothing.hidden = rows.length > 0;
+    rows.forEach((row, at) => {
+      const cells = HEADS.map((_, column) => make("td", { class: column ? "number" : "" }));
+      const line = body.children[at] ?? body.appendChild(make("tr", {}, ...cells));
+      const words = [
+        row.name,
+        ((row.samples / all) * 100).toFixed(1),
+        String(row.samples),
+        bytes(row.allocated_bytes),
+        String(row.engine_calls),
+      ];
+      words.forEach((word, column) => say(line.children[column], word));
+    });
+  };
+
+  let waiting = false;
+  const look = async () => {
+    if (waiting || !on()) return;
+    waiting = true;
+    try {
+      const answer = await connection.ask("sampling", { on: true });
+      asks = true;
+      if (on()) draw(answer);
+    } catch {
+      // The connection tells when it ends.
+    } finally {
+      waiting = false;
+    }
+  };
+  const end = () => {
+    // Where the whole run is sampled, it goes on.
+    if (asks) connection.ask("sampling", { on: false }).catch(() => {});
+    asks = false;
+  };
+  choice.addEventListener("change", () => {
+    scopes.hidden = choice.value !== "scopes";
+    whole.hidden = !scopes.hidden;
+    if (on()) look();
+    else end();
+  });
+  setInterval(look, 500);
+  return {
+    choice,
+    element: whole,
+    reset() {
+      if (on()) end();
+    },
+    enter() {
+      entered = true;
+    },
+    leave() {
+      entered = false;
+      end();
+    },
+  };
+}

@@ -1,0 +1,244 @@
+//! The data compiler, on games of texts.
+
+use super::super::kind::Form;
+use super::*;
+
+/// The file that `replace` writes.
+static REPLACED: std::sync::OnceLock<PathBuf> = std::sync::OnceLock::new();
+
+/// How many lines with a `?` were met.
+static FAILURES: AtomicUsize = AtomicUsize::new(0);
+
+/// Text in capitals; `use PATH` includes a file; `see NAME` names a text; `replace` changes a
+/// file; `!` and `?` cannot be compiled.
+const TEXT: Kind = Kind {
+    name: "text",
+    words: "Text in capitals",
+    extensions: &[("text", Form::Own), ("txt", Form::Raw)],
+    version: 1,
+    compile: |compiling| {
+        let text = compiling.text()?.to_string();
+        let mut out = String::new();
+        for (i, line) in text.lines().enumerate() {
+            if let Some(path) = line.strip_prefix("use ") {
+                let bytes = compiling.read(path)?;
+                out += &String::from_utf8_lossy(&bytes);
+            } else if let Some(name) = line.strip_prefix("see ") {
+                compiling.refer("text", name);
+            } else if line.starts_with("replace ") {
+                fs::write(REPLACED.get().unwrap(), "something new").unwrap();
+            } else if line == "?" {
+                FAILURES.fetch_add(1, Ordering::Relaxed);
+                return Err(compiling.fault(i + 1, "a '?' cannot be compiled: remove it"));
+            } else if line == "!" {
+                return Err(compiling.fault(i + 1, "a '!' cannot be compiled: remove it"));
+            }
+            out += &line.to_uppercase();
+        }
+        Ok(out.into_bytes())
+    },
+};
+const TEXT_2: Kind = Kind { version: 2, ..TEXT };
+static KINDS: &[&Kind] = &[&TEXT];
+static KINDS_2: &[&Kind] = &[&TEXT_2];
+
+struct Game {
+    root: PathBuf,
+    kinds: Kinds,
+    platform: &'static str,
+}
+
+impl Game {
+    fn new(name: &str, files: &[(&str, &str)]) -> Game {
+        let root = std::env::temp_dir().join(format!("engine-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        let game = Game { root, kinds: Kinds(KINDS), platform: "linux" };
+        for (path, text) in files {
+            game.save(path, text);
+        }
+        game
+    }
+
+    fn save(&self, path: &str, text: &str) {
+        let path = self.root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn compile(&self) -> Compiled {
+        self.try_compile().unwrap()
+    }
+
+    fn try_compile(&self) -> Result<Compiled, Error> {
+        let target = Target {
+            root: &self.root,
+            data: data_folder(&self.root, self.platform),
+            kinds: self.kinds,
+            source_platform: self.platform,
+            release: false,
+            exclude: &[],
+            threads: 2,
+        };
+        compile(&target, &|_, _| {})
+    }
+
+    fn data(&self, compiled: &Compiled, name: &str, properties: &str) -> String {
+        let variants = compiled.index.variants(&ResourceName::new("text", name));
+        let found = variants.iter().find(|entry| entry.properties.to_string() == properties);
+        let path = data_folder(&self.root, self.platform).join(&found.unwrap().data);
+        fs::read_to_string(path).unwrap()
+    }
+}
+
+impl Drop for Game {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}
+
+fn names(list: &[ResourceName]) -> Vec<String> {
+    list.iter().map(|name| name.to_string()).collect()
+}
+
+#[test]
+fn only_what_changed_is_compiled_again() {
+    let mut game = Game::new("incremental", &[("a.txt", "one"), ("b.txt", "two")]);
+    assert_eq!(names(&game.compile().changed), ["a.text", "b.text"]);
+    assert!(game.compile().changed.is_empty());
+    game.save("a.txt", "uno");
+    let compiled = game.compile();
+    assert_eq!(names(&compiled.changed), ["a.text"]);
+    assert_eq!(game.data(&compiled, "a", ""), "UNO");
+    game.save("b.txt", "two");
+    assert!(game.compile().changed.is_empty(), "another time and the same content");
+    game.kinds = Kinds(KINDS_2);
+    assert!(game.compile().changed.is_empty(), "a new format that gives the same data");
+}
+
+#[test]
+fn a_change_of_a_file_that_was_read_compiles_its_readers() {
+    let game = Game::new("readers", &[("a.txt", "use part.inc"), ("part.inc", "x")]);
+    assert_eq!(game.data(&game.compile(), "a", ""), "xUSE PART.INC");
+    game.save("part.inc", "longer");
+    let compiled = game.compile();
+    assert_eq!(names(&compiled.changed), ["a.text"]);
+    assert_eq!(game.data(&compiled, "a", ""), "longerUSE PART.INC");
+}
+
+#[test]
+fn every_error_is_told_in_one_go_and_the_last_good_data_stays() {
+    let game = Game::new("errors", &[("a.txt", "one"), ("b.txt", "two")]);
+    game.compile();
+    game.save("a.txt", "one\n!");
+    game.save("b.txt", "use ../../secret");
+    let compiled = game.compile();
+    let wanted = [
+        "a.txt:2: a '!' cannot be compiled: remove it",
+        "../../secret: only files in the game's folder can be read",
+    ];
+    assert_eq!(compiled.problems, wanted);
+    assert!(compiled.changed.is_empty());
+    assert_eq!(game.data(&compiled, "a", ""), "ONE");
+    assert_eq!(game.compile().problems, wanted, "an error is told until it is mended");
+}
+
+#[test]
+fn what_is_broken_is_not_compiled_again_until_something_of_it_changes() {
+    let files = [("a.txt", "?"), ("b.txt", "b"), ("c.txt", "use part.inc\nuse late.inc")];
+    let game = Game::new("remembered", &[files[0], files[1], files[2], ("part.inc", "x")]);
+    let count = || {
+        let before = FAILURES.load(Ordering::Relaxed);
+        let problems = game.compile().problems;
+        (FAILURES.load(Ordering::Relaxed) - before, problems)
+    };
+    let words = "a.txt:1: a '?' cannot be compiled: remove it";
+    let late = "late.inc: there is no such file";
+    assert_eq!(count(), (1, vec![words.to_string(), late.to_string()]));
+    game.save("b.txt", "another file is saved");
+    assert_eq!(count(), (0, vec![words.to_string(), late.to_string()]));
+    game.save("a.txt", "?");
+    assert_eq!(count().0, 0, "another time and the same content");
+    game.save("a.txt", "? and more");
+    game.save("late.inc", "y");
+    assert_eq!(count(), (0, Vec::new()), "what was missing is there, and the other one is mended");
+    game.save("a.txt", "?");
+    assert_eq!(count(), (1, vec![words.to_string()]));
+    assert_eq!(game.data(&game.compile(), "a", ""), "? AND MORE");
+}
+
+#[test]
+fn variants_are_kept_apart_and_a_gone_one_changes_its_resource() {
+    let game = Game::new("variants", &[("a.txt", "base"), ("a.fr.txt", "fr")]);
+    let compiled = game.compile();
+    assert_eq!(game.data(&compiled, "a", "fr"), "FR");
+    assert_eq!(game.data(&compiled, "a", ""), "BASE");
+    fs::remove_file(game.root.join("a.fr.txt")).unwrap();
+    let compiled = game.compile();
+    assert_eq!(names(&compiled.changed), ["a.text"]);
+    fs::remove_file(game.root.join("a.txt")).unwrap();
+    let compiled = game.compile();
+    assert_eq!(names(&compiled.removed), ["a.text"]);
+    let left = fs::read_dir(data_folder(&game.root, "linux")).unwrap().count();
+    assert_eq!(left, 1, "the index alone");
+}
+
+#[test]
+fn the_graph_names_who_refers_to_whom() {
+    let game = Game::new("graph", &[("a.txt", "see texts/b\nsee texts/b")]);
+    let compiled = game.compile();
+    assert_eq!(names(&compiled.index.entries[0].references), ["texts/b.text"]);
+}
+
+#[test]
+fn an_own_file_that_appears_beside_a_raw_one_takes_over() {
+    let game = Game::new("own", &[("a.txt", "raw")]);
+    game.compile();
+    game.save("a.text", "use a.txt");
+    let compiled = game.compile();
+    assert_eq!(game.data(&compiled, "a", ""), "rawUSE A.TXT");
+    game.save("a.txt", "other");
+    assert_eq!(game.data(&game.compile(), "a", ""), "otherUSE A.TXT");
+}
+
+#[test]
+fn a_damaged_index_and_a_lost_file_are_made_anew() {
+    let game = Game::new("damage", &[("a.txt", "one")]);
+    game.compile();
+    let folder = data_folder(&game.root, "linux");
+    fs::write(folder.join(index::FILE), "not an index").unwrap();
+    let compiled = game.compile();
+    assert_eq!(game.data(&compiled, "a", ""), "ONE");
+    fs::remove_file(folder.join(&compiled.index.entries[0].data)).unwrap();
+    let compiled = game.compile();
+    assert_eq!(names(&compiled.changed), ["a.text"]);
+    assert_eq!(game.data(&compiled, "a", ""), "ONE");
+}
+
+#[test]
+fn a_file_that_changes_while_it_is_compiled_is_compiled_again() {
+    let game = Game::new("meanwhile", &[("a.txt", "replace a.txt"), ("b.txt", "x")]);
+    let file = game.root.join("a.txt");
+    // Another text of the same length and, as a coarse clock would have it, of the same time.
+    let time = SystemTime::now() + Duration::from_secs(60);
+    let set_time = || fs::File::options().append(true).open(&file)?.set_modified(time);
+    set_time().unwrap();
+    REPLACED.set(file.clone()).unwrap();
+    assert_eq!(game.data(&game.compile(), "a", ""), "REPLACE A.TXT");
+    set_time().unwrap();
+    assert_eq!(game.data(&game.compile(), "a", ""), "SOMETHING NEW");
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_or_removed_behind_a_link() {
+    let (game, outside) = (Game::new("linked", &[("a.txt", "one")]), Game::new("outside", &[]));
+    outside.save("data/linux/0123456789abcdef", "not ours");
+    std::os::unix::fs::symlink(&outside.root, game.root.join(".engine")).unwrap();
+    let words = game.try_compile().unwrap_err().message;
+    assert!(
+        words.ends_with(".engine is a link, and compiled data stays here: remove it"),
+        "{words}"
+    );
+    let left = fs::read_dir(outside.root.join("data/linux")).unwrap().count();
+    assert_eq!(left, 1, "what was there");
+}

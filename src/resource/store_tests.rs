@@ -1,0 +1,103 @@
+//! Which variant serves, and what is said of what is not there.
+
+use super::super::index::Stamp;
+use super::super::kind::Form;
+use super::*;
+
+fn store(variants: &[(&str, &str)]) -> Store {
+    let mut entries: Vec<Entry> = variants
+        .iter()
+        .map(|(name, words)| Entry {
+            resource: ResourceName::new("texture", name),
+            properties: Properties::of(words.split('.').filter(|w| !w.is_empty())).unwrap(),
+            form: Form::Raw,
+            kind_version: 1,
+            data: format!("{name}.{words}"),
+            data_content: 0,
+            files: vec![Stamp {
+                path: format!("{name}.{words}.png"),
+                size: 0,
+                changed: 0,
+                content: 0,
+            }],
+            references: Vec::new(),
+        })
+        .collect();
+    entries.sort_by(|a, b| (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties)));
+    Store::new(Index { entries, ..Index::default() }, Data::Nothing)
+}
+
+fn prefer(store: &mut Store, words: &[&str]) -> Vec<String> {
+    let words = words.iter().map(|word| word.to_string()).collect();
+    store.prefer(Preferences::new(words).unwrap());
+    // Nothing can be read here; but it was asked for.
+    let names = store.index.entries.iter().map(|entry| entry.resource.clone());
+    store.asked = names.map(|name| (name.id(), name)).collect();
+    store.apply_preferences().iter().map(|name| name.to_string()).collect()
+}
+
+#[test]
+fn a_change_of_preference_names_the_resources_whose_winner_changed() {
+    let mut store = store(&[("a", ""), ("a", "fr"), ("b", "")]);
+    assert_eq!(prefer(&mut store, &["fr"]), ["a.texture"]);
+    let name = ResourceName::new("texture", "a");
+    assert_eq!(store.path(&name).unwrap(), "a.fr.png");
+    assert!(prefer(&mut store, &["fr", "noblood"]).is_empty());
+    assert_eq!(prefer(&mut store, &[]), ["a.texture"]);
+}
+
+#[test]
+fn what_could_not_be_compiled_is_told_with_its_reason() {
+    let name = ResourceName::new;
+    let failed = vec![
+        (name("material", "glow"), "glow.material:3: unknown key".to_string()),
+        (name("sheet", "hero"), "hero.sheet: cut short".to_string()),
+        (name("texture", "man"), "man.run.png: it is no PNG".to_string()),
+        (name("texture", "ship"), "ship.png: it is no PNG".to_string()),
+    ];
+    let index = Index { failed, ..Index::default() };
+    let words = |kind, wanted| missing_words(&index, &Preferences::default(), &name(kind, wanted));
+    assert_eq!(
+        words("texture", "ship"),
+        "texture 'ship' could not be compiled: ship.png: it is no PNG"
+    );
+    assert_eq!(
+        words("texture", "glow"),
+        "there is no texture 'glow', and the material 'glow' could not be compiled: \
+         glow.material:3: unknown key"
+    );
+    assert_eq!(
+        words("texture", "hero/run"),
+        "there is no texture 'hero/run', and the sheet 'hero' could not be compiled: \
+         hero.sheet: cut short"
+    );
+    assert_eq!(words("texture", "heroic"), "there is no texture 'heroic'");
+    assert_eq!(
+        words("texture", "man.run"),
+        "there is no texture 'man.run': man.run.png is variant \"run\" of man: rename it (dots \
+         in names are variants)"
+    );
+    let reason = "resources could not be compiled: the disk is gone";
+    let store = Store::without(reason.to_string());
+    let words = format!("there is no texture 'ship': {reason}");
+    assert_eq!(store.missing_words(&name("texture", "ship")), words);
+}
+
+#[test]
+fn what_nothing_serves_is_told_with_its_remedy() {
+    let store = store(&[("hero", ""), ("hero", "idle"), ("flag", "fr")]);
+    let words = |name: &str| {
+        missing_words(&store.index, &store.preferences, &ResourceName::new("texture", name))
+    };
+    assert_eq!(words("heroo"), "there is no texture 'heroo', did you mean 'hero'?");
+    assert_eq!(
+        words("hero.idle"),
+        "there is no texture 'hero.idle': hero.idle.png is variant \"idle\" of hero: rename it \
+         (dots in names are variants)"
+    );
+    assert_eq!(
+        words("flag"),
+        "texture 'flag' has only the variants \"fr\", and none of them serves the preferences \
+         []: add a file without properties"
+    );
+}

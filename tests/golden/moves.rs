@@ -1,0 +1,101 @@
+//! What a game shows of textures that move, go and come back, and of materials that end.
+
+use super::played::Played;
+use engine::system::render::Picture;
+
+/// A picture in one colour, as a TGA, whose bytes are blue, green and red.
+fn tga(side: u8, color: [u8; 3]) -> Vec<u8> {
+    let mut bytes = vec![0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, side, 0, side, 0, 24, 0];
+    for _ in 0..u32::from(side) * u32::from(side) {
+        bytes.extend([color[2], color[1], color[0]]);
+    }
+    bytes
+}
+
+const RED: [u8; 3] = [250, 20, 30];
+const GREEN: [u8; 3] = [20, 240, 60];
+const BLUE: [u8; 3] = [40, 60, 230];
+
+/// A game whose retained Gui shows a red picture at 20, 20 and a blue one at 120, 20, both 64 by
+/// 64, and does in each frame what `steps` has for it.
+fn game(name: &str, steps: &str) -> Option<Played> {
+    let main = format!(
+        "{BEGINNING}
+local steps = {{ {steps} }}
+local frame = 0
+function update()
+  frame = frame + 1
+  if steps[frame] then steps[frame]() end
+end
+"
+    );
+    let settings = b"window = { width = 220, height = 100 }\n".to_vec();
+    let files = [
+        ("settings.sjson", settings),
+        ("main.lua", main.into_bytes()),
+        ("red.tga", tga(16, RED)),
+        ("blue.tga", tga(16, BLUE)),
+        ("green.tga", tga(16, GREEN)),
+        ("tinted.material", b"texture = \"red\"\n".to_vec()),
+    ];
+    Played::game(name, &files)
+}
+
+const BEGINNING: &str = "
+local world = Application.main_world()
+local hud = World.create_screen_gui(world)
+local size, there, beside = Vector2(64, 64), Vector3(20, 20, 1), Vector3(120, 20, 1)
+";
+
+fn pixel(picture: &Picture, x: u32, y: u32) -> [u8; 3] {
+    let at = ((99 - y) * picture.width + x) as usize * 4;
+    [0, 1, 2].map(|i| picture.rgba[at + i])
+}
+
+/// The pixel in the middle of the left picture and of the right one.
+fn middles(picture: &Picture) -> [[u8; 3]; 2] {
+    [pixel(picture, 52, 52), pixel(picture, 152, 52)]
+}
+
+#[test]
+fn what_is_retained_follows_its_texture_wherever_it_goes() {
+    let steps = "
+function() Gui.bitmap(hud, 'red', there, size) Gui.bitmap(hud, 'blue', beside, size) end,
+function() Texture.unload('red') Texture.load('green') end,
+function() Texture.load('red') end,
+function() Gui.bitmap(hud, 'green', beside, size) end,
+function() Texture.unload('red') Texture.unload('green') Texture.load('red') end,
+";
+    let Some(mut played) = game("moves", steps) else { return };
+    assert_eq!(middles(&played.frame()), [RED, BLUE]);
+    // The green picture is where the red one was, and the checkerboard is what is left of that.
+    let [left, right] = middles(&played.frame());
+    assert!(left != RED && left != GREEN && right == BLUE, "{left:?} {right:?}");
+    assert_eq!(middles(&played.frame()), [RED, BLUE]);
+    assert_eq!(middles(&played.frame()), [RED, GREEN]);
+    let [left, right] = middles(&played.frame());
+    assert!(left == RED && right != GREEN && right != RED, "{left:?} {right:?}");
+}
+
+#[test]
+fn what_is_retained_of_a_material_that_ended_is_white_and_its_number_is_used_again() {
+    let steps = "
+function()
+  for i = 1, 100 do
+    local material = Material.new('tinted')
+    objects = objects or Gui.bitmap(hud, material, there, size)
+    Gui.destroy_bitmap(hud, Gui.bitmap(hud, material, beside, size))
+    Gui.destroy_text(hud, Gui.text(hud, 'a', nil, 20, material, beside))
+    Material.destroy(material)
+  end
+  last = Material.new('tinted')
+  Gui.bitmap(hud, last, beside, size)
+end,
+function() Material.set_texture(last, 'texture', 'green') end,
+";
+    let Some(mut played) = game("materials", steps) else { return };
+    let before = played.sources();
+    assert_eq!(middles(&played.frame()), [[255; 3], RED]);
+    assert_eq!(middles(&played.frame()), [[255; 3], GREEN]);
+    assert_eq!(played.sources(), before + 1);
+}

@@ -1,0 +1,250 @@
+//! Pictures of games: scripts of tests/golden/game, played without a display and drawn by the
+//! software adapter, from the Lua call to the pixel. And what a game shows after its textures and
+//! materials have gone.
+
+use super::{compare, options, skip};
+use engine::app::{App, Game, Opening};
+use engine::engine::Build;
+use engine::packet::{Capture, Packet, Target};
+use engine::system::render::{Event, Options, Output, Picture, Renderer};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A game in a scratch folder, with a renderer that shows it.
+pub struct Played {
+    app: App,
+    renderer: Renderer,
+    packet: Packet,
+    folder: PathBuf,
+}
+
+impl Played {
+    /// Opens the game of tests/golden/game by one of its scripts; none where nothing can be drawn.
+    fn of(script: &str) -> Option<Played> {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/game");
+        let mut files = vec![("settings.sjson", from.join("settings.sjson"))];
+        let main = format!("{script}.lua");
+        files.push(("main.lua", from.join(main)));
+        for font in ["fonts/arabic.ttf", "fonts/devanagari.ttf", "fonts/japanese.otf"] {
+            files.push((font, from.join(font)));
+        }
+        let files = files.into_iter().map(|(path, from)| {
+            (path, fs::read(&from).unwrap_or_else(|fault| panic!("{}: {fault}", from.display())))
+        });
+        Played::game(script, &files.collect::<Vec<_>>())
+    }
+
+    /// Opens a game made of files.
+    pub fn game(name: &str, files: &[(&str, Vec<u8>)]) -> Option<Played> {
+        // The same game can be played by several tests at once.
+        static PLAYED: AtomicU32 = AtomicU32::new(0);
+        let (process, number) = (std::process::id(), PLAYED.fetch_add(1, Ordering::Relaxed));
+        let folder = format!("engine-golden-{process}-{number}-{name}");
+        let folder = std::env::temp_dir().join(folder);
+        // What an earlier process of this number left.
+        let _ = fs::remove_dir_all(&folder);
+        for (path, bytes) in files {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().expect("it has one")).expect("it can be made");
+            fs::write(&path, bytes).expect("it can be written");
+        }
+        let opening = Opening {
+            game: Game::Folder(folder.clone()),
+            build: Build::Development,
+            arguments: Vec::new(),
+            seed: 0,
+            deterministic: true,
+            boot: None,
+            forget: true,
+            sandbox: true,
+            coverage: false,
+            lines: false,
+            store: None,
+            watch: false,
+            threads: None,
+            sound: engine::system::sound::Destination::Null,
+        };
+        let mut app = App::open(opening).unwrap_or_else(|error| panic!("{error}"));
+        let engine = app.vm().engine();
+        engine.picture.is_shown = true;
+        let (width, height) = engine.window.pixels;
+        let output = Output::Offscreen { width, height };
+        let renderer = match Renderer::start(Options { output, ..options(false) }) {
+            Ok(renderer) => renderer,
+            Err(error) => {
+                let words = format!("no pictures can be drawn: {error}");
+                skip(&words, "apt install mesa-vulkan-drivers");
+                return None;
+            }
+        };
+        app.start().unwrap_or_else(|report| panic!("{report}"));
+        Some(Played { app, renderer, packet: Packet::default(), folder })
+    }
+
+    /// Plays a frame: its picture.
+    pub fn frame(&mut self) -> Picture {
+        self.app.frame(1.0 / 60.0).unwrap_or_else(|report| panic!("{report}"));
+        self.show()
+    }
+
+    /// How many things Guis have drawn with.
+    pub fn sources(&mut self) -> usize {
+        self.app.vm().engine().guis.source_count()
+    }
+
+    /// What the engine shows now.
+    fn show(&mut self) -> Picture {
+        let packet = std::mem::take(&mut self.packet);
+        let mut packet = self.app.vm().engine().take_packet(packet);
+        packet.captures.push(Capture { number: 1, of: Target::Screen });
+        self.packet = self.renderer.submit(packet);
+        match &mut self.renderer.events()[..] {
+            [Event::Captured { picture, .. }] => picture.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+impl Drop for Played {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn check(script: &str) {
+    let Some(mut played) = Played::of(script) else { return };
+    for _ in 0..3 {
+        played.frame();
+    }
+    compare(script, &played.frame());
+}
+
+#[test]
+fn text_from_8_to_200_pixels() {
+    check("text_sizes");
+}
+
+#[test]
+fn text_with_outline_glow_and_shadow() {
+    check("text_styles");
+}
+
+#[test]
+fn text_in_arabic_devanagari_and_japanese() {
+    check("text_scripts");
+}
+
+#[test]
+fn edges_of_triangles_polygons_lines_and_turned_rectangles() {
+    check("smooth_edges");
+}
+
+#[test]
+fn the_same_things_in_an_immediate_and_in_a_retained_gui() {
+    check("gui_modes");
+}
+
+#[test]
+fn sprites_and_tile_maps_among_meshes() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let hero = "components = { body = { component = \"sprite\" sheet = \"pictures/hero\" tag = \
+                \"run\" pixels_per_metre = 8 pivot = [0.5, 0] } }";
+    let mask = "components = { body = { component = \"sprite\" texture = \"pictures/ring\" alpha \
+                = \"mask\" lit = true size = [1.5, 1.5] } }";
+    let map = |plane: &str, texels: u32, more: &str| {
+        format!(
+            "components = {{ map = {{ component = \"tilemap\" map = \"maps/cave\" plane = \
+             \"{plane}\" pixels_per_metre = {texels} layer = -9 {more} }} }}"
+        )
+    };
+    let (ground, wall) = (map("flat", 3, "lit = true"), map("upright", 8, ""));
+    let read = |path: &str| fs::read(root.join(path)).expect("it is in the repository");
+    let settings = "name = \"Golden\" window = { width = 640, height = 360 } textures = { nearest \
+                    = true }";
+    let files = [
+        ("settings.sjson", settings.as_bytes().to_vec()),
+        ("main.lua", read("tests/golden/game/flat.lua")),
+        ("pictures/hero.png", read("tests/lua/pictures/hero.png")),
+        ("pictures/hero.sheet", read("tests/lua/pictures/hero.sheet")),
+        ("pictures/ring.tga", ring()),
+        ("maps/cave.tmx", read("tests/lua/maps/cave.tmx")),
+        ("maps/rock.png", read("tests/lua/maps/rock.png")),
+        ("units/hero.unit", hero.as_bytes().to_vec()),
+        ("units/mask.unit", mask.as_bytes().to_vec()),
+        ("units/ground.unit", ground.into_bytes()),
+        ("units/wall.unit", wall.into_bytes()),
+    ];
+    let Some(mut played) = Played::game("flat", &files) else { return };
+    for _ in 0..20 {
+        played.frame();
+    }
+    compare("flat", &played.frame());
+}
+
+/// A picture of a ring: red, green, blue and alpha.
+fn ring() -> Vec<u8> {
+    const SIDE: i32 = 32;
+    let mut bytes = vec![0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, SIDE as u8, 0, SIDE as u8, 0, 32, 8];
+    for at in 0..SIDE * SIDE {
+        let (x, y) = (2 * (at % SIDE) + 1 - SIDE, 2 * (at / SIDE) + 1 - SIDE);
+        let there = (100..=900).contains(&(x * x + y * y));
+        bytes.extend(if there { [60, 200, 250, 255] } else { [0; 4] });
+    }
+    bytes
+}
+
+/// A report as a game's error makes it.
+const REPORT: &str = "\
+When calling: update
+Error: attempt to call field 'updte' (a nil value): World has no function 'updte', did you mean \
+'update'?
+    In enemy/boss.lua:9
+        8 | local speed = 3 * dt
+        9 | World.updte(world, speed)
+       10 | end
+Lua stack, innermost first:
+  enemy/boss.lua:9 in function 'move'
+          local dt = 0.016666666666667
+          local speed = 0.05
+          upvalue world = 1099515822080
+  main.lua:31 in function 'update'
+          local boss = { name = \"Umbra\", health = 60, position = Vector3(1, 2, 0) }";
+
+#[test]
+fn the_report_of_an_error_over_the_last_picture() {
+    let Some(mut played) = Played::of("gui_modes") else { return };
+    for _ in 0..3 {
+        played.frame();
+    }
+    // The frame that failed had drawn something already, which is not shown.
+    played.app.vm().engine().show_error(REPORT);
+    let picture = played.show();
+    compare("error_overlay", &picture);
+    assert!(picture == played.show(), "it stands still");
+    played.app.vm().engine().hide_error();
+    let refused = "settings.sjson:2: unknown setting 'nmae', did you mean 'name'?".to_string();
+    played.app.vm().engine().show_refusals(vec![refused]);
+    compare("notice", &played.frame());
+}
+
+#[test]
+fn the_report_of_an_error_is_as_readable_where_the_display_is_fine() {
+    let Some(mut played) = Played::of("gui_modes") else { return };
+    played.frame();
+    let engine = played.app.vm().engine();
+    (engine.window.scale, engine.window.pixels) = (2.0, (1920, 1280));
+    engine.show_error(REPORT);
+    played.renderer.resize(1920, 1280);
+    played.show();
+    let fine = played.show();
+    // Every second pixel each way is about the picture of a plain display.
+    let Some(mut plain) = Played::of("gui_modes") else { return };
+    plain.frame();
+    plain.app.vm().engine().show_error(REPORT);
+    plain.show();
+    let plain = plain.show();
+    let lit = |picture: &Picture| picture.rgba.chunks(4).filter(|pixel| pixel[0] > 128).count();
+    let (plain, fine) = (lit(&plain) as f64, lit(&fine) as f64);
+    assert!((fine / plain / 4.0 - 1.0).abs() < 0.15, "{plain} bright pixels, and {fine}");
+}

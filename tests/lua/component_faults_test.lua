@@ -1,0 +1,232 @@
+-- Components that fail, end what they are told of, or are nowhere.
+
+local frail = require("components.frail")
+
+local function words_of(fn, ...)
+  local ok, words = pcall(fn, ...)
+  assert.is_false(ok)
+  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+end
+
+describe("a component that fails", function()
+  local world
+
+  before_each(function()
+    world = Application.new_world()
+    frail.doing = {}
+  end)
+
+  after_each(function()
+    frail.doing = {}
+    if World.alive(world) then Application.release_world(world) end
+  end)
+
+  local function spawn(name) return World.spawn_unit(world, "units/" .. (name or "frail_one")) end
+
+  it("in its update leaves all worlds to be updated again", function()
+    local unit = spawn()
+    frail.doing.update = function(units)
+      World.destroy_unit(world, units[1])
+      error("it is too heavy")
+    end
+    assert.matches("it is too heavy", words_of(World.update, world, 0.1))
+    frail.doing = {}
+    local other = Application.new_world()
+    World.update(other, 0.1)
+    assert.is_false(Unit.alive(unit), "what was to end after the update has ended")
+    Application.release_world(other)
+    World.update(world, 0.1)
+    -- In a coroutine, too, which is dead then.
+    spawn()
+    frail.doing.update = function() error("it is too light") end
+    local routine = coroutine.create(function() World.update(world, 0.1) end)
+    assert.is_false(coroutine.resume(routine))
+    frail.doing = {}
+    World.update(world, 0.1)
+  end)
+
+  it("may not update worlds, nor release its own", function()
+    spawn()
+    local words = {}
+    frail.doing.update = function()
+      words[1] = words_of(World.update, world, 0.1)
+      local routine = coroutine.create(function() return words_of(World.update, world, 0.1) end)
+      words[2] = select(2, coroutine.resume(routine))
+      words[3] = words_of(Application.release_world, world)
+    end
+    World.update(world, 0.1)
+    local busy = "World.update: the component 'frail' is being updated: call it in update(dt)"
+    assert.equals(busy, words[1])
+    assert.equals(busy, words[2])
+    assert.equals("Application.release_world: the component 'frail' of the world is being updated: "
+      .. "release it in update(dt)", words[3])
+  end)
+
+  it("in its `spawned` leaves no unit behind", function()
+    local heard = 0
+    frail.doing.spawned = function() error("no") end
+    frail.doing.unspawned = function() heard = heard + 1 end
+    assert.matches("no", words_of(spawn))
+    frail.doing.spawned = nil
+    test.frames(1)
+    assert.same({}, World.units(world))
+    assert.equals(0, heard, "it did not get to the end of its spawned")
+    local told
+    frail.doing.update = function(units) told = #units end
+    spawn()
+    World.update(world, 0.1)
+    assert.equals(1, told)
+  end)
+
+  it("in its `unspawned` cannot keep a unit", function()
+    local unit = spawn()
+    frail.doing.unspawned = function() error("no") end
+    assert.matches("no", words_of(World.destroy_unit, world, unit))
+    test.frames(1)
+    assert.is_false(Unit.alive(unit))
+  end)
+
+  it("need not end the unit that ends", function()
+    local unit, words = spawn(), nil
+    frail.doing.unspawned = function(units)
+      words = words_of(World.destroy_unit, world, units[1])
+    end
+    World.destroy_unit(world, unit)
+    assert.equals('World.destroy_unit: the unit "units/frail_one" ends already: its components are '
+      .. "being told (unspawned), and need not end it", words)
+    assert.is_false(Unit.alive(unit))
+  end)
+
+  it("may end its unit while it hears of it, and others then do not", function()
+    local heard = {}
+    frail.doing.spawned = function(units)
+      heard[#heard + 1] = "spawned"
+      World.destroy_unit(world, units[1])
+    end
+    frail.doing.unspawned = function() heard[#heard + 1] = "unspawned" end
+    assert.is_false(Unit.alive(spawn("frail")))
+    assert.same({ "spawned", "unspawned" }, heard)
+    frail.doing = { update = function(units) heard = units end }
+    World.update(world, 0.1)
+    assert.equals(2, #heard, "no list has a unit that is gone")
+  end)
+
+  it("may end others while a unit ends, and when a world is released", function()
+    local one, two = spawn(), spawn()
+    frail.doing.unspawned = function(units)
+      local other = units[1] == one and two or one
+      frail.doing.unspawned = nil
+      World.destroy_unit(world, other)
+    end
+    Application.release_world(world)
+    assert.is_false(Unit.alive(one) or Unit.alive(two))
+  end)
+
+  it("may end a level of which it ended a unit before", function()
+    local level = World.spawn_level(world, "levels/frail")
+    local units = Level.units(level)
+    frail.doing.update = function()
+      frail.doing = {}
+      World.destroy_unit(world, units[1])
+      World.destroy_level(world, level)
+    end
+    World.update(world, 0.1)
+    assert.same({}, World.units(world))
+    assert.is_false(Level.alive(level))
+  end)
+
+  it("hears of all units of a level at once, and of those of a frame", function()
+    local heard = {}
+    frail.doing.spawned = function(units) heard[#heard + 1] = #units end
+    local level = World.spawn_level(world, "levels/frail")
+    assert.same({ 2, 2 }, heard, "two units with the component twice")
+    World.destroy_level(world, level)
+    World.spawn_level(world, "levels/frail", nil, nil, { units_per_frame = 1 })
+    World.update(world, 0.1)
+    assert.same({ 2, 2, 1, 1 }, heard)
+    frail.doing.spawned = function(units)
+      for _, unit in ipairs(units) do
+        if Unit.alive(unit) then World.destroy_unit(world, unit) end
+      end
+    end
+    assert.same({}, Level.units(World.spawn_level(world, "levels/frail")))
+  end)
+
+  it("is told of those that are left, in their order, when many end", function()
+    local units = {}
+    for i = 1, 100 do units[i] = spawn() end
+    for i = 1, 100 do
+      if i % 7 ~= 0 then World.destroy_unit(world, units[i]) end
+    end
+    local told = {}
+    frail.doing.update = function(list) for i, unit in ipairs(list) do told[i] = unit end end
+    World.update(world, 0.1)
+    assert.equals(14, #told)
+    for i = 1, 14 do assert.equals(units[i * 7], told[i]) end
+  end)
+
+  it("is told whom it names and is nowhere", function()
+    spawn()
+    package.loaded["components.frail_late"] = { after = { "phsyics" } }
+    package.loaded["components.frail_odd"] = { before = { 3 } }
+    package.loaded["components.frail_right"] = { after = { "physics", "frail", "health", "mesh" } }
+    local late = spawn("frail_late")
+    assert.equals("components/frail_late.lua: 'after' names string \"phsyics\", which is no "
+      .. "component, did you mean 'physics'?", words_of(World.update, world, 0.1))
+    package.loaded["components.frail_late"].after = nil
+    World.update(world, 0.1)
+    World.destroy_unit(world, late)
+    spawn("frail_right")
+    World.update(world, 0.1)
+    spawn("frail_odd")
+    assert.equals("components/frail_odd.lua: 'before' names number 3, which is no component",
+      words_of(World.update, world, 0.1))
+    package.loaded["components.frail_odd"].before = nil
+  end)
+
+  it("is named with its unit where it is nowhere", function()
+    local words = words_of(spawn, "mistaken")
+    assert.matches("^World.spawn_unit: unit \"units/mistaken\" has the component 'lght', which is "
+      .. "not there, did you mean 'light'%?: the engine has camera, light, ", words)
+    assert.matches("and one of the game's own is a module components/lght.lua$", words)
+    test.frames(1)
+    assert.same({}, World.units(world))
+  end)
+end)
+
+describe("data of a unit", function()
+  it("has keys that are something, and may hold itself", function()
+    local world = Application.new_world()
+    local unit = World.spawn_unit(world, "units/barrel")
+    assert.matches("Unit.set_data: argument #2 'key' must be string or number, got number nan",
+      words_of(Unit.set_data, unit, 0 / 0, 1))
+    local ring = { name = "ring" }
+    ring.ring = ring
+    Unit.set_data(unit, "ring", ring)
+    assert.matches("ring = the table that it is in", Unit.inspect(unit))
+    Unit.set_local_scale(unit, 1, Vector3(2, 2, 0))
+    Unit.set_local_rotation(unit, 1, Quaternion.from_elements(0, 1, 0, 0))
+    assert.matches('1 "root" local .* turned Quaternion%(0, 1, 0, 0%) scale Vector3%(2, 2, 0%)',
+      Unit.inspect(unit))
+    Application.release_world(world)
+  end)
+end)
+
+describe("a level of which a unit cannot be spawned", function()
+  it("is told once with the unit's name, and its world goes on", function()
+    local world = Application.new_world()
+    local slow = World.spawn_level(world, "levels/holey", nil, nil, { units_per_frame = 1 })
+    World.update(world, 0.1)
+    assert.matches("level \"levels/holey\", unit 'two': there is no unit 'units/nobody'",
+      words_of(World.update, world, 0.1))
+    World.update(world, 0.1)
+    assert.equals(1, #Level.units(slow))
+    assert.is_false(Level.is_spawned(slow))
+    World.destroy_level(world, slow)
+    assert.matches("unit 'two'", words_of(World.spawn_level, world, "levels/holey"))
+    test.frames(1)
+    assert.same({}, World.levels(world))
+    assert.same({}, World.units(world))
+    Application.release_world(world)
+  end)
+end)

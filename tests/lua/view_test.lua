@@ -1,0 +1,98 @@
+-- Worlds in textures, and cameras whose picture is on a part of the screen.
+
+local function words_of(fn, ...)
+  local ok, words = pcall(fn, ...)
+  assert.is_false(ok)
+  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+end
+
+describe("a viewport that is a texture", function()
+  it("shows a world, is drawn with, and ends", function()
+    local world, camera = Application.new_world(), Application.create_camera()
+    Camera.set_local_position(camera, Vector3(0, -5, 0))
+    World.spawn_unit(world, "core/units/cube")
+    local viewport = Application.create_viewport("tests/screen", 128, 64)
+    assert.equals(Vector2(128, 64), Viewport.size(viewport))
+    Application.render_world(world, camera, viewport)
+    Gui.bitmap(Application.main_gui(), "tests/screen", Vector3(0, 0, 1), Vector2(64, 32))
+    test.frames(1)
+    local in_texture, on_screen = 0, 0
+    for _, draw in ipairs(test.draws()) do
+      if draw.world == world then in_texture = in_texture + 1 end
+      if draw.name == "tests/screen" then on_screen = on_screen + 1 end
+    end
+    assert.equals(1, in_texture)
+    assert.equals(1, on_screen)
+    assert.matches("there is a texture 'tests/screen' already",
+      words_of(Application.create_viewport, "tests/screen", 8, 8))
+    assert.matches("there is a texture 'tests/screen' already",
+      words_of(World.create_texture_gui, world, "tests/screen", 8, 8))
+    Application.destroy_viewport(viewport)
+    -- Its name is free at once.
+    Application.destroy_viewport(Application.create_viewport("tests/screen", 8, 8))
+    test.frames(1)
+    Application.destroy_camera(camera)
+    Application.release_world(world)
+  end)
+
+  it("wants a name and a size that can be", function()
+    assert.matches("a texture takes a name, a width and a height",
+      words_of(Application.create_viewport, "tests/none"))
+    assert.matches("must have 1 to %d+ texels a side",
+      words_of(Application.create_viewport, "tests/none", 0, 8))
+    assert.matches("must have 1 to %d+ texels a side",
+      words_of(Application.create_viewport, "tests/none", -5, 1e9))
+    assert.matches("argument #1 'texture' must be string",
+      words_of(Application.create_viewport, {}, 8, 8))
+    local gui = World.create_texture_gui(Application.main_world(), "tests/gui", 8, 8)
+    assert.matches("there is a texture 'tests/gui' already",
+      words_of(Application.create_viewport, "tests/gui", 8, 8))
+    World.destroy_gui(Application.main_world(), gui)
+  end)
+end)
+
+describe("a camera with a viewport", function()
+  local camera, viewport
+
+  before_each(function()
+    camera = Application.create_camera()
+    viewport = Application.create_viewport()
+    Viewport.set_rect(viewport, 0.5, 0.25, 0.5, 0.5)
+  end)
+  after_each(function()
+    Application.destroy_camera(camera)
+    if Viewport.alive(viewport) then Application.destroy_viewport(viewport) end
+  end)
+
+  it("knows where on the screen a point is, and what is at a place", function()
+    local width, height = Gui.resolution()
+    local place, depth = Camera.world_to_screen(camera, Vector3(0, 10, 0), viewport)
+    assert.is_true(Vector3.almost_equal(Vector3(width * 0.75, height * 0.5, 0), place, 1e-3))
+    assert.equals(10, depth)
+    local back = Camera.screen_to_world(camera, place, depth, viewport)
+    assert.is_true(Vector3.almost_equal(Vector3(0, 10, 0), back, 1e-3))
+    local from, way = Camera.screen_to_ray(camera, place, viewport)
+    assert.is_true(Vector3.almost_equal(Vector3(0, 1, 0), way, 1e-5))
+    assert.is_true(Vector3.almost_equal(Vector3(0, Camera.near_range(camera), 0), from, 1e-5))
+    -- Without it the same place is right of the middle.
+    local _, aside = Camera.screen_to_ray(camera, place)
+    assert.is_true(aside.x > 0.1)
+  end)
+
+  it("counts in a texture's own pixels", function()
+    local texture = Application.create_viewport("tests/aim", 200, 100)
+    local place = Camera.world_to_screen(camera, Vector3(0, 10, 0), texture)
+    assert.is_true(Vector3.almost_equal(Vector3(100, 50, 0), place, 1e-3))
+    Application.destroy_viewport(texture)
+  end)
+
+  it("refuses one that is gone", function()
+    Application.destroy_viewport(viewport)
+    for _, name in ipairs({ "world_to_screen", "screen_to_ray" }) do
+      assert.matches("viewport was destroyed",
+        words_of(Camera[name], camera, Vector3(0, 0, 0), viewport))
+    end
+    assert.matches("viewport was destroyed",
+      words_of(Camera.screen_to_world, camera, Vector3(0, 0, 0), 1, viewport))
+  end)
+end)

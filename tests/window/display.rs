@@ -1,0 +1,173 @@
+//! A display that nobody sees (Xvfb), and a game that is played on it with synthesized keys and
+//! mouse (xdotool). Knows no game.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+/// How long the game may take to say something, on a machine that is busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Says that a test did not run, past the test harness, which would keep it from the terminal.
+pub fn skip(what: &str) {
+    let words = format!("SKIPPED: {what} (to install it: apt-get install xvfb xdotool)");
+    let required = std::env::var("ENGINE_TEST_REQUIRE_ALL").is_ok_and(|value| value == "1");
+    assert!(!required, "{words}");
+    writeln!(std::io::stderr(), "{words}").expect("stderr can be written to");
+}
+
+/// A display of its own.
+pub struct Display {
+    server: Child,
+    /// As the environment's `DISPLAY` has it.
+    pub name: String,
+}
+
+impl Display {
+    /// Starts one; none where it is not installed.
+    pub fn start() -> Option<Display> {
+        let found = |tool: &str| {
+            let paths = std::env::var_os("PATH").unwrap_or_default();
+            std::env::split_paths(&paths).any(|folder| folder.join(tool).is_file())
+        };
+        for tool in ["Xvfb", "xdotool"] {
+            if !found(tool) {
+                skip(&format!("there is no {tool}, so no window was opened"));
+                return None;
+            }
+        }
+        let mut server = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it is installed");
+        let mut line = String::new();
+        let told = server.stdout.as_mut().expect("it is piped");
+        BufReader::new(told).read_line(&mut line).expect("it tells its number");
+        Some(Display { server, name: format!(":{}", line.trim()) })
+    }
+
+    /// Runs xdotool: what it prints.
+    pub fn tool(&self, arguments: &[&str]) -> String {
+        let run = Command::new("xdotool").args(arguments).env("DISPLAY", &self.name).output();
+        let run = run.expect("it is installed");
+        let error = String::from_utf8_lossy(&run.stderr).into_owned();
+        assert!(run.status.success(), "xdotool {arguments:?}: {error}");
+        String::from_utf8_lossy(&run.stdout).trim().to_string()
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        // It is the last to go, and nothing of it is kept.
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// A game that is played in a window.
+pub struct Playing {
+    process: Child,
+    lines: Receiver<String>,
+    pub window: String,
+    pub said: Vec<String>,
+}
+
+impl Playing {
+    /// Runs the game of a folder; what else is written goes into `scratch`.
+    pub fn run(display: &Display, game: &Path, scratch: &Path, arguments: &[&str]) -> Playing {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_engine"))
+            .arg("run")
+            .arg(game)
+            .args(arguments)
+            .env("DISPLAY", &display.name)
+            .env_remove("WAYLAND_DISPLAY")
+            .env("XDG_RUNTIME_DIR", scratch)
+            .env("ENGINE_SAVE_DIR", scratch.join("saves"))
+            .current_dir(scratch)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the engine starts");
+        let (send, lines) = channel();
+        let streams: [Box<dyn Read + Send>; 2] = [
+            Box::new(process.stdout.take().expect("it is piped")),
+            Box::new(process.stderr.take().expect("it is piped")),
+        ];
+        for stream in streams {
+            let send = send.clone();
+            std::thread::spawn(move || {
+                for line in BufReader::new(stream).lines().map_while(Result::ok) {
+                    if send.send(line).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        Playing { process, lines, window: String::new(), said: Vec::new() }
+    }
+
+    /// Waits until a line begins so.
+    #[track_caller]
+    pub fn hears(&mut self, wanted: &str) -> String {
+        self.hears_any(&[wanted])
+    }
+
+    /// Waits until a line begins with one of these.
+    #[track_caller]
+    pub fn hears_any(&mut self, wanted: &[&str]) -> String {
+        let began = Instant::now();
+        loop {
+            let left = PATIENCE.saturating_sub(began.elapsed());
+            match self.lines.recv_timeout(left) {
+                Ok(line) => {
+                    self.said.push(line.clone());
+                    if wanted.iter().any(|words| line.starts_with(words)) {
+                        return line;
+                    }
+                }
+                Err(_) => panic!("no line began with {wanted:?}:\n{}", self.said.join("\n")),
+            }
+        }
+    }
+
+    /// Finds the window by its title and gives it the focus, which no window manager does here.
+    pub fn take_focus(&mut self, display: &Display, title: &str) {
+        self.window = display.tool(&["search", "--sync", "--name", &format!("^{title}$")]);
+        display.tool(&["windowfocus", "--sync", &self.window]);
+    }
+
+    /// Waits for the process's end: its exit code.
+    #[track_caller]
+    pub fn ends(&mut self) -> Option<i32> {
+        let began = Instant::now();
+        while began.elapsed() < PATIENCE {
+            if let Some(status) = self.process.try_wait().expect("it is ours") {
+                self.said.extend(self.lines.iter());
+                return status.code();
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("the game did not end:\n{}", self.said.join("\n"));
+    }
+
+    /// Asks the process to end, as Ctrl+C does.
+    pub fn interrupt(&self) {
+        let id = self.process.id().to_string();
+        let sent = Command::new("kill").args(["-INT", &id]).status();
+        assert!(sent.expect("every system has it").success());
+    }
+}
+
+impl Drop for Playing {
+    fn drop(&mut self) {
+        // A test that failed leaves none behind.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

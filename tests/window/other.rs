@@ -1,0 +1,142 @@
+//! Another program on the display: it reads what windows say of themselves, asks them to close,
+//! shares the clipboard with them, and drops files on them, as the XDND protocol of freedesktop.org
+//! has it.
+
+use super::Display;
+use x11rb::connection::Connection;
+use x11rb::protocol::Event;
+use x11rb::protocol::xproto::{
+    AtomEnum, ClientMessageEvent, ConnectionExt, CreateWindowAux, EventMask, PropMode,
+    SELECTION_NOTIFY_EVENT, SelectionNotifyEvent, SelectionRequestEvent, WindowClass,
+};
+use x11rb::rust_connection::RustConnection;
+use x11rb::wrapper::ConnectionExt as _;
+use x11rb::{COPY_DEPTH_FROM_PARENT, COPY_FROM_PARENT, CURRENT_TIME};
+
+/// The version of the protocol that is spoken.
+const VERSION: u32 = 5;
+
+pub struct Other {
+    to: RustConnection,
+    own: u32,
+}
+
+impl Other {
+    pub fn on(display: &Display) -> Other {
+        let (to, screen) = x11rb::connect(Some(&display.name)).expect("the display is there");
+        let root = to.setup().roots[screen].root;
+        let own = to.generate_id().expect("there are numbers left");
+        let (aux, input) = (CreateWindowAux::new(), WindowClass::INPUT_OUTPUT);
+        let visual = COPY_FROM_PARENT;
+        to.create_window(COPY_DEPTH_FROM_PARENT, own, root, 0, 0, 1, 1, 0, input, visual, &aux)
+            .expect("it is sent")
+            .check()
+            .expect("a window can be made");
+        Other { to, own }
+    }
+
+    fn atom(&self, name: &str) -> u32 {
+        let asked = self.to.intern_atom(false, name.as_bytes()).expect("it is sent");
+        asked.reply().expect("it is answered").atom
+    }
+
+    /// A property of a window: whole numbers of four bytes.
+    pub fn property(&self, window: u32, name: &str) -> Vec<u32> {
+        let name = self.atom(name);
+        let asked = self.to.get_property(false, window, name, AtomEnum::ANY, 0, 1 << 20);
+        let found = asked.expect("it is sent").reply().expect("it is answered");
+        found.value32().map(Iterator::collect).unwrap_or_default()
+    }
+
+    fn tell(&self, window: u32, name: &str, data: [u32; 5]) {
+        let message = ClientMessageEvent::new(32, window, self.atom(name), data);
+        let sent = self.to.send_event(false, window, EventMask::NO_EVENT, message);
+        sent.expect("it is sent").check().expect("the window is there");
+    }
+
+    /// Asks a window to close, as a desktop does for the player.
+    pub fn ask_to_close(&self, window: u32) {
+        self.tell(window, "WM_PROTOCOLS", [self.atom("WM_DELETE_WINDOW"), CURRENT_TIME, 0, 0, 0]);
+    }
+
+    /// The text that another program has put into the clipboard.
+    pub fn clipboard(&self) -> String {
+        let (from, text) = (self.atom("CLIPBOARD"), self.atom("UTF8_STRING"));
+        let asked = self.to.convert_selection(self.own, from, text, from, CURRENT_TIME);
+        asked.expect("it is sent").check().expect("it can be asked for");
+        loop {
+            if let Event::SelectionNotify(told) = self.to.wait_for_event().expect("it is there") {
+                assert_eq!(told.property, from, "nobody has anything there");
+                break;
+            }
+        }
+        let asked = self.to.get_property(true, self.own, from, AtomEnum::ANY, 0, 1 << 20);
+        let found = asked.expect("it is sent").reply().expect("it is answered");
+        String::from_utf8(found.value).expect("it is UTF-8")
+    }
+
+    /// Takes the clipboard.
+    pub fn take_clipboard(&self) {
+        let owner = self.to.set_selection_owner(self.own, self.atom("CLIPBOARD"), CURRENT_TIME);
+        owner.expect("it is sent").check().expect("it can be owned");
+    }
+
+    /// Gives the clipboard's text to whoever asks first.
+    pub fn give(&self, text: &str) {
+        loop {
+            let event = self.to.wait_for_event().expect("the display is there");
+            if let Event::SelectionRequest(request) = event {
+                return self.answer(&request, text);
+            }
+        }
+    }
+
+    /// Drops what a list of addresses names on a window.
+    pub fn drop_on(&self, window: u32, addresses: &str) {
+        let (selection, list) = (self.atom("XdndSelection"), self.atom("text/uri-list"));
+        let owner = self.to.set_selection_owner(self.own, selection, CURRENT_TIME);
+        owner.expect("it is sent").check().expect("it can be owned");
+        self.tell(window, "XdndEnter", [self.own, VERSION << 24, list, 0, 0]);
+        let copy = self.atom("XdndActionCopy");
+        self.tell(window, "XdndPosition", [self.own, 0, 10 << 16 | 10, CURRENT_TIME, copy]);
+        // The window asks for the list, and says that it takes it.
+        let (mut asked, mut taken) = (false, false);
+        while !(asked && taken) {
+            match self.to.wait_for_event().expect("the display is there") {
+                Event::SelectionRequest(request) => {
+                    self.answer(&request, addresses);
+                    asked = true;
+                }
+                Event::ClientMessage(message) if message.type_ == self.atom("XdndStatus") => {
+                    assert_eq!(message.data.as_data32()[1] & 1, 1, "it takes no files");
+                    taken = true;
+                }
+                _ => {}
+            }
+        }
+        self.tell(window, "XdndDrop", [self.own, 0, CURRENT_TIME, 0, 0]);
+    }
+
+    fn answer(&self, request: &SelectionRequestEvent, text: &str) {
+        let SelectionRequestEvent { requestor, selection, target, property, time, .. } = *request;
+        let put = self.to.change_property8(
+            PropMode::REPLACE,
+            requestor,
+            property,
+            target,
+            text.as_bytes(),
+        );
+        put.expect("it is sent").check().expect("the window is there");
+        let notify = SelectionNotifyEvent {
+            response_type: SELECTION_NOTIFY_EVENT,
+            sequence: 0,
+            time,
+            requestor,
+            selection,
+            target,
+            property,
+        };
+        let sent = self.to.send_event(false, requestor, EventMask::NO_EVENT, notify);
+        sent.expect("it is sent").check().expect("the window is there");
+    }
+}
