@@ -1,0 +1,168 @@
+-- The rules of a cave: what is dug, pushed, falls, rolls and flies, a step at a time. Cells count
+-- from 1, from the left bottom. Knows neither pictures nor sounds nor keys: what happened in a step
+-- is listed in `events`, for whoever shows it.
+local Cave = {}
+
+---@class Thing
+---@field kind string "hero", "boulder", "gem", "bat", "door", "earth" or "rock"
+---@field x integer
+---@field y integer
+---@field from_x integer where it was one step ago
+---@field from_y integer
+---@field falls integer how many cells it has been falling
+---@field face_x integer which way a bat flies or the hero looks
+---@field face_y integer
+
+local OUTSIDE = { kind = "rock" }
+-- What stands on these rolls off them.
+local ROUND = { boulder = true, gem = true }
+local PUSHES = 2 -- so many steps it takes to get a boulder going
+
+---@param needed integer how many gems open the door
+function Cave.new(columns, rows, needed)
+  return { columns = columns, rows = rows, needed = needed, cells = {}, events = {}, steps = 0,
+    gems = 0, hero = nil, door = nil, ended = nil }
+end
+
+function Cave.is_inside(cave, x, y)
+  return x >= 1 and y >= 1 and x <= cave.columns and y <= cave.rows
+end
+
+---@return Thing? thing nil where the cell is empty
+function Cave.at(cave, x, y)
+  if not Cave.is_inside(cave, x, y) then return OUTSIDE end
+  return cave.cells[(y - 1) * cave.columns + x]
+end
+
+local function set(cave, x, y, thing)
+  cave.cells[(y - 1) * cave.columns + x] = thing
+end
+
+---Puts a new thing into a cell.
+---@return Thing
+function Cave.put(cave, kind, x, y)
+  local thing = { kind = kind, x = x, y = y, from_x = x, from_y = y, falls = 0, face_x = 1,
+    face_y = 0 }
+  set(cave, x, y, thing)
+  if kind == "hero" or kind == "door" then cave[kind] = thing end
+  return thing
+end
+
+function Cave.is_open(cave)
+  return cave.gems >= cave.needed
+end
+
+local function happened(cave, kind, x, y, falls)
+  cave.events[#cave.events + 1] = { kind = kind, x = x, y = y, falls = falls }
+end
+
+local function move(cave, thing, dx, dy)
+  set(cave, thing.x, thing.y, nil)
+  thing.x, thing.y = thing.x + dx, thing.y + dy
+  set(cave, thing.x, thing.y, thing)
+end
+
+---Ends the hero: a stone, a bat, or whatever else befalls him.
+function Cave.kill_hero(cave)
+  local hero = cave.hero
+  if cave.ended then return end
+  set(cave, hero.x, hero.y, nil)
+  cave.ended = "died"
+  happened(cave, "die", hero.x, hero.y)
+end
+
+local function push(cave, hero, boulder, dx)
+  hero.pushes = (hero.pushes or 0) + 1
+  local room = not Cave.at(cave, boulder.x + dx, boulder.y) and boulder.falls == 0
+  if not room or hero.pushes < PUSHES then return end
+  happened(cave, "push", boulder.x, boulder.y)
+  move(cave, boulder, dx, 0)
+  move(cave, hero, dx, 0)
+end
+
+local function walk(cave, dx, dy)
+  local hero = cave.hero
+  if dx ~= 0 then hero.face_x = dx end
+  local x, y = hero.x + dx, hero.y + dy
+  local there = Cave.at(cave, x, y)
+  local kind = there and there.kind
+  if kind == "boulder" and dy == 0 then return push(cave, hero, there, dx) end
+  hero.pushes = 0
+  if kind == "bat" then return Cave.kill_hero(cave) end
+  if kind == "earth" then happened(cave, "dig", x, y) end
+  if kind == "gem" then
+    cave.gems = cave.gems + 1
+    happened(cave, "gem", x, y)
+    if cave.gems == cave.needed then happened(cave, "open", cave.door.x, cave.door.y) end
+  elseif kind == "door" and Cave.is_open(cave) then
+    cave.ended = "won"
+    happened(cave, "win", x, y)
+  elseif kind and kind ~= "earth" then
+    return
+  end
+  move(cave, hero, dx, dy)
+end
+
+-- Boulders and gems. What lies still on the hero's head stays there; what falls on it kills.
+local function fall(cave, thing)
+  local below = Cave.at(cave, thing.x, thing.y - 1)
+  if not below then
+    thing.falls = thing.falls + 1
+    return move(cave, thing, 0, -1)
+  end
+  if thing.falls > 0 and below.kind == "hero" then return Cave.kill_hero(cave) end
+  if thing.falls > 0 and below.kind == "bat" then
+    -- A stone on a bat turns it into a gem: the reason to lure them.
+    Cave.put(cave, "gem", below.x, below.y).stepped = cave.steps
+    happened(cave, "crush", below.x, below.y)
+  end
+  if ROUND[below.kind] then
+    for dx = -1, 1, 2 do
+      if not Cave.at(cave, thing.x + dx, thing.y)
+        and not Cave.at(cave, thing.x + dx, thing.y - 1) then
+        thing.falls = math.max(1, thing.falls)
+        return move(cave, thing, dx, 0)
+      end
+    end
+  end
+  if thing.falls > 0 then happened(cave, "thud", thing.x, thing.y, thing.falls) end
+  thing.falls = 0
+end
+
+-- Bats keep the wall to their left. Turning back is the last thing they try.
+local function fly(cave, bat)
+  local x, y = bat.face_x, bat.face_y
+  for _, turn in ipairs({ { -y, x }, { x, y }, { y, -x }, { -x, -y } }) do
+    local there = Cave.at(cave, bat.x + turn[1], bat.y + turn[2])
+    if there and there.kind == "hero" then Cave.kill_hero(cave) end
+    if not there or there.kind == "hero" then
+      bat.face_x, bat.face_y = turn[1], turn[2]
+      return move(cave, bat, turn[1], turn[2])
+    end
+  end
+end
+
+local MOVES = { boulder = fall, gem = fall, bat = fly }
+
+---Moves the cave on by one step; the hero walks by (`dx`, `dy`), one of which is 0.
+function Cave.step(cave, dx, dy)
+  cave.steps = cave.steps + 1
+  cave.events = {}
+  for _, thing in pairs(cave.cells) do
+    thing.from_x, thing.from_y = thing.x, thing.y
+  end
+  if not cave.ended and (dx ~= 0 or dy ~= 0) then walk(cave, dx, dy) end
+  -- From the bottom up: what is above falls into the room that was made in the same step.
+  for y = 1, cave.rows do
+    for x = 1, cave.columns do
+      local thing = Cave.at(cave, x, y)
+      local moves = thing and MOVES[thing.kind]
+      if moves and thing.stepped ~= cave.steps then
+        thing.stepped = cave.steps
+        moves(cave, thing)
+      end
+    end
+  end
+end
+
+return Cave

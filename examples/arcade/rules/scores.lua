@@ -1,0 +1,42 @@
+-- The best scores, kept on the disk (docs/save.md). A save that cannot be read or written is no
+-- reason to stop: the game goes on without, and `problem` says why.
+local Scores = {}
+
+local SLOT = "scores"
+local PLACES = 5
+
+local best ---@type { score: integer, depth: integer }[]?
+Scores.problem = nil ---@type string?
+
+---The list, the best first, read when it is first asked for.
+function Scores.list()
+  if not best then
+    best = {}
+    if Save.exists(SLOT) then
+      local saved, problem = Save.read(SLOT)
+      best, Scores.problem = saved or {}, problem
+    end
+  end
+  return best
+end
+
+---Enters a score.
+---@return integer? place nil where it is not among the best
+function Scores.add(score, depth)
+  local list = Scores.list()
+  local place = #list + 1
+  while place > 1 and list[place - 1].score < score do place = place - 1 end
+  if place > PLACES or score == 0 then return nil end
+  table.insert(list, place, { score = score, depth = depth })
+  list[PLACES + 1] = nil
+  local saved, problem = Save.write(SLOT, list)
+  Scores.problem = not saved and problem or nil
+  return place
+end
+
+---Forgets what was read, as a new start of the game does.
+function Scores.forget()
+  best, Scores.problem = nil, nil
+end
+
+return Scores

@@ -1,0 +1,82 @@
+-- From a map that was painted in Tiled to a cave of the rules, and the ground's looks: tiles whose
+-- edges fit their neighbours. Which tile is what, the tile set says: its classes and properties.
+local Cave = require "rules.cave"
+
+local Terrain = {}
+
+Terrain.CELL = 16 -- texels
+local TILES = 64 -- of the tile set
+local UP, RIGHT, DOWN, LEFT = 1, 2, 4, 8
+
+local function is_ground(thing)
+  return thing ~= nil and (thing.kind == "earth" or thing.kind == "rock")
+end
+
+-- The tiles of each kind of ground, by the sides on which there is more ground.
+local function read_tiles(map)
+  local tiles = { earth = {}, rock = {} }
+  for tile = 1, TILES do
+    local properties = Tilemap.tile_properties(map, tile)
+    if properties.closed then tiles[properties.type][properties.closed] = tile end
+  end
+  return tiles
+end
+
+local function fit(terrain, x, y)
+  local cave = terrain.cave
+  if not Cave.is_inside(cave, x, y) then return end
+  local thing, tile = Cave.at(cave, x, y), 0
+  if is_ground(thing) then
+    local closed = (is_ground(Cave.at(cave, x, y + 1)) and UP or 0)
+      + (is_ground(Cave.at(cave, x + 1, y)) and RIGHT or 0)
+      + (is_ground(Cave.at(cave, x, y - 1)) and DOWN or 0)
+      + (is_ground(Cave.at(cave, x - 1, y)) and LEFT or 0)
+    tile = terrain.tiles[thing.kind][closed]
+  end
+  Tilemap.set_tile(terrain.map, "ground", x, y, tile)
+end
+
+---Makes a cave of a map. The map is this terrain's own: what is dug away comes back with the next.
+---@param name string such as "maps/cave_1"
+---@return table terrain with `map` and `cave`, and `seconds` and `color` as the map has them
+function Terrain.load(name)
+  local map = Tilemap.new(name)
+  local properties = Tilemap.properties(map)
+  local columns, rows = Tilemap.size(map)
+  local cave = Cave.new(columns, rows, properties.gems)
+  for _, layer in ipairs({ "ground", "things" }) do
+    for y = 1, rows do
+      for x = 1, columns do
+        local tile = Tilemap.tile(map, layer, x, y)
+        if tile > 0 then Cave.put(cave, Tilemap.tile_properties(map, tile).type, x, y) end
+      end
+    end
+  end
+  Tilemap.set_layer_visible(map, "things", false)
+  local terrain = { name = name, map = map, cave = cave, tiles = read_tiles(map),
+    seconds = properties.seconds, color = Color.from_hex(properties.color) }
+  for y = 1, rows do
+    for x = 1, columns do fit(terrain, x, y) end
+  end
+  return terrain
+end
+
+---Shows that the earth of a cell is gone, and rounds the edges around it.
+function Terrain.dig(terrain, x, y)
+  fit(terrain, x, y)
+  fit(terrain, x + 1, y)
+  fit(terrain, x - 1, y)
+  fit(terrain, x, y + 1)
+  fit(terrain, x, y - 1)
+end
+
+function Terrain.release(terrain)
+  Tilemap.destroy(terrain.map)
+end
+
+---The middle of a cell, in texels.
+function Terrain.middle(x, y)
+  return (x - 0.5) * Terrain.CELL, (y - 0.5) * Terrain.CELL
+end
+
+return Terrain

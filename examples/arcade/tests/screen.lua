@@ -1,0 +1,38 @@
+-- What suites ask about the screen, and keys that are pressed and let go of.
+local Ui = require "ui"
+-- The words of suites are known in suites alone; this is how a module gets at them.
+local test = require("busted").test
+
+local Screen = {}
+
+---Every text that is on the screen, with its place in units of ui.lua.
+function Screen.texts()
+  local texts = {}
+  for _, object in ipairs(Gui.inspect(Ui.gui())) do
+    if object.text then texts[#texts + 1] = object end
+  end
+  return texts
+end
+
+function Screen.shows(text)
+  for _, object in ipairs(Screen.texts()) do
+    if object.text:find(text, 1, true) then return true end
+  end
+  return false
+end
+
+---Taps a key or a button of a pad, as "pad1:a".
+function Screen.tap(button)
+  test.input({ tap = button })
+  test.frames(2)
+end
+
+---Holds a key for some frames, and a few more until the step that it began is done.
+function Screen.hold(button, frames)
+  test.input({ press = button })
+  test.frames(frames)
+  test.input({ release = button })
+  test.frames(1)
+end
+
+return Screen

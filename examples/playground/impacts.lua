@@ -1,0 +1,30 @@
+-- What touches is heard. Physics tells who hit whom and how hard; sounds/impact.sound decides what
+-- that sounds like, so a sound designer can change it while the game is played.
+local Impacts = {}
+
+local QUIET = 6 -- kilograms times metres a second: less is the settling of what stands
+local DUSTY = 70
+
+-- Barrels say in their file what they are made of; of the hall, each part does, in the model.
+local function material(unit, actor)
+  return Unit.get_data(unit, "material")
+    or Unit.get_data(unit, Actor.debug_name(actor), "physics", "material")
+    or "stone"
+end
+
+---Sounds for what began to touch in the last step of the world.
+---@param world World
+function Impacts.update(world)
+  for _, hit in ipairs(PhysicsWorld.contacts(World.physics_world(world))) do
+    if hit.impulse > QUIET then
+      Sound.trigger(world, "sounds/impact", { position = hit.position, parameters = {
+        force = hit.impulse,
+        material = material(hit.unit, hit.actor),
+        against = material(hit.other_unit, hit.other_actor),
+      } })
+    end
+    if hit.impulse > DUSTY then World.create_particles(world, "fx/dust", hit.position) end
+  end
+end
+
+return Impacts

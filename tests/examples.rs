@@ -1,0 +1,194 @@
+//! The games of examples/, as a reader meets them: each compiles, passes its suites and replays its
+//! recordings in another folder, and shows a picture of itself; one is played in a real window.
+
+#[cfg(target_os = "linux")]
+#[path = "window/display.rs"]
+mod display;
+
+use engine::resource::image::decode;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The names of all examples, in order.
+fn examples() -> Vec<String> {
+    let folder = root().join("examples");
+    let entries = fs::read_dir(folder).expect("the folder can be read").map(|e| e.expect("it can"));
+    let folders = entries.filter(|entry| entry.path().is_dir());
+    let mut names: Vec<String> =
+        folders.map(|entry| entry.file_name().into_string().expect("a name is text")).collect();
+    names.sort();
+    names
+}
+
+/// A copy of an example in a folder of the test's own, removed at its end.
+struct Copied(PathBuf);
+
+impl Copied {
+    fn new(name: &str, test: &str) -> Copied {
+        let id = std::process::id();
+        let folder = std::env::temp_dir().join(format!("engine-examples-{id}-{test}-{name}"));
+        let _ = fs::remove_dir_all(&folder);
+        copy(&root().join("examples").join(name), &folder.join("elsewhere"));
+        Copied(folder)
+    }
+
+    fn game(&self) -> PathBuf {
+        self.0.join("elsewhere")
+    }
+
+    /// Runs the engine on the copy: exit code, standard output, standard error.
+    fn engine<A: AsRef<OsStr>>(&self, arguments: &[A]) -> (Option<i32>, String, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_engine"))
+            .args(arguments)
+            .current_dir(&self.0)
+            .env("ENGINE_SAVE_DIR", self.0.join("saves"))
+            .env_remove("DISPLAY")
+            .env_remove("WAYLAND_DISPLAY")
+            .output()
+            .expect("the engine starts");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    }
+}
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Copies a folder without what the engine keeps beside a game, whose names begin with a dot.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a scratch folder can be made");
+    for entry in fs::read_dir(from).expect("the folder can be read") {
+        let entry = entry.expect("its entries can be read");
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if entry.file_name().to_string_lossy().starts_with('.') {
+            continue;
+        } else if from.is_dir() {
+            copy(&from, &to);
+        } else {
+            fs::copy(&from, &to).expect("a scratch file can be written");
+        }
+    }
+}
+
+/// The files of a folder that end so, by name. None where the folder is not there.
+fn files(folder: &Path, ending: &str) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.ends_with(ending)).collect()
+}
+
+/// Does something for each example, for all of them at once.
+fn each(check: impl Fn(&str) + Sync) {
+    let names = examples();
+    assert!(!names.is_empty(), "examples/ is empty");
+    std::thread::scope(|scope| {
+        for name in &names {
+            scope.spawn(|| check(name));
+        }
+    });
+}
+
+#[test]
+fn each_compiles_passes_its_suites_and_replays_its_recordings_in_another_folder() {
+    each(|name| {
+        let copied = Copied::new(name, "suites");
+        let (code, out, err) = copied.engine(&["check", "elsewhere"]);
+        assert_eq!(code, Some(0), "engine check examples/{name}: {out}\n{err}");
+        let (code, out, err) = copied.engine(&["test", "elsewhere", "--output", "tap"]);
+        assert_eq!(code, Some(0), "engine test examples/{name}: {out}\n{err}");
+        let suites = files(&copied.game().join("tests"), "_test.lua");
+        assert!(!suites.is_empty(), "examples/{name}/tests has no suite");
+        let recordings = files(&copied.game().join("recordings"), ".recording");
+        assert!(!recordings.is_empty(), "examples/{name}/recordings has no recording");
+        // Equal state hashes in each frame are what such a test is.
+        for recording in recordings {
+            let replayed = format!("recordings/{recording} replays as it was recorded");
+            let told = out.lines().find(|line| line.contains(&replayed));
+            let passed = told.is_some_and(|line| line.starts_with("ok ") && !line.contains('#'));
+            assert!(passed, "examples/{name}: '{replayed}' is not in:\n{out}");
+        }
+    });
+}
+
+/// What a page links with these words before the target, as in `![a picture](picture.png)`.
+fn links<'a>(page: &'a str, before: &str) -> Vec<&'a str> {
+    let targets = page.split(before).skip(1).filter_map(|after| after.split_once("]("));
+    targets.filter_map(|(_, after)| after.split_once(')')).map(|(target, _)| target).collect()
+}
+
+#[test]
+fn each_has_a_page_with_its_picture_and_is_in_the_first_page() {
+    const PICTURE_BYTES_MAX: u64 = 250 * 1024;
+    let first = fs::read_to_string(root().join("README.md")).expect("it is there");
+    each(|name| {
+        let folder = root().join("examples").join(name);
+        let page = fs::read_to_string(folder.join("README.md")).expect("an example has a page");
+        let pictures = links(&page, "![");
+        assert!(pictures.contains(&"picture.png"), "examples/{name}/README.md: {pictures:?}");
+        for picture in pictures {
+            let file = folder.join(picture);
+            let bytes = fs::read(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+            assert!(decode(&bytes, "png").is_ok(), "{} is no PNG", file.display());
+            assert!(bytes.len() as u64 <= PICTURE_BYTES_MAX, "{} is too large", file.display());
+        }
+        let wanted = format!("examples/{name}/picture.png");
+        assert!(links(&first, "![").contains(&wanted.as_str()), "README.md does not show {wanted}");
+        let wanted = format!("examples/{name}/README.md");
+        assert!(links(&first, "[").contains(&wanted.as_str()), "README.md does not link {wanted}");
+    });
+}
+
+#[cfg(target_os = "linux")]
+mod window {
+    use super::{Copied, fs};
+    use crate::display::{Display, Playing};
+    use std::time::Duration;
+
+    /// A moment of playing, so that what was done before is seen by frames of its own.
+    fn wait() {
+        std::thread::sleep(Duration::from_millis(300));
+    }
+
+    #[test]
+    fn what_is_played_in_a_window_replays_without_one() {
+        let Some(display) = Display::start() else { return };
+        let copied = Copied::new("crowd", "window");
+        let arguments = ["--renderer", "null", "--audio", "null", "--record", "played.recording"];
+        let mut game = Playing::run(&display, &copied.game(), &copied.0, &arguments);
+        game.hears("engine: tools: ");
+        game.take_focus(&display, "Crowd");
+        let click = |x: &str, y: &str| {
+            display.tool(&["mousemove", "--window", &game.window, x, y]);
+            wait();
+            display.tool(&["click", "1"]);
+            wait();
+        };
+        // A tower beside a burrow, another one by its number, and the button for the next wave.
+        click("144", "320");
+        display.tool(&["key", "3"]);
+        click("272", "336");
+        click("1140", "680");
+        std::thread::sleep(Duration::from_secs(4));
+        game.interrupt();
+        assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
+
+        let replay = ["run", "elsewhere", "--headless", "--replay", "played.recording"];
+        let replay = [&replay[..], &["--stats-export", "stats.json"]].concat();
+        let (code, out, err) = copied.engine(&replay);
+        assert_eq!(code, Some(0), "{out}\n{err}");
+        // Beetles came and were shot at, so the hands were those of a player.
+        let stats = fs::read_to_string(copied.0.join("stats.json")).expect("it was written");
+        for counter in ["\"crowd/alive\"", "\"crowd/shots\""] {
+            assert!(stats.contains(counter), "{counter} was zero all the time");
+        }
+    }
+}
