@@ -6,8 +6,10 @@
 //! Times are CPU time of the game's thread for `render` and for the packet that comes of it, the
 //! median over 120 frames after 60 that are not counted. Draw calls are those of the null renderer.
 
+#[path = "gui/pictures.rs"]
+mod pictures;
 #[path = "spine/table.rs"]
-#[allow(dead_code)] // The other benches use the rest.
+#[expect(dead_code, reason = "the other benches use the rest")]
 mod table;
 
 use engine::app::{App, Game, Opening};
@@ -69,20 +71,8 @@ fn folder() -> PathBuf {
     std::fs::create_dir_all(&folder).expect("there is room for a game");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/gui/main.lua");
     std::fs::copy(script, folder.join("main.lua")).expect("benches/gui/main.lua is there");
-    for i in 1..=8u8 {
-        let path = folder.join(format!("sprite{i}.tga"));
-        std::fs::write(path, picture(16, i)).expect("there is room for textures");
-    }
+    pictures::write(&folder);
     folder
-}
-
-/// A TGA file: 32 bits a texel, not compressed.
-fn picture(side: u8, shade: u8) -> Vec<u8> {
-    let mut bytes = vec![0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, side, 0, side, 0, 32, 8];
-    for at in 0..u32::from(side) * u32::from(side) {
-        bytes.extend([at as u8, shade * 20, 128, 255]);
-    }
-    bytes
 }
 
 fn measure(folder: &Path, (mode, count, words, most, calls): &Case) -> Vec<Row> {

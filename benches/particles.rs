@@ -80,7 +80,8 @@ fn example_blocks() -> Vec<Block> {
         let mut draw = |size: f32| random.next_f64() as f32 * size;
         let position = [draw(1280.0), draw(720.0), 0.0];
         let velocity = [draw(50.0), draw(50.0), 0.0];
-        let one = One { position, velocity, age: 0.0, pace: 1e-6, serial: i as u32 };
+        let near = Default::default();
+        let one = One { position, velocity, age: 0.0, pace: 1e-6, serial: i as u32, near };
         blocks[i / LANES].set(i % LANES, &one);
     }
     blocks

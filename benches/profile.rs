@@ -8,7 +8,7 @@
 #[path = "spine/game.rs"]
 mod game;
 #[path = "spine/table.rs"]
-#[allow(dead_code)] // The other benches use the rest.
+#[expect(dead_code, reason = "the other benches use the rest")]
 mod table;
 
 use engine::foundation::memory::{Counting, Plain};

@@ -8,10 +8,10 @@
 //! one, which draws on threads of its own, onto a target of 64 x 36 pixels.
 
 #[path = "../tests/golden/meshes.rs"]
-#[allow(dead_code)] // The golden pictures use the rest.
+#[expect(dead_code, reason = "the pictures draw more of them")]
 mod meshes;
 #[path = "spine/table.rs"]
-#[allow(dead_code)] // The other benches use the rest.
+#[expect(dead_code, reason = "the other benches use the rest")]
 mod table;
 
 use engine::foundation::{Mat4, Vec3, projections, views};
@@ -119,7 +119,7 @@ fn world(case: &Case) -> Packet {
     for i in 0..MATERIALS {
         let slot = TextureSlot(i + 1);
         if case.textured {
-            let bytes = Arc::new(vec![255; 4 * 4 * 4]);
+            let bytes = vec![255; 4 * 4 * 4].into();
             let (format, start) = (Format::Rgba8Srgb, 0);
             let texels = Texels { width: 4, height: 4, levels: 1, format, sampling, bytes, start };
             packet.textures.push(TextureChange::Put { slot, texels });

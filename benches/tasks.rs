@@ -9,8 +9,7 @@
 
 #[path = "spine/game.rs"]
 mod game;
-// tests/tasks.rs asks more of them.
-#[allow(dead_code)]
+#[expect(dead_code, reason = "tests/tasks.rs asks more of them")]
 #[path = "tasks/particles.rs"]
 mod particles;
 #[path = "spine/table.rs"]

@@ -5,8 +5,7 @@
 //!
 //! Times are CPU time of the thread, medians over 200 frames after 20 that are not counted.
 
-// Other benches ask more of it.
-#[allow(dead_code)]
+#[expect(dead_code, reason = "other benches ask more of it")]
 #[path = "spine/table.rs"]
 mod table;
 

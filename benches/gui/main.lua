@@ -27,6 +27,7 @@ end
 local FONT = "core/fonts/default"
 
 local modes = {
+  nothing = function() end,
   -- One texture, a position made for each.
   one = function()
     for i = 1, #sprites do

@@ -1,65 +1,12 @@
 //! A game of 2,000 files: from its bundle to the first frame, and its compiler.
 
 use super::child::{self, Argument, Used};
+use super::files::{self, PICTURES, SCRIPTS, TEXT_BYTES, TEXTS};
 use super::table::{Group, median, row};
 use super::{Dice, Folder};
-use engine::resource::image::encode_png;
 use std::path::Path;
 
-const SCRIPTS: usize = 500;
-const PICTURES: usize = 1_000;
-const TEXTS: usize = 500;
-/// Texels of a picture's side, and of the blocks of one colour in it.
-const SIDE: usize = 32;
-const BLOCK: usize = 8;
-const TEXT_BYTES: usize = 1024;
 const RUNS: usize = 15;
-
-/// A script of about 60 lines: six functions, a table of numbers.
-fn script(i: usize, dice: &mut Dice) -> String {
-    let mut text = format!("local M = {{}}\nM.name = \"unit{i}\"\n");
-    let (hp, speed) = (dice.below(999), dice.below(90));
-    text += &format!("local config = {{ hp = {hp}, speed = {speed}, tags = {{ \"a{i}\" }} }}\n");
-    for k in 1..=6 {
-        let (rate, limit, less) = (dice.below(1000), 10 + dice.below(90), 1 + dice.below(8));
-        text += &format!(
-            "function M.step{k}(self, dt)\n  local v = (self.v{k} or 0) + dt * 0.{rate:03}\n  \
-             if v > {limit} then\n    v = v - {less}\n    \
-             self.count{k} = (self.count{k} or 0) + 1\n  end\n  self.v{k} = v\n  return v\nend\n"
-        );
-    }
-    text + "M.config = config\nreturn M\n"
-}
-
-/// A picture of four colours in blocks, every tenth texel another one.
-fn picture(dice: &mut Dice) -> Vec<u8> {
-    let mut color = || [0; 3].map(|_: u8| dice.below(256) as u8);
-    let palette = [color(), color(), color(), color()];
-    let blocks: Vec<usize> = (0..16).map(|_| dice.below(4) as usize).collect();
-    let mut texels = Vec::new();
-    for y in 0..SIDE {
-        for x in 0..SIDE {
-            let block = blocks[y / BLOCK * (SIDE / BLOCK) + x / BLOCK];
-            let [r, g, b] = match dice.below(10) {
-                0 => palette[dice.below(4) as usize],
-                _ => palette[block],
-            };
-            texels.extend([r, g, b, 255]);
-        }
-    }
-    encode_png(SIDE as u32, SIDE as u32, &texels)
-}
-
-fn text(dice: &mut Dice) -> String {
-    const WORDS: [&str; 8] = ["quick", "brown", "fox", "lazy", "dog", "rain", "roof", "town"];
-    let mut text = String::new();
-    while text.len() < TEXT_BYTES {
-        text += WORDS[dice.below(8) as usize];
-        text.push(' ');
-    }
-    text.truncate(TEXT_BYTES);
-    text
-}
 
 fn main_script() -> String {
     format!(
@@ -75,20 +22,6 @@ function init()
 end
 "
     )
-}
-
-fn game(folder: &Folder) {
-    let mut dice = Dice(1);
-    for i in 1..=SCRIPTS {
-        folder.write(&format!("scripts/s{i}.lua"), script(i, &mut dice).as_bytes());
-    }
-    for i in 1..=PICTURES {
-        folder.write(&format!("images/i{i}.png"), &picture(&mut dice));
-    }
-    for i in 1..=TEXTS {
-        folder.write(&format!("text/t{i}.txt"), text(&mut dice).as_bytes());
-    }
-    folder.write("main.lua", main_script().as_bytes());
 }
 
 fn compile(folder: &Folder, out: &Path, bundle: bool) -> Used {
@@ -112,7 +45,8 @@ fn first_frame(folder: &Folder) -> f64 {
 
 pub fn measure() -> Group {
     let (folder, empty) = (Folder::new("assets"), Folder::new("empty"));
-    game(&folder);
+    files::write(&folder);
+    folder.write("main.lua", main_script().as_bytes());
     empty.write("main.lua", b"function init() end\n");
     let (full, nothing) = (first_frame(&folder), first_frame(&empty));
     let out = folder.saves().join("data");
@@ -121,7 +55,10 @@ pub fn measure() -> Group {
     let mut dice = Dice(2);
     let edits: Vec<Used> = (0..RUNS)
         .map(|i| {
-            folder.write(&format!("scripts/s{}.lua", i + 1), script(i + 1, &mut dice).as_bytes());
+            folder.write(
+                &format!("scripts/s{}.lua", i + 1),
+                files::script(i + 1, &mut dice).as_bytes(),
+            );
             compile(&folder, &out, false)
         })
         .collect();

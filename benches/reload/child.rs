@@ -1,4 +1,4 @@
-//! The executable as a child process, and what it used.
+//! Child processes, the executable above all, and what they used.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -8,10 +8,13 @@ use std::time::Instant;
 /// A word or a path.
 pub type Argument<'a> = &'a dyn AsRef<OsStr>;
 
-/// What one child used, in milliseconds.
+/// What one child used: milliseconds of CPU time of all its threads and by the clock, and the most
+/// resident memory in MiB, which cannot be seen below the parent's.
 pub struct Used {
     pub cpu: f64,
     pub wall: f64,
+    #[allow(dead_code, reason = "benches/reload.rs has no use for it")]
+    pub peak: f64,
 }
 
 /// The executable with these arguments; what it saves goes beside the game.
@@ -22,17 +25,25 @@ pub fn command(arguments: &[Argument], saves: &Path) -> Command {
     command
 }
 
-/// Runs it to its end.
+/// Runs the executable to its end.
 pub fn run(arguments: &[Argument], saves: &Path) -> Used {
-    let began = Instant::now();
-    #[allow(clippy::zombie_processes, reason = "`wait` waits for it, for its CPU time")]
-    let child = command(arguments, saves).spawn().expect("the engine starts");
-    let cpu = wait(&child);
-    Used { cpu, wall: began.elapsed().as_secs_f64() * 1e3 }
+    let used = run_command(&mut command(arguments, saves));
+    used.unwrap_or_else(|status| panic!("the engine ended with status {status}"))
 }
 
-/// Waits for a child's end: the CPU time of all its threads, in user and system mode.
-fn wait(child: &Child) -> f64 {
+/// Runs a command to its end; fails with the status of one that fails.
+pub fn run_command(command: &mut Command) -> Result<Used, i32> {
+    let began = Instant::now();
+    #[allow(clippy::zombie_processes, reason = "`wait` waits for it, for what it used")]
+    let child = command.spawn().unwrap_or_else(|reason| {
+        panic!("{} cannot be started: {reason}", command.get_program().display())
+    });
+    let used = wait(&child)?;
+    Ok(Used { wall: began.elapsed().as_secs_f64() * 1e3, ..used })
+}
+
+/// Waits for a child's end.
+fn wait(child: &Child) -> Result<Used, i32> {
     let mut status = 0;
     // SAFETY: a record of plain numbers, filled by the call below for a child of ours that nobody
     // else waits for.
@@ -42,7 +53,11 @@ fn wait(child: &Child) -> f64 {
         assert!(waited == child.id() as i32, "the child was lost");
         usage
     };
-    assert!(status == 0, "the engine ended with status {status}");
+    if status != 0 {
+        return Err(status);
+    }
     let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
-    (seconds(usage.ru_utime) + seconds(usage.ru_stime)) * 1e3
+    let cpu = (seconds(usage.ru_utime) + seconds(usage.ru_stime)) * 1e3;
+    // Linux counts in KiB.
+    Ok(Used { cpu, wall: 0.0, peak: usage.ru_maxrss as f64 / 1024.0 })
 }

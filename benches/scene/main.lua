@@ -16,7 +16,10 @@ function init()
   camera = Application.main_camera()
   Camera.set_local_position(camera, Vector3(0, -20, 20))
   if mode == "memory" or mode == "spawn" then return end
-  for i = 1, count do units[i] = spawn("units/mesh" .. i % 50, i) end
+  for i = 1, count do
+    units[i] = spawn(mode == "sprites" and "units/sprite" or "units/mesh" .. i % 50, i)
+    if mode == "sprites" then Sprite.set_speed(Unit.sprite(units[i], 1), 0.8 + i % 41 / 100) end
+  end
 end
 
 -- Ends the units of the last call, and makes as many: the bench times both.

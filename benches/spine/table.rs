@@ -7,6 +7,8 @@ pub struct Row {
     pub unit: &'static str,
     /// The most it may be; where there is none, the figure is only stated.
     pub target: Option<f64>,
+    /// The same of LÖVE, where it stands beside.
+    pub love: Option<f64>,
     pub note: String,
 }
 
@@ -19,15 +21,26 @@ pub struct Group {
 }
 
 pub fn row(name: &str, measured: f64, unit: &'static str, target: Option<f64>) -> Row {
-    Row { name: name.to_string(), measured, unit, target, note: String::new() }
+    named(name.to_string(), measured, unit, target)
 }
 
 pub fn named(name: String, measured: f64, unit: &'static str, target: Option<f64>) -> Row {
-    Row { name, measured, unit, target, note: String::new() }
+    Row { name, measured, unit, target, love: None, note: String::new() }
 }
 
 impl Row {
-    fn verdict(&self) -> &'static str {
+    /// How many times as much LÖVE's is.
+    pub fn ratio(&self) -> Option<f64> {
+        self.love.map(|love| love / self.measured).filter(|ratio| ratio.is_finite())
+    }
+
+    /// LÖVE's figure and the ratio, in words; empty where it does not stand beside.
+    fn beside(&self) -> String {
+        let ratio = self.ratio().map_or(String::new(), |ratio| format!(": {} x", digits(ratio)));
+        self.love.map_or(String::new(), |love| format!("LÖVE {}{ratio}", digits(love)))
+    }
+
+    pub fn verdict(&self) -> &'static str {
         match self.target {
             None => "",
             Some(target) if self.measured <= target => "pass",
@@ -42,7 +55,7 @@ pub fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// Three digits that matter, and no more decimals than that takes.
-fn digits(value: f64) -> String {
+pub fn digits(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 100.0 => 0,
         size if size >= 10.0 => 1,
@@ -68,7 +81,9 @@ pub fn print(group: &Group) {
         let target = row.target.map(digits).unwrap_or_default();
         let (name, measured, unit) = (&row.name, digits(row.measured), row.unit);
         let line = format!("    {name:<58} {measured:>9} {target:>9} {unit:<6} {}", row.verdict());
-        println!("{}  {}", line.trim_end(), row.note);
+        let words = [row.beside(), row.note.clone()];
+        let words: Vec<_> = words.iter().filter(|word| !word.is_empty()).map(|it| &**it).collect();
+        println!("{}", format!("{}  {}", line.trim_end(), words.join("; ")).trim_end());
     }
 }
 
@@ -90,8 +105,9 @@ pub fn json(groups: &[Group]) -> String {
             let texts = [group.name, row.name.trim(), row.unit, verdict, &row.note].map(quoted);
             let [name, figure, unit, verdict, note] = texts;
             let measured = row.measured;
+            let love = row.love.map_or(String::new(), |love| format!(" \"love\": {love},"));
             rows.push(format!(
-                "  {{\"group\": {name}, \"figure\": {figure}, \"measured\": {measured}, \
+                "  {{\"group\": {name}, \"figure\": {figure}, \"measured\": {measured},{love} \
                  \"target\": {target}, \"unit\": {unit}, \"verdict\": {verdict}, \"note\": {note}}}"
             ));
         }

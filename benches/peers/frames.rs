@@ -1,0 +1,303 @@
+//! Workloads that are played for many frames: what a frame costs the main thread.
+
+use super::stage::{Drawing, Game, Stage};
+use super::table::{Group, Row, digits, median, named};
+
+/// The warm-up that LÖVE's games say for themselves, and the frames that are measured.
+struct Length {
+    warm: usize,
+    frames: usize,
+}
+
+/// What a process told of its frames.
+#[derive(Default)]
+struct Played {
+    /// Milliseconds of the main thread: the median, the mean and the greatest.
+    frame: f64,
+    mean: f64,
+    most: f64,
+    /// What LÖVE's `draw` took of it, with all that waited to be drawn.
+    draw: f64,
+    draw_calls: f64,
+    told: Vec<(String, f64)>,
+}
+
+impl Played {
+    fn told(&self, name: &str) -> f64 {
+        let found = self.told.iter().find(|(told, _)| told == name);
+        found.unwrap_or_else(|| panic!("'{name}' was not told")).1
+    }
+}
+
+/// The lines of a name and a number.
+fn numbers(text: &str) -> Vec<(String, f64)> {
+    let line = |line: &str| {
+        let (name, number) = line.trim().rsplit_once(' ')?;
+        Some((name.to_string(), number.parse().ok()?))
+    };
+    text.lines().filter_map(line).collect()
+}
+
+fn play_love(stage: &Stage, game: &Game, arguments: &[String]) -> Played {
+    let (_, out) = stage.run(stage.love(&game.love, arguments, Drawing::Dropped));
+    let told = numbers(&out);
+    let mut played = Played { told, ..Played::default() };
+    let [frame, mean, most, draw, draw_calls] =
+        ["frame", "mean", "most", "draw", "draw_calls"].map(|name| played.told(name));
+    played.frame = frame;
+    played.mean = mean;
+    played.most = most;
+    played.draw = draw;
+    played.draw_calls = draw_calls;
+    played
+}
+
+/// The values of one counter in all frames; 0 in all where it never was anything else.
+fn column(table: &str, name: &str) -> Vec<f64> {
+    let mut lines = table.lines();
+    let at = lines.next().and_then(|head| head.split(',').position(|head| head == name));
+    let value = |line: &str| at.and_then(|at| line.split(',').nth(at)?.parse().ok()).unwrap_or(0.0);
+    lines.map(value).collect()
+}
+
+fn play_engine(
+    stage: &Stage,
+    game: &Game,
+    arguments: &[String],
+    length: &Length,
+    threads: Threads,
+) -> Played {
+    let (frames, table) = ((length.warm + length.frames).to_string(), stage.file("frames.csv"));
+    let table_name = table.to_str().expect("the temporary folder has a readable name");
+    let step = (1.0f64 / 60.0).to_string();
+    let mut flags = vec!["--frames", &frames, "--fixed-step", &step, "--stats-export", table_name];
+    flags.extend(["--no-tools", "--no-watch"]);
+    if threads == Threads::One {
+        flags.push("--single-threaded");
+    }
+    flags.push("--");
+    flags.extend(arguments.iter().map(String::as_str));
+    let (_, out) = stage.run(stage.engine(&game.engine, &flags, Drawing::Dropped));
+    let table = std::fs::read_to_string(&table).expect("the run has written it");
+    let times = column(&table, "frame/cpu_milliseconds").split_off(length.warm);
+    let calls = column(&table, "renderer/draw_calls");
+    Played {
+        mean: times.iter().sum::<f64>() / times.len() as f64,
+        most: times.iter().copied().fold(0.0, f64::max),
+        frame: median(times),
+        draw: 0.0,
+        draw_calls: *calls.last().expect("frames were played"),
+        told: numbers(&out),
+    }
+}
+
+/// On how many threads the engine plays.
+#[derive(Clone, Copy, PartialEq)]
+enum Threads {
+    /// Everything on one, pictures too, as LÖVE does.
+    One,
+    /// As many as there are; pictures are drawn beside the game.
+    All,
+}
+
+/// Runs of the same workload, one after the other in turn, so that a busy machine is busy for all.
+struct Runs {
+    love: Vec<Played>,
+    one: Vec<Played>,
+    all: Vec<Played>,
+}
+
+impl Runs {
+    fn of(stage: &Stage, game: &Game, arguments: &[String], length: &Length, all: bool) -> Runs {
+        let mut runs = Runs { love: Vec::new(), one: Vec::new(), all: Vec::new() };
+        for _ in 0..stage.runs {
+            if stage.love.is_some() {
+                runs.love.push(play_love(stage, game, arguments));
+            }
+            runs.one.push(play_engine(stage, game, arguments, length, Threads::One));
+            if all {
+                runs.all.push(play_engine(stage, game, arguments, length, Threads::All));
+            }
+        }
+        runs
+    }
+
+    /// LÖVE's figure, where it was played.
+    fn love(&self, get: fn(&Played) -> f64) -> Option<f64> {
+        (!self.love.is_empty()).then(|| middle(&self.love, get))
+    }
+}
+
+fn middle(runs: &[Played], get: fn(&Played) -> f64) -> f64 {
+    median(runs.iter().map(get).collect())
+}
+
+/// A figure beside LÖVE's.
+pub fn beside(name: String, ours: f64, unit: &'static str, love: Option<f64>) -> Row {
+    Row { love, ..named(name, ours, unit, None) }
+}
+
+fn words(list: &[&str]) -> Vec<String> {
+    list.iter().map(|word| word.to_string()).collect()
+}
+
+/// The rows of what is drawn.
+fn drawn(name: &str, runs: &Runs) -> Vec<Row> {
+    let frame: fn(&Played) -> f64 = |played| played.frame;
+    let calls: fn(&Played) -> f64 = |played| played.draw_calls;
+    let mut one = beside(name.to_string(), middle(&runs.one, frame), "ms", runs.love(frame));
+    if let Some(draw) = runs.love(|played| played.draw) {
+        one.note = format!("of LÖVE's, {} are love.draw", digits(draw));
+    }
+    let all = middle(&runs.all, frame);
+    let all = beside("  on all threads, of the main one".to_string(), all, "ms", runs.love(frame));
+    let mut rows = vec![one, all];
+    let drawn = middle(&runs.one, calls);
+    if drawn > 0.0 {
+        rows.push(beside("  draw calls".to_string(), drawn, "calls", runs.love(calls)));
+    }
+    rows
+}
+
+/// Mode, count, words.
+const DRAWN: &[(&str, &str, &str)] = &[
+    ("nothing", "0", "a frame with nothing in it"),
+    ("one", "10000", "10,000 sprites, one texture"),
+    ("eight", "10000", "10,000 sprites, 8 textures in turn"),
+    ("eight", "50000", "50,000 sprites, 8 textures in turn"),
+    ("kept", "10000", "10,000 retained, unchanged (LÖVE: SpriteBatch)"),
+    ("moved", "10000", "10,000 retained, all moved (LÖVE: SpriteBatch)"),
+    ("strings", "2000", "2,000 strings, changing in each frame"),
+    ("widgets", "5000", "5,000 widgets: fill, outline, label"),
+];
+
+pub fn gui(stage: &Stage) -> Group {
+    let game = stage.put("gui");
+    let length = Length { warm: 60, frames: 120 };
+    let mut rows = Vec::new();
+    for (mode, count, name) in DRAWN {
+        rows.extend(drawn(name, &Runs::of(stage, &game, &words(&[mode, count]), &length, true)));
+    }
+    Group {
+        name: "gui",
+        title: "sprites, strings and widgets, drawn one by one from Lua",
+        workload: "benches/gui/main.lua beside benches/peers/gui/love/main.lua: sprites of 16 x \
+                   16, strings of 12 units in a grid of 40 x 6, widgets of 14 x 5 in a grid of 16 \
+                   x 6. CPU time of the main thread for a whole frame, the median of 120 after \
+                   60, in a window of 800 x 600; both draw through Mesa's GL, which drops what it \
+                   is given (GALLIUM_NOOP). First everything on one thread, as in LÖVE, then with \
+                   the thread that draws pictures beside the game's.",
+        rows,
+    }
+}
+
+pub fn script(stage: &Stage) -> Group {
+    let game = stage.put("script");
+    let runs = Runs::of(stage, &game, &[], &Length { warm: 60, frames: 300 }, false);
+    // What came of it is the same everywhere, or the work was not.
+    for (name, wanted) in [("bumps", 3112.0), ("turns", 56700.0)] {
+        for played in runs.love.iter().chain(&runs.one) {
+            assert_eq!(played.told(name), wanted, "{name}");
+        }
+    }
+    let frame: fn(&Played) -> f64 = |played| played.frame;
+    let name = "10,000 creatures".to_string();
+    Group {
+        name: "script",
+        title: "plain Lua, the same file in both",
+        workload: "benches/peers/script/crowd.lua: 10,000 tables move, turn, are sorted into \
+                   cells, and each looks for the nearest of the other team. CPU time of the main \
+                   thread for a whole frame, the median of 300 after 60. Both must have come to \
+                   the same sums at the end.",
+        rows: vec![beside(name, middle(&runs.one, frame), "ms", runs.love(frame))],
+    }
+}
+
+/// Calls of a kind in a frame.
+const CALLS: usize = 1_000_000;
+
+/// Case, LÖVE's call, ours.
+const CALLED: &[(&str, &str, &str)] = &[
+    ("loop", "the loop alone", "the loop alone"),
+    ("lua", "a Lua function", "a Lua function"),
+    ("random", "love.math.random()", "Math.random()"),
+    ("noise", "love.math.noise(x, y)", "Math.noise(x, y)"),
+    ("body_position", "body:getPosition()", "Actor.position(actor)"),
+    ("body_velocity", "body:setLinearVelocity(x, y)", "Actor.set_velocity(actor, vector)"),
+    ("key", "love.keyboard.isDown(key)", "Keyboard.button(key)"),
+    ("cursor", "love.mouse.getPosition()", "Mouse.axis(\"cursor\")"),
+    ("clock", "love.timer.getTime()", "Application.time_since_launch()"),
+    ("window_size", "graphics.getDimensions()", "Window.resolution()"),
+    ("image_size", "image:getDimensions()", "Gui.texture_size(gui, name)"),
+    ("transform", "transform:transformPoint(x, y)", "Matrix4x4.transform(m, vector)"),
+    ("push_pop", "push, translate, pop", "Gui.push, translate, pop"),
+];
+
+pub fn calls(stage: &Stage) -> Group {
+    let game = stage.put("calls");
+    let length = Length { warm: 3, frames: 12 };
+    let each = |milliseconds: f64| milliseconds * 1e6 / CALLS as f64;
+    let mut rows = Vec::new();
+    for (case, theirs, ours) in CALLED {
+        let arguments = words(&[case, &CALLS.to_string()]);
+        let runs = Runs::of(stage, &game, &arguments, &length, false);
+        let love = runs.love(|played| played.frame).map(each);
+        let one = each(middle(&runs.one, |played| played.frame));
+        let mut row = beside(ours.to_string(), one, "ns", love);
+        if love.is_some() && theirs != ours {
+            row.note = format!("LÖVE's: {theirs}");
+        }
+        rows.push(row);
+    }
+    Group {
+        name: "calls",
+        title: "one engine call from Lua",
+        workload: "benches/peers/calls: 1,000,000 calls of a kind in a frame whose results are \
+                   used, the loop included. CPU time of the main thread for the frame by the \
+                   number of calls, the median of 12 frames after 3.",
+        rows,
+    }
+}
+
+pub fn particles(stage: &Stage) -> Group {
+    let game = stage.put("particles");
+    let runs = Runs::of(stage, &game, &[], &Length { warm: 240, frames: 180 }, true);
+    for played in runs.love.iter().chain(&runs.one) {
+        let living = played.told("particles");
+        assert!(living > 79_000.0, "only {living} particles live");
+    }
+    Group {
+        name: "particles",
+        title: "LÖVE's particle system, and the same as a .particles",
+        workload: "benches/peers/particles: 80,000 living particles, of which 40,000 a second die \
+                   and begin; gravity, sizes, colours, spin. Moved and drawn: CPU time of the \
+                   main thread for a whole frame, the median of 180 after 240; what is drawn is \
+                   dropped by the driver. First everything on one thread, then with as many as \
+                   there are.",
+        rows: drawn("80,000 particles", &runs),
+    }
+}
+
+pub fn physics(stage: &Stage) -> Group {
+    let game = stage.put("physics");
+    let length = Length { warm: 0, frames: 360 };
+    let mut rows = Vec::new();
+    for (count, name) in [("1000", "1,000 boxes"), ("5000", "5,000 boxes")] {
+        let runs = Runs::of(stage, &game, &words(&[count]), &length, false);
+        let mut row = |name: String, unit, get: fn(&Played) -> f64| {
+            rows.push(beside(name, middle(&runs.one, get), unit, runs.love(get)));
+        };
+        row(format!("{name}: mean of a frame"), "ms", |played| played.mean);
+        row(format!("  {name}: the longest"), "ms", |played| played.most);
+        row(format!("  {name}: awake at the end"), "boxes", |played| played.told("awake"));
+    }
+    Group {
+        name: "physics",
+        title: "boxes that fall into a pile in the plane",
+        workload: "benches/peers/physics: boxes of half a metre fall into a bin in 50 columns \
+                   (100 from 5,000 on). LÖVE's are bodies of Box2D, ours units with an actor \
+                   each, whose nodes follow. 360 steps of a sixtieth of a second from the first \
+                   on, nothing drawn, one thread: CPU time of the main thread for whole frames.",
+        rows,
+    }
+}

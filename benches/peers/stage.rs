@@ -1,0 +1,220 @@
+//! Where both engines play: a display that nobody sees, the folders of the games, and the commands
+//! that start them. Knows no workload.
+
+use super::child::{Used, run_command};
+use super::gui_pictures;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// A display in memory, which ends with this.
+struct Display {
+    server: Child,
+    name: String,
+}
+
+impl Display {
+    /// Fails with words where there is none to be had.
+    fn open() -> Result<Display, String> {
+        let mut server = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-screen", "0", "1280x720x24", "-nolisten", "tcp"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|reason| match reason.kind() {
+                ErrorKind::NotFound => "is not installed (on Debian: apt install xvfb)".to_string(),
+                _ => format!("cannot be started: {reason}"),
+            })?;
+        // It tells the number of its display as soon as it can be used.
+        let out = server.stdout.take().expect("it was piped");
+        let mut line = String::new();
+        let read = BufReader::new(out).read_line(&mut line);
+        if read.is_err() || line.trim().is_empty() {
+            server.wait().expect("it is ours");
+            return Err("ends at once".to_string());
+        }
+        Ok(Display { server, name: format!(":{}", line.trim()) })
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        // One that has ended by itself is as good.
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// Has Mesa take everything that is to be drawn and drop it, for GL alone.
+const DROPS: &str = "GALLIUM_NOOP";
+
+/// What becomes of what is drawn.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Drawing {
+    /// The processor draws it.
+    Real,
+    /// The driver takes everything and drops it: what is left is the cost of asking.
+    Dropped,
+}
+
+/// A game of both engines, each in a folder of its own.
+pub struct Game {
+    pub love: PathBuf,
+    pub engine: PathBuf,
+}
+
+pub struct Stage {
+    scratch: PathBuf,
+    display: Option<Display>,
+    /// LÖVE's version, where it can be played.
+    pub love: Option<String>,
+    /// How many processes each figure is the median of.
+    pub runs: usize,
+}
+
+impl Stage {
+    /// Says what is missing.
+    pub fn open(runs: usize) -> Stage {
+        let scratch = std::env::temp_dir().join(format!("engine-peers-{}", std::process::id()));
+        // What an earlier process of this number left.
+        let _ = fs::remove_dir_all(&scratch);
+        fs::create_dir_all(&scratch).expect("the temporary folder can be written to");
+        let display = Display::open()
+            .inspect_err(|words| {
+                println!("Xvfb {words}: the engine plays without a window, LÖVE does not play");
+            })
+            .ok();
+        let love = display.as_ref().and_then(|_| love_version());
+        Stage { scratch, display, love, runs }
+    }
+
+    /// Whether windows can be opened.
+    pub fn has_display(&self) -> bool {
+        self.display.is_some()
+    }
+
+    /// Copies a game of benches/peers to where it is played.
+    pub fn put(&self, name: &str) -> Game {
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches");
+        let peers = sources.join("peers");
+        let game = Game { love: self.folder(name, "love"), engine: self.folder(name, "engine") };
+        for file in ["conf.lua", "measure.lua"] {
+            copy(&peers.join(file), &game.love);
+        }
+        copy(&peers.join("settings.sjson"), &game.engine);
+        copy_all(&peers.join(name).join("love"), &game.love);
+        match name {
+            // Played by another benchmark, too.
+            "gui" => copy(&sources.join("gui/main.lua"), &game.engine),
+            _ => copy_all(&peers.join(name).join("engine"), &game.engine),
+        }
+        if ["gui", "calls"].contains(&name) {
+            gui_pictures::write(&game.engine);
+        }
+        // What both sides play.
+        for folder in [&game.love, &game.engine] {
+            copy_all(&peers.join(name), folder);
+        }
+        game
+    }
+
+    fn folder(&self, name: &str, side: &str) -> PathBuf {
+        let folder = self.scratch.join(name).join(side);
+        fs::create_dir_all(&folder).expect("the temporary folder can be written to");
+        folder
+    }
+
+    /// A file of this run.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.scratch.join(name)
+    }
+
+    /// A process on the display, if there is one, that writes nowhere but here.
+    pub fn process(&self, program: &Path, drawing: Drawing) -> Command {
+        let mut command = Command::new(program);
+        command.stdin(Stdio::null()).current_dir(&self.scratch);
+        for name in ["DISPLAY", "WAYLAND_DISPLAY", DROPS, "WGPU_BACKEND"] {
+            command.env_remove(name);
+        }
+        command.env("ENGINE_SAVE_DIR", self.file("saves")).env("XDG_DATA_HOME", self.file("data"));
+        command.envs([("ALSOFT_DRIVERS", "null"), ("SDL_AUDIODRIVER", "dummy")]);
+        if let Some(display) = &self.display {
+            command.env("DISPLAY", &display.name);
+        }
+        if drawing == Drawing::Dropped {
+            command.env(DROPS, "1");
+        }
+        command
+    }
+
+    pub fn love(&self, folder: &Path, arguments: &[String], drawing: Drawing) -> Command {
+        let mut command = self.process(Path::new("love"), drawing);
+        command.arg(folder).args(arguments);
+        command
+    }
+
+    /// `engine run` in a window: drawn by the processor, or given to the driver that LÖVE has,
+    /// through the same interface, which drops it. Without a display there is no such driver.
+    pub fn engine(&self, game: &Path, flags: &[&str], drawing: Drawing) -> Command {
+        let mut command = self.process(Path::new(env!("CARGO_BIN_EXE_engine")), drawing);
+        command.arg("run").arg(game).args(["--audio", "null", "--renderer"]);
+        match (drawing, self.has_display()) {
+            (Drawing::Real, true) => command.arg("software"),
+            (Drawing::Real, false) => command.args(["software", "--headless"]),
+            (Drawing::Dropped, true) => command.arg("gpu").env("WGPU_BACKEND", "gl"),
+            (Drawing::Dropped, false) => command.args(["null", "--headless"]),
+        };
+        command.args(flags);
+        command
+    }
+
+    /// Runs a command to its end: what it used, and what it wrote to its standard output.
+    pub fn run(&self, mut command: Command) -> (Used, String) {
+        let (out, error) = (self.file("out.txt"), self.file("error.txt"));
+        let file = |path: &Path| File::create(path).expect("the folder can be written to");
+        command.stdout(file(&out)).stderr(file(&error));
+        let used = run_command(&mut command);
+        let read = |path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
+        let used = used.unwrap_or_else(|status| {
+            let (out, error) = (read(&out), read(&error));
+            panic!("{command:?} ended with status {status}:\n{out}\n{error}");
+        });
+        (used, read(&out))
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // What is left of it is the system's to clean.
+        let _ = fs::remove_dir_all(&self.scratch);
+    }
+}
+
+/// As LÖVE tells it; says so where it is missing.
+fn love_version() -> Option<String> {
+    let told = Command::new("love").arg("--version").stdin(Stdio::null()).output();
+    let told = told.ok().filter(|told| told.status.success());
+    let Some(told) = told else {
+        println!("LÖVE is not installed (on Debian: apt install love): the engine plays alone");
+        return None;
+    };
+    let words = String::from_utf8_lossy(&told.stdout);
+    Some(words.split_whitespace().nth(1).unwrap_or("of no version").to_string())
+}
+
+fn copy(file: &Path, folder: &Path) {
+    let name = file.file_name().expect("it is a file");
+    let copied = fs::copy(file, folder.join(name));
+    copied.unwrap_or_else(|reason| panic!("{}: {reason}", file.display()));
+}
+
+/// Copies the files of a folder, without the folders in it.
+fn copy_all(from: &Path, to: &Path) {
+    let entries =
+        fs::read_dir(from).unwrap_or_else(|reason| panic!("{}: {reason}", from.display()));
+    for entry in entries.flatten().filter(|entry| entry.path().is_file()) {
+        copy(&entry.path(), to);
+    }
+}

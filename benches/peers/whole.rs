@@ -1,0 +1,237 @@
+//! Workloads that are whole processes: the start, tests, a game of many files.
+
+use super::bare;
+use super::child::Used;
+use super::files;
+use super::folder::Folder;
+use super::frames::beside;
+use super::stage::{Drawing, Game, Stage};
+use super::table::{Group, Row, median, named};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Most of CPU time and memory that a game may take beyond a bare program.
+const START_MS: f64 = 25.0;
+const START_MIB: f64 = 20.0;
+
+/// Runs commands in turn, each after one run that does not count: what each used.
+fn in_turn<const N: usize>(stage: &Stage, commands: [&dyn Fn() -> Command; N]) -> [Vec<Used>; N] {
+    let mut used = [const { Vec::new() }; N];
+    for run in 0..=stage.runs {
+        for (at, command) in commands.iter().enumerate() {
+            let (one, _) = stage.run(command());
+            if run > 0 {
+                used[at].push(one);
+            }
+        }
+    }
+    used
+}
+
+/// A figure of runs of a process: the median.
+type Figure = fn(&[Used]) -> f64;
+
+fn cpu(runs: &[Used]) -> f64 {
+    median(runs.iter().map(|used| used.cpu).collect())
+}
+
+fn peak(runs: &[Used]) -> f64 {
+    median(runs.iter().map(|used| used.peak).collect())
+}
+
+fn wall(runs: &[Used]) -> f64 {
+    median(runs.iter().map(|used| used.wall).collect())
+}
+
+/// The commands that show one frame of a game: LÖVE's, and ours of its folder.
+fn one_frame<'a>(stage: &'a Stage, game: &'a Game) -> [Box<dyn Fn() -> Command + 'a>; 2] {
+    [
+        Box::new(|| stage.love(&game.love, &[], Drawing::Real)),
+        Box::new(|| stage.engine(&game.engine, &["--frames", "1"], Drawing::Real)),
+    ]
+}
+
+/// Makes a bundle of a game.
+fn bundle(stage: &Stage, game: &Game) -> PathBuf {
+    let file = game.engine.with_extension("bundle");
+    let mut command = stage.process(Path::new(env!("CARGO_BIN_EXE_engine")), Drawing::Real);
+    command.arg("compile").arg(&game.engine).arg("--bundle").arg("--out").arg(&file);
+    stage.run(command);
+    file
+}
+
+/// What takes part in the figures of starting up; where there is no display, only we do.
+struct Started {
+    bare: Option<Vec<Used>>,
+    ours: Vec<Used>,
+    bundled: Vec<Used>,
+    nothing: Vec<Used>,
+    love: Option<Vec<Used>>,
+}
+
+impl Started {
+    fn of(stage: &Stage) -> Started {
+        let game = stage.put("start");
+        let (bundle, empty) = (bundle(stage, &game), empty_game(stage, &game));
+        let [love, folder] = one_frame(stage, &game);
+        let of_bundle = || stage.engine(&bundle, &["--frames", "1"], Drawing::Real);
+        let of_nothing = || stage.engine(&empty, &["--frames", "1"], Drawing::Real);
+        let program = std::env::current_exe().expect("it is running");
+        let bare = || {
+            let mut command = stage.process(&program, Drawing::Real);
+            command.arg(bare::ARGUMENT);
+            command
+        };
+        if stage.love.is_some() {
+            let [bare, ours, bundled, nothing, love] =
+                in_turn(stage, [&bare, &folder, &of_bundle, &of_nothing, &love]);
+            Started { bare: Some(bare), ours, bundled, nothing, love: Some(love) }
+        } else if stage.has_display() {
+            let [bare, ours, bundled, nothing] =
+                in_turn(stage, [&bare, &folder, &of_bundle, &of_nothing]);
+            Started { bare: Some(bare), ours, bundled, nothing, love: None }
+        } else {
+            let [ours, bundled, nothing] = in_turn(stage, [&folder, &of_bundle, &of_nothing]);
+            Started { bare: None, ours, bundled, nothing, love: None }
+        }
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        let figures: [(&str, &str, Figure, f64); 2] = [
+            ("CPU of the process", "ms", cpu, START_MS),
+            ("peak resident memory", "MiB", peak, START_MIB),
+        ];
+        for (name, unit, get, room) in figures {
+            let (bare, love) = (self.bare.as_deref().map(get), self.love.as_deref().map(get));
+            let mut row = beside(name.to_string(), get(&self.ours), unit, love);
+            row.target = bare.map(|bare| bare + room);
+            rows.push(row);
+            rows.push(beside("  of a bundle".to_string(), get(&self.bundled), unit, love));
+            let nothing = get(&self.nothing);
+            rows.push(named("  of a game that draws nothing".to_string(), nothing, unit, None));
+            if let Some(bare) = bare {
+                let note = format!("the target is {room} {unit} above it");
+                rows.push(Row { note, ..named("  a bare program".to_string(), bare, unit, None) });
+            }
+        }
+        rows
+    }
+}
+
+/// A game beside another one that has a window and draws nothing in it.
+fn empty_game(stage: &Stage, game: &Game) -> PathBuf {
+    let folder = stage.file("start/nothing");
+    fs::create_dir_all(&folder).expect("the temporary folder can be written to");
+    let settings = "settings.sjson";
+    fs::copy(game.engine.join(settings), folder.join(settings)).expect("there is room");
+    fs::write(folder.join("main.lua"), "function render() end\n").expect("there is room");
+    folder
+}
+
+pub fn start(stage: &Stage) -> Group {
+    Group {
+        name: "start",
+        title: "from the start of the process to the first frame shown, and its end",
+        workload: "benches/peers/start: a window of 800 x 600 with one word, drawn by the \
+                   processor, one frame, the end. CPU time of all threads of the process in user \
+                   and system mode, and its most resident memory; medians, after one run that \
+                   does not count. The bare program (benches/peers/bare.rs) opens the window, a \
+                   device and a surface with the same libraries and clears one picture.",
+        rows: Started::of(stage).rows(),
+    }
+}
+
+pub fn tests(stage: &Stage) -> Group {
+    let game = stage.put("tests");
+    let mut rows = Vec::new();
+    for count in [1, 1000] {
+        let suite = format!(
+            "for i = 1, {count} do\n  it(\"test \" .. i, function()\n    local point = {{ x = i \
+             }}\n    assert.equals(i + 1, point.x + 1)\n  end)\nend\n"
+        );
+        fs::write(game.engine.join("trivial_test.lua"), suite).expect("there is room");
+        let ours = || {
+            let engine = Path::new(env!("CARGO_BIN_EXE_engine"));
+            let mut command = stage.process(engine, Drawing::Real);
+            command.arg("test").arg(&game.engine);
+            command
+        };
+        let love = || stage.love(&game.love, &[count.to_string()], Drawing::Real);
+        let (ours, love) = match stage.love {
+            Some(_) => {
+                let [ours, love] = in_turn(stage, [&ours, &love]);
+                (ours, Some(love))
+            }
+            None => {
+                let [ours] = in_turn(stage, [&ours]);
+                (ours, None)
+            }
+        };
+        let name = if count == 1 { "1 test".to_string() } else { "1,000 tests".to_string() };
+        rows.push(beside(name, cpu(&ours), "ms", love.as_deref().map(cpu)));
+    }
+    Group {
+        name: "tests",
+        title: "trivial tests, the whole process",
+        workload: "benches/peers/tests: one table and one comparison each, in one file; `engine \
+                   test`, and LÖVE without a window with a loop around xpcall. CPU time of the \
+                   process from start to end; the median, after one run that does not count.",
+        rows,
+    }
+}
+
+pub fn assets(stage: &Stage) -> Group {
+    let game = stage.put("assets");
+    let written = Folder::new("peers-assets");
+    files::write(&written);
+    for folder in ["scripts", "images", "text"] {
+        for side in [&game.love, &game.engine] {
+            copy_folder(&written.path().join(folder), &side.join(folder));
+        }
+    }
+    let bundle = bundle(stage, &game);
+    let [love, folder] = one_frame(stage, &game);
+    let of_bundle = || stage.engine(&bundle, &["--frames", "1"], Drawing::Real);
+    let (folder, bundled, love) = match stage.love {
+        Some(_) => {
+            let [folder, bundled, love] = in_turn(stage, [&folder, &of_bundle, &love]);
+            (folder, bundled, Some(love))
+        }
+        None => {
+            let [folder, bundled] = in_turn(stage, [&folder, &of_bundle]);
+            (folder, bundled, None)
+        }
+    };
+    let mut rows = Vec::new();
+    for (name, runs) in [("of a folder", &folder), ("of a bundle", &bundled)] {
+        rows.push(beside(format!("CPU, {name}"), cpu(runs), "ms", love.as_deref().map(cpu)));
+        let by_clock =
+            beside(format!("  by the clock, {name}"), wall(runs), "ms", love.as_deref().map(wall));
+        rows.push(by_clock);
+        rows.push(beside(
+            format!("  peak resident memory, {name}"),
+            peak(runs),
+            "MiB",
+            love.as_deref().map(peak),
+        ));
+    }
+    Group {
+        name: "assets",
+        title: "a game of 2,000 files, to its first frame",
+        workload: "benches/peers/assets: 500 scripts of about 60 lines, 1,000 PNG files of 32 x \
+                   32, 500 texts of 1 KiB; everything is loaded, and the first frame shows all \
+                   pictures, drawn by the processor. Whole processes, files cached; LÖVE's of a \
+                   folder; ours of a folder that was compiled by an earlier start, and of a \
+                   bundle. The median, after one run that does not count.",
+        rows,
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("the temporary folder can be written to");
+    for entry in fs::read_dir(from).expect("it was written").flatten() {
+        fs::copy(entry.path(), to.join(entry.file_name())).expect("there is room");
+    }
+}
