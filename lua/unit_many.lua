@@ -2,13 +2,14 @@
 -- unit costs what one call of the row costs, without a call of the game's own around it.
 local core = ...
 
-local type = type
+local type, pcall, error = type, pcall, error
 local format = string.format
 local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
 local istype = core.ffi.istype
 local V3, Q, M = core.ctypes.Vector3, core.ctypes.Quaternion, core.ctypes.Matrix4x4
 
 local World, Unit = core.module("World"), core.module("Unit")
+local Matrix4x4 = core.module("Matrix4x4")
 
 local function check_units(name, place, units)
   if type(units) ~= "table" then
@@ -42,7 +43,8 @@ local function into_table(name, units, into)
   return into
 end
 
----Makes many units of a resource, one for each position.
+---Makes many units of a resource, one for each position. Components that are scripts hear of all of
+---them at once.
 ---@param world World where they come to be
 ---@param resource string the name of a unit
 ---@param positions Vector3[]|Matrix4x4[] where each root is, or its pose
@@ -69,15 +71,28 @@ function World.spawn_units(world, resource, positions, rotations)
       raise(format("%s: argument #3 'positions' must hold Vector3 or Matrix4x4, got %s at %d",
         name, core.describe(position), i))
     end
+    if rotations and istype(M, position) then
+      raise(name .. ": a pose says the rotation already")
+    end
     if rotations and not istype(Q, rotations[i]) then
       raise(format("%s: argument #4 'rotations' must hold Quaternion, got %s at %d", name,
         core.describe(rotations[i]), i))
     end
   end
-  local units = {}
+  local units, fine, unit = {}, true, nil
   for i = 1, #positions do
-    units[i] = World.spawn_unit(world, resource, positions[i], rotations and rotations[i])
+    local position, rotation, scale = positions[i], rotations and rotations[i], nil
+    if istype(M, position) then
+      rotation, scale = Matrix4x4.rotation(position), Matrix4x4.scale(position)
+      position = Matrix4x4.translation(position)
+    end
+    fine, unit = pcall(core.spawn_unit, world, resource, position, rotation, scale)
+    if not fine then break end
+    units[i] = unit
   end
+  core.finish_units(world, units, {})
+  -- Those before one that cannot be spawned are whole.
+  if not fine then error(unit, 0) end
   return units
 end
 

@@ -31,6 +31,14 @@ describe("many units", function()
     assert.same({}, World.spawn_units(world, "units/barrel", {}))
   end)
 
+  it("are told to components at once", function()
+    local frail, heard = require("components.frail"), {}
+    frail.doing.spawned = function(those) heard[#heard + 1] = those end
+    local made = World.spawn_units(world, "units/frail_one", places)
+    frail.doing = {}
+    assert.same({ made }, heard)
+  end)
+
   it("tell their poses into tables that are kept", function()
     local into = { 1, 2, 3, 4, 5 }
     assert.equals(into, Unit.local_positions(units, into))
@@ -78,6 +86,9 @@ describe("many units", function()
       words_of(World.spawn_units, world, "units/barrel", places, {}))
     assert.matches('argument #4 \'rotations\' must hold Quaternion, got string "north" at 1',
       words_of(World.spawn_units, world, "units/barrel", { places[1] }, { "north" }))
+    assert.matches("a pose says the rotation already",
+      words_of(World.spawn_units, world, "units/barrel", { Matrix4x4.identity() },
+        { Quaternion.identity() }))
     assert.matches("no unit 'units/barel'",
       words_of(World.spawn_units, world, "units/barel", places))
     assert.equals(3, #World.units(world))

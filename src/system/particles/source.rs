@@ -1,4 +1,5 @@
-//! The text of a `.particles`, read into its definition. Every fault names file, line and emitter.
+//! The text of a `.particles`, read into its definition. Faults name file and line, and the emitter
+//! where one is at fault.
 //! docs/particles.md has the format. Forces, colliders and looks are in source_parts.rs.
 
 use super::definition::*;
