@@ -39,9 +39,14 @@ local Array = ffi.typeof("struct { const uint8_t _unused; }")
 local Floats = ffi.typeof("float[?]")
 local storages = setmetatable({}, { __mode = "k" })
 
+-- How many arrays were made.
+local made = 0
+
 local function new_array(size)
   local array = Array(0)
-  storages[array] = { floats = Floats(max(size, 4)), size = size, capacity = max(size, 4) }
+  local capacity = max(size, 4)
+  made = made + 1
+  storages[array] = { floats = Floats(capacity), size = size, capacity = capacity, number = made }
   return array
 end
 
@@ -189,6 +194,15 @@ function core.float32_array_data(array)
   if not istype(Array, array) then return nil end
   local storage = storages[array]
   return storage.floats, storage.size
+end
+
+-- For hot reload: how many arrays were made, and which of them an array is.
+function core.float32_arrays_made()
+  return made
+end
+
+function core.float32_array_number(array)
+  return istype(Array, array) and storages[array].number or nil
 end
 
 ---Returns how many elements an array has; `#array` is the same.

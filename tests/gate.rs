@@ -49,6 +49,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("pollster", &["src/system/render/"]),
     ("pulldown_cmark", &["src/tool/docs/"]),
     ("rapier3d", &["src/system/physics/"]),
+    ("ruzstd", &["src/resource/image/"]),
     ("tungstenite", &["src/system/tools/"]),
     ("ttf_parser", &["src/system/text/"]),
     ("unicode_bidi", &["src/system/text/"]),

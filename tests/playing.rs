@@ -2,6 +2,9 @@
 //! manual, what is broken, what is deleted and replaced, ten thousand files at once, two engines on
 //! one folder, a disk that takes no more.
 
+#[path = "playing/storm.rs"]
+mod storm;
+
 use engine::app::{self, App, Opening};
 use engine::engine::Build;
 use engine::packet::Packet;

@@ -7,6 +7,7 @@ local core = ...
 core.jit.off(true, true)
 
 local type, next, error, rawget, rawset = type, next, error, rawget, rawset
+local rawequal = rawequal
 local pcall, setmetatable, tostring = pcall, setmetatable, tostring
 local sort, concat, min = table.sort, table.concat, math.min
 local setupvalue, set_raw_metatable = core.debug.setupvalue, core.debug.setmetatable
@@ -119,63 +120,6 @@ local function trial_require(box, name)
   return trial_of(box, entry)
 end
 
--- The stand-in for the globals: assignments go into it, and what is not in it is read from the real
--- ones, except what the changed files assigned when they were loaded last.
-local function make_shadow(box)
-  local shadow, hidden = {}, box.hidden
-  local function read(_, name)
-    if not hidden[name] then
-      return globals[name]
-    end
-  end
-  setmetatable(shadow, { __index = read })
-  local stand_in = setmetatable({}, {
-    __index = shadow,
-    __newindex = function(_, name, value)
-      shadow[name] = value
-    end,
-  })
-  box.shadow, box.stand_in = shadow, stand_in
-  reload.owners[shadow], reload.owners[stand_in] = "[engine]", "[engine]"
-  local function require(name)
-    return trial_require(box, name)
-  end
-  local function load(text, name, mode, env)
-    return core.load(text, name, mode, env == nil and shadow or env)
-  end
-  local function loadstring(text, name)
-    if type(text) ~= "string" then
-      core.bad_argument("loadstring", 1, "text", "string", text)
-    end
-    return load(text, name)
-  end
-  for name, value in next, { _G = stand_in, require = require, load = load,
-    loadstring = loadstring } do
-    shadow[name] = value
-  end
-  box.exchange = {
-    [shadow] = globals, [stand_in] = globals, [require] = core.require, [load] = core.load,
-    [loadstring] = core.loadstring,
-  }
-  box.world = {
-    globals = shadow,
-    module = function(name)
-      local result = box.results[name]
-      if result == nil then
-        result = loaded[name]
-      end
-      return result
-    end,
-    global = function(name)
-      local value = rawget(shadow, name)
-      if value == nil and not hidden[name] then
-        value = rawget(globals, name)
-      end
-      return value
-    end,
-  }
-end
-
 -- Whether a load put anything anywhere that others can reach.
 local function makes(record)
   return record.result ~= true or next(record.globals) ~= nil or next(record.top) ~= nil
@@ -205,8 +149,11 @@ function trial_of(box, entry)
   local before = loaded[entry.name]
   local result = entry.fn(entry.name)
   for key, value in next, box.stand_in do
-    rawset(box.shadow, key, value)
-    rawset(box.stand_in, key, nil)
+    if not rawequal(value, box.lent[key]) then
+      rawset(box.shadow, key, value)
+      rawset(box.stand_in, key, nil)
+      box.lent[key] = nil
+    end
   end
   if result == nil then
     local own = loaded[entry.name]
@@ -250,6 +197,8 @@ local function carry_out(plan)
       setupvalue(at.holder, at.key, value)
     elseif at.kind == "meta" then
       set_raw_metatable(at.holder, value)
+    elseif at.kind == "array" then
+      reload.change_array(at.holder, at.key, value)
     elseif core.is_class(at.holder) and value ~= nil then
       -- A class hands its metamethods on to the classes that inherit from it.
       rawset(at.holder, at.key, nil)
@@ -308,6 +257,9 @@ local function lists(box)
     for fn in next, entry.record.functions do
       new[#new + 1] = fn
     end
+    for thread in next, entry.record.threads do
+      new[#new + 1] = thread
+    end
   end
   return pairs_of, old, new, sources
 end
@@ -328,12 +280,12 @@ local function commit(box)
   local pairs_of, old, new, sources = lists(box)
   local hidden = { box, reload, records, reload.owners, reload.successors, reload.state }
   local hits, existed, kept = core.heap_scan(hidden, old, new, sources)
-  local plan = reload.plan(pairs_of, existed)
+  local plan = reload.plan(pairs_of, existed, box.exchange)
   carry_out(plan)
   local replaced = core.heap_apply(hits, plan.exchange)
   local exchange, roots = box.exchange, {}
   for from, to in next, plan.exchange do
-    exchange[from] = to
+    exchange[from] = type(from) ~= "cdata" and to or nil
   end
   for i = 1, #plan.order do
     local fn = plan.order[i].fn
@@ -349,6 +301,7 @@ local function commit(box)
     end
     roots[#roots + 1] = entry.record
   end
+  reload.keep_arrays(plan, roots)
   carry_out_first_loads(box, plan)
   roots[#roots + 1] = box.results
   roots[#roots + 1] = box.lasting
@@ -447,7 +400,7 @@ end
 local function reload_all(files)
   local box = begin(files)
   box.sources, box.harmless = {}, true
-  make_shadow(box)
+  reload.make_shadow(box, trial_require)
   local innermost, before = reload.state.innermost, copy(loaded)
   local ran, message, place, report = core.trial(function()
     run_trials(box)

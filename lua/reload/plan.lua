@@ -8,7 +8,7 @@ core.jit.off(true, true)
 
 local type, next, rawget, rawequal, abs = type, next, rawget, rawequal, math.abs
 local getmetatable, getupvalue = core.debug.getmetatable, core.debug.getupvalue
-local upvalueid = core.debug.upvalueid
+local upvalueid, getinfo, status = core.debug.upvalueid, core.debug.getinfo, coroutine.status
 local reload = core.reloader
 local same, successors = reload.same, reload.successors
 
@@ -17,7 +17,7 @@ local DEPTH_MAX = 100 -- how deep tables are compared before one counts as chang
 -- What a value of a new load stands for.
 local function mapped(plan, value)
   local kind = type(value)
-  if kind == "table" or kind == "function" then
+  if kind == "table" or kind == "function" or kind == "thread" or kind == "cdata" then
     local other = plan.exchange[value]
     if other ~= nil then
       return other
@@ -60,9 +60,44 @@ local function pair_tables(plan, o, n, a, b)
   plan.exchange[b], plan.taken[a] = a, b
   plan.tables[#plan.tables + 1] = { o = o, n = n, a = a, old = old, new = new }
   for key, value in next, new.fields do
-    wait_for(plan, o, n, old.fields[key], value)
+    local kind = old.fields[key] == nil and type(key)
+    if kind == "table" or kind == "thread" or kind == "cdata" then
+      plan.keyed[#plan.keyed + 1] = { o = o, n = n, old = old, key = key, value = value }
+    else
+      wait_for(plan, o, n, old.fields[key], value)
+    end
   end
   wait_for(plan, o, n, old.meta, new.meta)
+end
+
+-- Values whose keys stand for old ones, such as classes; whether there were some.
+local function pair_keyed(plan)
+  local list, rest, found = plan.keyed, {}, false
+  for i = 1, #list do
+    local at = list[i]
+    local key = plan.exchange[at.key]
+    if key == nil then
+      rest[#rest + 1] = at
+    else
+      wait_for(plan, at.o, at.n, at.old.fields[key], at.value)
+      found = true
+    end
+  end
+  plan.keyed = rest
+  return found
+end
+
+-- A coroutine that has begun goes on: a new one would be where the old one was long ago.
+local function pair_threads(plan, o, n, a, b)
+  if not o.threads[a] or not n.threads[b] or plan.existed[b] or plan.exchange[b]
+    or plan.taken[a]
+  then
+    return
+  end
+  local thread = type(a) == "thread" and a or reload.thread_of(a)
+  if status(thread) == "dead" or getinfo(thread, 0, "S") then
+    plan.exchange[b], plan.taken[a] = a, b
+  end
 end
 
 -- Whether two closures share an upvalue: it is their file's then, and not their own.
@@ -112,6 +147,10 @@ local function pair_all(plan)
       if kind == type(at.b) then
         if kind == "table" then
           pair_tables(plan, at.o, at.n, at.a, at.b)
+        elseif kind == "cdata" then
+          reload.pair_arrays(plan, at.o, at.n, at.a, at.b)
+        elseif kind == "thread" or kind == "function" and at.n.threads[at.b] then
+          pair_threads(plan, at.o, at.n, at.a, at.b)
         elseif kind == "function" then
           pair_functions(plan, at.o, at.n, at.a, at.b)
         end
@@ -121,9 +160,11 @@ local function pair_all(plan)
     local at = plan.functions[plan.functions_done]
     if not at then
       plan.functions_done = plan.functions_done - 1
-      return
+      if not pair_keyed(plan) then
+        return
+      end
     end
-    for i = 1, #at.new.cells do
+    for i = 1, at and #at.new.cells or 0 do
       local b = at.new.cells[i]
       for k = 1, #at.old.cells do
         local a = at.old.cells[k]
@@ -212,23 +253,28 @@ local function decide_field(plan, o, holder, key, was, value)
   add_set(plan, "field", holder, key, was, value, action)
 end
 
-local function is_object(key)
-  local kind = type(key)
-  return kind == "table" or kind == "function"
+-- Whether a key of the last load is one that the file could name again: one that is a function, or
+-- a table which nothing else of the file's leads to, is made anew by every load.
+local function is_lasting(plan, o, key)
+  if type(key) == "table" then
+    return plan.back[key] ~= nil or not o.tables[key]
+  end
+  return type(key) ~= "function"
 end
 
 local function decide_table(plan, at)
   local o, a, old, new = at.o, at.a, at.old.fields, at.new.fields
   for key, value in next, new do
-    if not is_object(key) then
-      decide_field(plan, o, a, key, old[key], value)
-    elseif plan.back[key] == nil and old[mapped(plan, key)] == nil then
-      -- A key that is new; a function or table that stands for an old one has its entry already.
-      decide_field(plan, o, a, mapped(plan, key), nil, value)
+    local live = mapped(plan, key)
+    if type(key) ~= "function" then
+      decide_field(plan, o, a, live, old[live], value)
+    elseif plan.back[key] == nil and old[live] == nil then
+      -- A key that is new; a function that stands for an old one has its entry already.
+      decide_field(plan, o, a, live, nil, value)
     end
   end
   for key, was in next, old do
-    if new[key] == nil and not is_object(key) then
+    if new[key] == nil and new[plan.back[key] or key] == nil and is_lasting(plan, o, key) then
       decide_field(plan, o, a, key, was, nil)
     end
   end
@@ -256,14 +302,17 @@ local function decide_names(plan, o, holder, old, new)
 end
 
 -- The plan for a list of `{ old = record, new = record }`; `existed` has the new records' objects
--- that were there before the trial.
-function reload.plan(list, existed)
+-- that were there before the trial, `stand_ins` what stood for the engine's own in it.
+function reload.plan(list, existed, stand_ins)
   local plan = {
     existed = existed, exchange = {}, back = {}, taken = {}, joined = {}, candidates = {},
     order = {}, cells = {}, tables = {}, closures = {}, functions = {}, functions_done = 0,
-    waiting = {}, first = 1, last = 0, sets = {}, joins = {}, patches = {},
-    replaced = 0, added = 0, removed = 0, updated = 0,
+    keyed = {}, arrays = {}, waiting = {}, first = 1, last = 0, sets = {}, joins = {},
+    patches = {}, replaced = 0, added = 0, removed = 0, updated = 0,
   }
+  for from, to in next, stand_ins do
+    plan.exchange[from] = to
+  end
   for i = 1, #list do
     local o, n = list[i].old, list[i].new
     for k = 1, #n.cells do
@@ -306,6 +355,7 @@ function reload.plan(list, existed)
   for i = 1, #plan.tables do
     decide_table(plan, plan.tables[i])
   end
+  reload.decide_arrays(plan)
   for i = 1, #plan.closures do
     local at = plan.closures[i]
     for k = 1, #at.new.cells do

@@ -94,6 +94,19 @@ local function find(place, world)
   end
 end
 
+-- The coroutine that a function of `coroutine.wrap` resumes.
+function reload.thread_of(fn)
+  if getinfo(fn, "S").what ~= "C" then
+    return nil
+  end
+  for i = 1, UPVALUES_MAX do
+    local name, value = getupvalue(fn, i)
+    if name == nil or type(value) == "thread" then
+      return value
+    end
+  end
+end
+
 -- Begins the record of a load.
 function reload.begin(chunk, written, world)
   if not owners[globals] then
@@ -101,7 +114,7 @@ function reload.begin(chunk, written, world)
   end
   local mark = {
     chunk = chunk, captures = {}, outer = state.innermost, world = world, written = written,
-    before = copy(world.globals), foreign = {}, inner = {},
+    before = copy(world.globals), foreign = {}, inner = {}, arrays = core.float32_arrays_made(),
   }
   -- Whether this load, or one around it, has to know what the loads inside it made.
   mark.watching = #written > 0 or (mark.outer and mark.outer.watching)
@@ -191,19 +204,39 @@ local function cells_of_foreign(record, fn, push)
   return cells
 end
 
+-- Notes what a Float32Array of the file holds; `false` where that is too much, or was not put there
+-- by this load.
+local function note_array(record, array)
+  local owner, number = owners[array], core.float32_array_number(array)
+  if not number or record.arrays[array] ~= nil or owner and owner ~= record.chunk then
+    return
+  end
+  local floats, size = core.float32_array_data(array)
+  owners[array], record.arrays[array] = record.chunk, false
+  if number > record.arrays_before and record.entries + size <= ENTRIES_MAX then
+    local content = {}
+    for i = 1, size do
+      content[i] = floats[i - 1]
+    end
+    record.arrays[array], record.entries = content, record.entries + size
+  end
+end
+
 -- Notes every table and function that a value leads to and that no other file made.
 local function note(record, first)
-  local waiting, at = { first }, 1
+  local waiting, at = {}, 0
   local function push(value)
     local kind = type(value)
     if kind == "table" or kind == "function" then
       at = at + 1
       waiting[at] = value
+    elseif kind == "cdata" then
+      note_array(record, value)
+    elseif kind == "thread" then
+      record.threads[value] = true
     end
   end
-  if type(first) ~= "table" and type(first) ~= "function" then
-    return
-  end
+  push(first)
   while at > 0 do
     local value = waiting[at]
     waiting[at] = nil
@@ -238,6 +271,8 @@ local function note(record, first)
         if info.source:sub(1, 9) ~= "=[engine]" then
           entry.cells = cells_of_foreign(record, value, push)
         end
+      elseif reload.thread_of(value) then
+        record.threads[value] = true
       end
     end
   end
@@ -284,7 +319,7 @@ function reload.finish(mark, name, result)
   local record = {
     chunk = mark.chunk, source = "@" .. mark.chunk, name = name, result = result,
     globals = assigned(mark), cells = {}, by_id = {}, top = {}, tables = {}, functions = {},
-    entries = 0,
+    threads = {}, arrays = {}, arrays_before = mark.arrays, entries = 0,
   }
   record.patches = patches(record, mark)
   state.innermost = mark.outer

@@ -73,6 +73,7 @@ pub fn sort(told: Vec<Told>, input: &Input, given: &mut Given) {
                     Touched::Began => Phase::Began,
                     Touched::Moved => Phase::Moved,
                     Touched::Ended => Phase::Ended,
+                    Touched::Cancelled => Phase::Cancelled,
                 };
                 event(TOUCH, What::Touch { finger, phase, at: at(x, y), pressure });
             }

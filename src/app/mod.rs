@@ -12,6 +12,7 @@ mod measures;
 mod play;
 pub mod progress;
 pub mod record;
+mod redraws;
 pub mod resources;
 mod screen;
 mod tape;
@@ -209,6 +210,7 @@ impl App {
     pub fn frame(&mut self, measured: f64) -> Result<(), Box<Report>> {
         profile::begin_frame();
         self.begin_figures();
+        self.vm.engine().input.pass(measured);
         let played = self.play_frame(measured);
         if played.is_err() {
             self.end_frame();
@@ -223,6 +225,7 @@ impl App {
         engine.frame.index += 1;
         engine.frame.delta = delta;
         engine.frame.total += delta;
+        engine.input.advance_motors(delta);
         engine.workers.begin_frame(engine.frame.index);
         self.note_step(measured);
         {

@@ -2,6 +2,7 @@
 //! end.
 
 use super::given::Given;
+use super::redraws::{News, Redraws};
 use super::screen::{Screen, Show};
 use super::tape::Tape;
 use super::{App, Game, Measures, Opening, crash, exit, window_opening};
@@ -210,6 +211,8 @@ struct Broken {
     report: Box<Report>,
     /// Whether it had begun to play; one that had not begins anew.
     started: bool,
+    /// The pictures of the report.
+    redraws: Redraws,
 }
 
 /// How long the window of a stopped game sleeps between two looks at what there is to do.
@@ -319,10 +322,7 @@ impl Run {
                 last = Instant::now();
                 continue;
             }
-            let mut all = std::mem::take(&mut self.held);
-            all.append(given);
-            all.events.extend(self.app.take_tool_events());
-            let given = all;
+            let given = self.with_what_was_held(given);
             let measured = match self.options.pace {
                 Pace::Fixed(seconds) => seconds,
                 // Nothing was measured before the first frame, and a step of almost nothing would
@@ -355,7 +355,10 @@ impl Run {
             if !goes_on {
                 break;
             }
-            self.wait_for_next_frame(began);
+            if let Err(report) = self.wait_for_next_frame(began) {
+                self.note_failure(None, &report);
+                self.stumble(report, true)?;
+            }
         }
         Ok(())
     }
@@ -370,6 +373,14 @@ impl Run {
     fn poll(&mut self) -> Given {
         scope!("poll");
         self.screen.poll(self.app.vm().engine())
+    }
+
+    /// What a frame gets, with what came while tools had the game stand, and with what they play.
+    fn with_what_was_held(&mut self, given: Given) -> Given {
+        let mut all = std::mem::take(&mut self.held);
+        all.append(given);
+        all.events.extend(self.app.take_tool_events());
+        all
     }
 
     /// One look at what there is to do while tools have the game stand. What the player lets go of
@@ -434,7 +445,7 @@ impl Run {
         eprintln!("engine: save a file to try again; Escape, or closing the window, ends");
         self.app.vm().engine().show_error(&report.to_string());
         self.app.tell_tools(Some(report.to_string()));
-        self.broken = Some(Broken { report, started });
+        self.broken = Some(Broken { report, started, redraws: Redraws::default() });
         Ok(())
     }
 
@@ -443,6 +454,8 @@ impl Run {
     fn wait_for_a_file(&mut self, given: Given) -> Result<(), Box<Report>> {
         let Some(broken) = &self.broken else { return Ok(()) };
         let ends = given.asks_to_end();
+        let used = !given.events.is_empty();
+        let changed = !given.changes.is_empty() | self.screen.take_exposed();
         let engine = self.app.vm().engine();
         engine.window.begin_frame(&given.changes);
         // What is let go of meanwhile must not be down when the game goes on.
@@ -464,14 +477,26 @@ impl Run {
                 eprintln!("engine: a file was saved: going on");
             }
             Ok(false) => {
-                let is_last = platform::asked_to_end().is_some();
-                self.screen.show(self.app.vm().engine(), is_last);
                 self.app.answer_tools(false);
+                let is_last = platform::asked_to_end().is_some();
+                let changed = changed | self.app.take_redraw() | is_last;
+                self.show_report(News { changed, used }, is_last);
                 std::thread::sleep(BROKEN_SLEEP);
             }
             Err(report) => self.stumble(report, started)?,
         }
         Ok(())
+    }
+
+    /// Shows the report of the error, where that is due: it stands still.
+    fn show_report(&mut self, news: News, is_last: bool) {
+        let now = platform::seconds_since_start();
+        let due = self.broken.as_mut().is_some_and(|broken| broken.redraws.is_due(now, news));
+        let engine = self.app.vm().engine();
+        match due {
+            true => self.screen.show(engine, is_last),
+            false => self.screen.hear(engine),
+        }
     }
 
     /// Opens the game again and starts it, in the window that is there.
@@ -488,23 +513,31 @@ impl Run {
     }
 
     /// Sleeps until the frame has lasted as long as the throttle wants, or the display, or in the
-    /// place of one a sixtieth of a second.
-    fn wait_for_next_frame(&mut self, began: Instant) {
+    /// place of one a sixtieth of a second. Files that are saved meanwhile come into the game.
+    fn wait_for_next_frame(&mut self, began: Instant) -> Result<(), Box<Report>> {
         let engine = self.app.vm().engine();
         let throttle = engine.time_step.frame_seconds_min();
         let display = match (self.screen.has_window(), self.options.pace) {
             (true, _) => self.screen.frame_seconds_min(engine),
             (false, Pace::RealTime) => Some(throttle.unwrap_or(HEADLESS_STEP)),
-            (false, Pace::Fixed(_)) => return,
+            (false, Pace::Fixed(_)) => return Ok(()),
         };
-        let Some(seconds) = display.into_iter().chain(throttle).reduce(f64::max) else { return };
-        // In slices, so that a signal is heard.
-        while platform::asked_to_end().is_none() {
+        let wanted = display.into_iter().chain(throttle).reduce(f64::max);
+        let Some(seconds) = wanted else { return Ok(()) };
+        // What was recorded came at the beginning of a frame.
+        let is_taped = self.options.record.is_some() || self.options.replay.is_some();
+        // In slices, so that a signal is heard. A game that ends waits for nothing.
+        while platform::asked_to_end().is_none() && self.app.quit().is_none() {
             let left = Duration::from_secs_f64(seconds).saturating_sub(began.elapsed());
             if left.is_zero() {
-                return;
+                break;
             }
-            std::thread::sleep(left.min(Duration::from_millis(50)));
+            let slice = left.min(Duration::from_millis(50));
+            match is_taped {
+                true => std::thread::sleep(slice),
+                false => self.app.wait_for_files(slice)?,
+            }
         }
+        Ok(())
     }
 }

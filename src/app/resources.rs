@@ -18,6 +18,7 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The folder of a game's compiled data for development: its own, or, where nothing can be written
 /// there, one that the user's cache has for it. It is there, and can be written.
@@ -152,6 +153,23 @@ impl App {
         if compiled.is_empty() && !self.vm.engine().store.will_prefer() {
             return Ok(false);
         }
+        self.swap_and_tell(compiled)
+    }
+
+    /// Waits for the next frame at most this long. What is compiled meanwhile is swapped in at
+    /// once, so that the frame begins with it and need not wait for that.
+    pub fn wait_for_files(&mut self, limit: Duration) -> Result<(), Box<Report>> {
+        let Some(watch) = &self.watch else {
+            std::thread::sleep(limit);
+            return Ok(());
+        };
+        match watch.wait(limit) {
+            Some(compiled) => self.swap_and_tell(vec![compiled]).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
+    fn swap_and_tell(&mut self, compiled: Vec<Compiled>) -> Result<bool, Box<Report>> {
         let errors = log::error_count();
         let swapped = self.swap(compiled)?;
         self.show_refused(log::errors_since(errors));

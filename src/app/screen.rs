@@ -14,7 +14,9 @@ use crate::system::input::pads::{Database, Pads};
 use crate::system::platform::seconds_since_start;
 use crate::system::render::{self, Event, Output, Picture, Quality, Renderer};
 use crate::system::textures::Abilities;
-use crate::system::window::{Became, Change, Clipboard, Desktop, Lent, NoDesktop, Opening, Vsync};
+use crate::system::window::{
+    Became, Change, Clipboard, Desktop, Lent, NoDesktop, Opening, Vsync, Window,
+};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -63,6 +65,8 @@ pub struct Screen {
     pixels: (u32, u32),
     vsync: Vsync,
     quality: Quality,
+    /// Whether a part of the window must be drawn again, as the desktop says.
+    exposed: bool,
     /// When the newest input came, by the process's clock.
     newest_input: f64,
     screenshot: Wanted,
@@ -106,6 +110,7 @@ impl Screen {
             pixels: (opening.width, opening.height),
             vsync: opening.vsync,
             quality: Quality::DEFAULT,
+            exposed: false,
             newest_input: 0.0,
             screenshot: wanted,
             show,
@@ -227,6 +232,7 @@ impl Screen {
         let mut given = Given::default();
         if let Some(desktop) = &mut self.desktop {
             desk::sort(desktop.poll(Duration::ZERO), &engine.input, &mut given);
+            self.exposed |= desktop.take_exposed();
         }
         if let Some(pads) = &mut self.pads {
             pads.poll(&mut given.events);
@@ -291,6 +297,9 @@ impl Screen {
                 self.screenshot = Wanted::Asked;
             }
         }
+        if self.desktop.is_some() && is_unseen(&engine.window) {
+            leave_out_screen(&mut packet);
+        }
         {
             scope!("submit");
             self.packet = renderer.submit(packet);
@@ -298,6 +307,11 @@ impl Screen {
         self.figures = renderer.statistics();
         engine.window.latency = (self.figures.latency_frames, self.figures.latency_seconds);
         self.hear(engine);
+    }
+
+    /// Whether the desktop has asked since the last time for the window to be drawn again.
+    pub fn take_exposed(&mut self) -> bool {
+        std::mem::take(&mut self.exposed)
     }
 
     /// Counts what the renderer did, for a frame that was played: one that is only shown again
@@ -330,6 +344,7 @@ impl Screen {
                 }
                 Event::ShaderFailed { words, .. } | Event::Fault { words } => log::error(&words),
                 Event::DeviceRecovered { words } => log::warning(&words),
+                Event::Crowded { words } => log::warn("lights", &words),
                 // Where it was closed, that is known and told.
                 Event::WindowLost { words } if self.lent.take().is_some() => {
                     log::warning(&format!("the tool's window is not drawn to any more: {words}"));
@@ -350,9 +365,8 @@ impl Screen {
         let window = &engine.window;
         let refresh = window.monitors.iter().map(|monitor| monitor.refresh).fold(0.0, f64::max);
         let interval = if refresh >= 1.0 { 1.0 / refresh } else { 1.0 / 60.0 };
-        let unseen = window.hidden || window.minimized || window.pixels.0.min(window.pixels.1) == 0;
         match (&self.renderer, window.vsync) {
-            _ if unseen => Some(interval),
+            _ if is_unseen(window) => Some(interval),
             (None, _) => Some(interval),
             (Some(renderer), _) if renderer.recorder().is_some() => Some(interval),
             // Drivers that do not wait would run at thousands of pictures a second.
@@ -417,6 +431,21 @@ impl Screen {
     }
 }
 
+/// Whether nothing of a window can be seen. One that has the focus is not minimized, whatever was
+/// said before.
+fn is_unseen(window: &Window) -> bool {
+    let minimized = window.minimized && !window.focused;
+    window.hidden || minimized || window.pixels.0.min(window.pixels.1) == 0
+}
+
+/// Leaves out what nobody sees, unless a picture of it is wanted. What is drawn into textures may
+/// be wanted later.
+fn leave_out_screen(packet: &mut Packet) {
+    if packet.captures.is_empty() {
+        packet.views.retain(|view| view.target != Target::Screen);
+    }
+}
+
 /// The game's own mappings of pads: a text in its folder in the form of SDL's database.
 fn mappings(engine: &mut Engine) -> Database {
     let mut database = Database::default();
@@ -474,5 +503,54 @@ fn write_picture(file: &std::path::Path, picture: &Picture) -> bool {
             log::error(&format!("{} cannot be written: {reason}", file.display()));
             false
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::View;
+    use crate::packet::texture::TextureSlot;
+    use crate::world::camera::Camera;
+
+    #[test]
+    fn a_window_is_unseen_while_it_is_hidden_or_minimized_or_has_no_size() {
+        let mut window = Window::new(&Opening::default());
+        assert!(!is_unseen(&window));
+        for (change, unseen) in [
+            (Change::Hidden(true), true),
+            (Change::Hidden(false), false),
+            // Not every desktop tells that a window is not minimized any more.
+            (Change::Minimized(true), false),
+            (Change::Focus(false), true),
+            (Change::Minimized(false), false),
+            (Change::Resized { width: 0, height: 9 }, true),
+        ] {
+            window.begin_frame(std::slice::from_ref(&change));
+            assert_eq!(is_unseen(&window), unseen, "{change:?}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_sees_is_left_out_but_for_textures_and_wanted_pictures() {
+        let view = |target| View {
+            target,
+            rectangle: [0.0, 0.0, 1.0, 1.0],
+            clear: None,
+            camera: Camera::DEFAULT.frame(1.0),
+            scene: None,
+            layers: u32::MAX,
+            guis: Vec::new(),
+        };
+        let texture = Target::Texture(TextureSlot::SHARED);
+        let mut packet =
+            Packet { views: vec![view(Target::Screen), view(texture)], ..Packet::default() };
+        packet.captures.push(Capture { number: 1, of: Target::Screen });
+        leave_out_screen(&mut packet);
+        assert_eq!(packet.views.len(), 2, "a picture is wanted");
+        packet.captures.clear();
+        leave_out_screen(&mut packet);
+        let left: Vec<_> = packet.views.iter().map(|view| view.target).collect();
+        assert_eq!(left, [texture]);
     }
 }

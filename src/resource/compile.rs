@@ -9,6 +9,7 @@
 
 use super::glob::Glob;
 use super::index::{self, Broken, Entry, Index, Stamp};
+use super::inside;
 use super::kind::{Compiling, Kind, Kinds};
 use super::name::{ResourceName, is_inside};
 use super::scan::{self, File, Scan, Variant};
@@ -89,8 +90,26 @@ pub fn data_folder(root: &Path, platform: &str) -> PathBuf {
     root.join(".engine/data").join(platform)
 }
 
-/// Compiles what changed.
+/// Compiles what changed, and keeps the index of it.
 pub fn compile(target: &Target, progress: Progress) -> Result<Compiled, Error> {
+    let (mut compiled, last) = make(target, progress)?;
+    // What was compiled is there all the same, and is made again by the next compile.
+    compiled.problems.extend(keep(target, &compiled.index, &last).err().map(|error| error.message));
+    Ok(compiled)
+}
+
+/// Writes the index, where it differs from the last one, for the next compile and the next start.
+pub fn keep(target: &Target, index: &Index, last: &Index) -> Result<(), Error> {
+    if index != last {
+        write(&target.data.join(index::FILE), &index.to_bytes())?;
+        remove_unused(&target.data, index);
+    }
+    Ok(())
+}
+
+/// Compiles what changed: what came of it, and the index of the last compile, in whose place its
+/// own is to be kept.
+pub fn make(target: &Target, progress: Progress) -> Result<(Compiled, Index), Error> {
     doing!("When compiling:", &target.root.display().to_string());
     refuse_links(target.root, &target.data)?;
     let mut found = scan::files(target.root)?;
@@ -127,14 +146,7 @@ pub fn compile(target: &Target, progress: Progress) -> Result<Compiled, Error> {
     compiled.index.failed.sort();
     compiled.index.failed.dedup_by(|a, b| a.0 == b.0);
     compiled.note_gone(&last);
-    if compiled.index != last {
-        match write(&target.data.join(index::FILE), &compiled.index.to_bytes()) {
-            Ok(()) => remove_unused(&target.data, &compiled.index),
-            // What was compiled is there all the same, and is made again by the next compile.
-            Err(error) => compiled.problems.push(error.message),
-        }
-    }
-    Ok(compiled)
+    Ok((compiled, last))
 }
 
 /// A link on the way to the data could lead out of the game's folder, and a game must not make the
@@ -481,13 +493,7 @@ fn data_name(resource: &ResourceName, properties: &str) -> String {
 
 /// Reads a file of the game's, and none outside of its folder.
 fn read_file(root: &Path, path: &str) -> Result<Vec<u8>, Error> {
-    if !is_inside(path) {
-        return Err(error!("{path}: only files in the game's folder can be read"));
-    }
-    fs::read(root.join(path)).map_err(|reason| match reason.kind() {
-        std::io::ErrorKind::NotFound => error!("{path}: there is no such file"),
-        _ => error!("{path}: the file cannot be read: {reason}"),
-    })
+    inside::read(root, path).map_err(|refusal| Error::new(refusal.words(path)))
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {

@@ -242,3 +242,25 @@ fn nothing_is_written_or_removed_behind_a_link() {
     let left = fs::read_dir(outside.root.join("data/linux")).unwrap().count();
     assert_eq!(left, 1, "what was there");
 }
+
+#[cfg(unix)]
+#[test]
+fn what_a_link_leads_to_is_read_within_the_game_alone() {
+    let outside = Game::new("elsewhere", &[("secret.txt", "secret")]);
+    let game = Game::new("links", &[("a.txt", "one"), ("deep/b.txt", "two")]);
+    let link = |to: &std::path::Path, at: &str| {
+        std::os::unix::fs::symlink(to, game.root.join(at)).unwrap();
+    };
+    link("deep/b.txt".as_ref(), "inside.txt");
+    link(&outside.root.join("secret.txt"), "stolen.txt");
+    link(&outside.root, "art");
+    game.save("asks.txt", "use stolen.txt");
+    let compiled = game.compile();
+    assert_eq!(game.data(&compiled, "inside", ""), "TWO");
+    let out = "a link leads out of the game's folder, and only files in it can be read: copy into \
+               the folder what it leads to";
+    let wanted = ["art/secret.txt", "stolen.txt", "stolen.txt"].map(|at| format!("{at}: {out}"));
+    let mut problems = compiled.problems.clone();
+    problems.sort();
+    assert_eq!(problems, wanted);
+}

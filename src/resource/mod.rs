@@ -7,6 +7,7 @@ pub mod data_kinds;
 pub mod glob;
 pub mod image;
 pub mod index;
+pub mod inside;
 pub mod kind;
 pub mod name;
 pub mod package;

@@ -2,7 +2,7 @@
 //! new. The game's own thread never waits for it. Directories are watched, never files; what the
 //! system tells is only a reason to look, the compiler's content hashes decide what changed.
 
-use super::compile::{Compiled, Target, compile};
+use super::compile::{Compiled, Target, keep, make};
 use super::index::Index;
 use super::kind::Kinds;
 use super::scan;
@@ -168,9 +168,17 @@ impl Watch {
         self.results.try_iter()
     }
 
-    /// What changes next, waiting for it at most this long: for tests and tools.
+    /// What changes next, waiting for it at most this long.
     pub fn wait(&self, limit: Duration) -> Option<Compiled> {
-        self.results.recv_timeout(limit).ok()
+        self.results
+            .recv_timeout(limit)
+            .inspect_err(|reason| {
+                // Of a thread that has ended nothing comes any more.
+                if *reason == RecvTimeoutError::Disconnected {
+                    std::thread::sleep(limit);
+                }
+            })
+            .ok()
     }
 }
 
@@ -359,8 +367,8 @@ fn run(watched: &Watched, mut known: Index, inbox: &Receiver<Notice>, outbox: &S
             exclude: &[],
             threads: 1,
         };
-        match compile(&target, &|_, _| {}) {
-            Ok(compiled) => {
+        match make(&target, &|_, _| {}) {
+            Ok((compiled, last)) => {
                 let mut compiled = compiled.since(&known);
                 known.clone_from(&compiled.index);
                 let now = read_settings();
@@ -374,6 +382,10 @@ fn run(watched: &Watched, mut known: Index, inbox: &Receiver<Notice>, outbox: &S
                 if news && outbox.send(compiled).is_err() {
                     return;
                 }
+                // The game does not wait for it. What cannot be kept is compiled again.
+                if let Err(error) = keep(&target, &known, &last) {
+                    log::error(&error.to_string());
+                }
             }
             Err(error) => log::error(&error.to_string()),
         }
@@ -383,6 +395,7 @@ fn run(watched: &Watched, mut known: Index, inbox: &Receiver<Notice>, outbox: &S
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resource::compile::compile;
     use crate::resource::data_kinds;
     use std::io::Write;
 

@@ -37,41 +37,54 @@ struct Global {
 
 /// The beginning of LuaJIT's `GCtab`, of which every collected object has the first two fields.
 #[repr(C)]
-struct Table {
+pub(super) struct Table {
     next: u64,
     marked: u8,
     kind: u8,
     unused: [u8; 6],
-    links: [u64; 4],
-    array: u32,
-    hash_mask: u32,
+    pub array: *const u64,
+    gray: *const c_void,
+    pub metatable: *const Table,
+    pub nodes: *const Node,
+    pub array_size: u32,
+    pub hash_mask: u32,
+}
+
+/// An entry of the part of a table that is found by hash. The key of one that is gone may lead
+/// nowhere; its value is nil.
+#[repr(C)]
+pub(super) struct Node {
+    pub value: u64,
+    pub key: u64,
+    next: *const Node,
 }
 
 const _: () = {
     assert!(std::mem::offset_of!(State, base) == 32);
     assert!(std::mem::offset_of!(Global, phase) == 33);
     assert!(std::mem::offset_of!(Global, gray) == 56);
-    assert!(std::mem::offset_of!(Table, array) == 48);
+    assert!(std::mem::offset_of!(Table, array_size) == 48);
+    assert!(size_of::<Node>() == 24);
 };
 
 /// Slots below this are doubles. (Where LuaJIT keeps whole numbers as such, they are above it.)
 const DOUBLES_END: u64 = 0xfff9 << 48;
 /// What a double that is no number is stored as: other forms would be taken for other types.
 const NAN: u64 = 0xfff8 << 48;
-const NIL: u64 = u64::MAX;
+pub(super) const NIL: u64 = u64::MAX;
 const FALSE: u64 = !(1 << 47);
 const TRUE: u64 = !(2 << 47);
 /// The upper 17 bits of a slot that holds a string, or a value of the FFI.
 const STRING: u64 = !4 & 0x1_ffff;
 const CDATA: u64 = !10 & 0x1_ffff;
 /// The bits of a slot that lead to an object.
-const POINTER: u64 = (1 << 47) - 1;
+pub(super) const POINTER: u64 = (1 << 47) - 1;
 /// Bytes from the start of a native function's object to its first upvalue.
 const UPVALUE: usize = 48;
 /// Bytes from the start of a string's object to its number, its length, and its text.
 const STRING_NUMBER: usize = 12;
 const STRING_LENGTH: usize = 20;
-const STRING_TEXT: usize = 24;
+pub(super) const STRING_TEXT: usize = 24;
 /// Bytes from the start of an FFI value's object to the number of its type, and to its content.
 const CDATA_TYPE: usize = 10;
 const CDATA_CONTENT: usize = 16;
@@ -263,7 +276,25 @@ pub unsafe fn push_number(l: *mut lua_State, number: f64) {
     }
 }
 
-/// The same of a boolean.
+/// Pushes the content of a slot, of which whoever calls knows that its object is alive.
+#[inline(always)]
+pub(super) unsafe fn push_slot(l: *mut lua_State, slot: u64) {
+    // SAFETY: as the caller promised.
+    unsafe {
+        let state = l.cast::<State>();
+        *(*state).top = slot;
+        (*state).top = (*state).top.add(1);
+    }
+}
+
+/// The slot on top of the stack, of which there is one.
+#[inline(always)]
+pub(super) unsafe fn top(l: *mut lua_State) -> u64 {
+    // SAFETY: as the caller promised.
+    unsafe { *(*l.cast::<State>()).top.sub(1) }
+}
+
+/// Pushes a boolean.
 #[inline(always)]
 pub unsafe fn push_boolean(l: *mut lua_State, on: bool) {
     // SAFETY: as the caller promised.
@@ -304,7 +335,7 @@ pub unsafe fn next_step(l: *mut lua_State) -> Next {
         match (global.phase, global.gray.as_ref()) {
             (PROPAGATE, None) | (ATOMIC, _) => Next::EndMarking,
             (PROPAGATE, Some(table)) if table.kind == TABLE => {
-                match table.array as usize + table.hash_mask as usize {
+                match table.array_size as usize + table.hash_mask as usize {
                     places if places >= LARGE => Next::MarkLarge(places),
                     _ => Next::Mark,
                 }

@@ -22,6 +22,11 @@ describe("Texture.size", function()
     assert.same({ 8, 8 }, { width, height })
   end)
 
+  it("knows that of a KTX2 file which Zstandard has packed", function()
+    Texture.load("textures/packed")
+    assert.same({ 4, 4 }, { Texture.size("textures/packed") })
+  end)
+
   it("says what is there instead", function()
     assert.error_matches(function() Texture.size("pictures/hear") end,
       "Texture.size: argument #1 'name': there is no texture 'pictures/hear'")

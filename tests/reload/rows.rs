@@ -203,6 +203,37 @@ pub const KEEPS: &[Row] = &[
         ),
     ),
     row(
+        "A coroutine of the top level that has begun goes on from where it is.",
+        "local M = {} local function count() for i = 1, 9 do coroutine.yield(i) end end \
+         local co, wrapped = coroutine.create(count), coroutine.wrap(count) M.wrapped = wrapped \
+         local fresh = coroutine.wrap(function() return 'old' end) M.text = 1 \
+         M.of = { [co] = { n = 0 } } \
+         function M.next() local _, i = coroutine.resume(co) return i, wrapped() end \
+         function M.fresh() return fresh() end return M",
+        "m.next() m.next() held = m.wrapped select(2, next(m.of)).n = 5",
+        "local M = {} local function count() for i = 1, 9 do coroutine.yield(i) end end \
+         local co, wrapped = coroutine.create(count), coroutine.wrap(count) M.wrapped = wrapped \
+         local fresh = coroutine.wrap(function() return 'new' end) M.text = 2 \
+         M.of = { [co] = { n = 0 } } M.list = { co, wrapped } \
+         function M.next() local _, i = coroutine.resume(M.list[1]) return i, M.list[2]() end \
+         function M.fresh() return fresh() end return M",
+        "local i, k = m.next() assert(i == 3 and k == 3 and m.wrapped == held and m.text == 2) \
+         assert(held() == 4 and m.list[2] == held and select(2, next(m.of)).n == 5) \
+         assert(next(m.of) == m.list[1] and next(m.of, m.list[1]) == nil) \
+         if not was_fresh then was_fresh = m.fresh() assert(was_fresh == 'new') end",
+    ),
+    row(
+        "A `Float32Array` of the top level stays the same array, with what the game put into it.",
+        "local M = {} local a = Float32Array({ 1, 2, 3 }) M.a, M.b = a, Float32Array(2) \
+         function M.first() return a[1] end return M",
+        "a, b = m.a, m.b a[1] = 10 b:push(7)",
+        "local M = {} local a = Float32Array({ 5, 6, 3, 4 }) M.a, M.b = a, Float32Array(1) \
+         M.list = { a } function M.first() return -a[1] end return M",
+        "assert(m.a == a and m.b == b and m.list[1] == a and m.first() == -10) \
+         assert(a[1] == 10 and a[2] == 6 and a[3] == 3 and a[4] == 4 and #a == 4) \
+         assert(#b == 3 and b[3] == 7)",
+    ),
+    row(
         "A constant vector or colour whose numbers are the same stays the same value.",
         "local M = { at = Vector3(1, 2, 3) } return M",
         "at = m.at m.at = Vector3(9, 9, 9)",
@@ -332,6 +363,19 @@ pub const CHANGES: &[Row] = &[
         "",
         "local at = Vector3(1, 2, 4) return { at = at, f = function() return at end }",
         "assert(m.at == Vector3(1, 2, 4) and m.f() == m.at)",
+    ),
+    row(
+        "What stands in a table under another table, such as a class, is found by that.",
+        "Orc, Elf, Man = class(Orc), class(Elf), class(Man) local M = { names = { [Orc] = 'orc', \
+         [Elf] = 'elf', [Man] = 'man', [string] = 1 } } M.cry = { [Orc] = function() return 'old' \
+         end } return M",
+        "held = m.cry[Orc] m.names[Elf] = 'Legolas'",
+        "Orc, Elf, Man = class(Orc), class(Elf), class(Man) local M = { names = { [Orc] = 'Orc', \
+         [Elf] = 'Elf', [string] = 2, [Vector3] = 3 } } M.cry = { [Orc] = function() return 'new' \
+         end } return M",
+        "assert(held() == 'new' and m.cry[Orc] == held and m.names[Orc] == 'Orc') \
+         assert(m.names[Elf] == 'Legolas' and m.names[Man] == nil and m.names[string] == 2) \
+         assert(m.names[Vector3] == 3)",
     ),
     row(
         "Items of a list are added, changed and removed by their number.",
@@ -478,6 +522,25 @@ pub const CHANGES: &[Row] = &[
         "assert(not pcall(function() return nothing end))",
         "setmetatable(_G, { __index = function(_, k) error('no ' .. k) end }) x = 2 _G.y = 3",
         "assert(x == 2 and y == 3 and not pcall(function() return nothing end))",
+    ),
+    beside(
+        "Foo = { n = 1 } return Foo",
+        row(
+            "A file sees all globals in `_G`, and may keep it, `require` and `load` in its tables.",
+            "local M, known = { require = require, load = load }, {} \
+             for name in pairs(_G) do known[name] = true end \
+             function M.knows(name) return known[name] end \
+             require 'other' function _G.Foo.f() return 'old' end return M",
+            "late = 1 assert(Foo.f() == 'old')",
+            "local M = { require = require, load = load, all = _G, loadstring = loadstring } \
+             local known = {} for name in pairs(_G) do known[name] = true end \
+             function M.knows(name) return known[name] end _G.made = 3 M.made = made \
+             require 'other' function _G.Foo.f() return 'new' end return M",
+            "assert(m.require == require and m.load == load and m.loadstring == loadstring) \
+             assert(m.all == _G and made == 3 and m.made == 3 and Foo.f() == 'new') \
+             for _, name in pairs({ 'print', '_G', 'require', 'late' }) do \
+             assert(m.knows(name)) end",
+        ),
     ),
     row(
         "Text that a file loads with `load` or `loadstring` sees the file's globals.",

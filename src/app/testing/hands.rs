@@ -129,7 +129,11 @@ impl Entry<'_> {
             "began" => Phase::Began,
             "moved" => Phase::Moved,
             "ended" => Phase::Ended,
-            other => return Err(format!("there is no phase '{other}'")),
+            "cancelled" => Phase::Cancelled,
+            other => {
+                let hint = suggest::hint(other, ["began", "moved", "ended", "cancelled"]);
+                return Err(format!("there is no phase '{other}'{hint}"));
+            }
         };
         let (at, pressure) = (self.place()?, self.number("pressure", 1.0)? as f32);
         Ok(What::Touch { finger, phase, at, pressure })

@@ -127,6 +127,7 @@ fn tell(renderer: &mut Renderer) -> Option<Result<Picture, String>> {
             Event::Captured { picture, .. } => made = Some(Ok(picture)),
             Event::CaptureFailed { words, .. } => made = Some(Err(words)),
             Event::Note(_) => {}
+            Event::Crowded { words } => log::warn("lights", &words),
             Event::DeviceRecovered { words } => {
                 log::warning(&format!("the graphics adapter was lost and is there again: {words}"));
             }

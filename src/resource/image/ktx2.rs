@@ -1,17 +1,21 @@
 //! KTX2 files: blocks of the BC family as they are, and plain texels as a picture. The format is
-//! Khronos's "KTX File Format Specification 2.0". Supercompressed files, cubes, volumes and arrays
-//! are refused.
+//! Khronos's "KTX File Format Specification 2.0". Levels may be packed by Zstandard (zstd.rs);
+//! other supercompression, cubes, volumes and arrays are refused.
 
 use super::blocks::{Blocks, Encoding, check_blocks, check_header, level_size, short};
 use super::plain::{self, Layout};
-use super::{Decoded, Image};
+use super::{Decoded, Image, zstd};
 use crate::error;
 use crate::foundation::Error;
+use std::borrow::Cow;
 
 pub const MAGIC: [u8; 12] = [0xab, b'K', b'T', b'X', b' ', b'2', b'0', 0xbb, 13, 10, 0x1a, 10];
 
 /// Where the places of the levels are told: two words of eight bytes and the size unpacked, each.
 const LEVELS_AT: usize = 80;
+/// Schemes of supercompression.
+const PLAIN: u32 = 0;
+const ZSTANDARD: u32 = 2;
 
 enum Texels {
     Blocks(Encoding, bool),
@@ -24,38 +28,44 @@ fn word(bytes: &[u8], at: usize) -> Result<u32, Error> {
 }
 
 /// The bytes of a level, which must be as many as it has texels for.
-fn level(bytes: &[u8], index: u32, wanted: usize) -> Result<&[u8], Error> {
+fn level(bytes: &[u8], scheme: u32, index: u32, wanted: usize) -> Result<Cow<'_, [u8]>, Error> {
     let at = LEVELS_AT + index as usize * 24;
     let number = |at: usize| -> Result<u64, Error> {
         Ok(u64::from(word(bytes, at)?) | u64::from(word(bytes, at + 4)?) << 32)
     };
-    let (start, length) = (number(at)?, number(at + 8)?);
+    let (start, length, unpacked) = (number(at)?, number(at + 8)?, number(at + 16)?);
     let end = start.checked_add(length).ok_or_else(short)?;
     let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
     let found = range.and_then(|(start, end)| bytes.get(start..end)).ok_or_else(short)?;
-    if found.len() < wanted {
+    let there = if scheme == PLAIN { found.len() as u64 } else { unpacked };
+    // What is packed has the size that it says, which is known before it is unpacked.
+    if there < wanted as u64 || scheme != PLAIN && there > wanted as u64 {
+        let index = index + 1;
         return Err(error!(
-            "the file is damaged: level {} has {} bytes and needs {wanted}",
-            index + 1,
-            found.len()
+            "the file is damaged: level {index} has {there} bytes and needs {wanted}"
         ));
     }
-    Ok(&found[..wanted])
+    match scheme {
+        PLAIN => Ok(Cow::Borrowed(&found[..wanted])),
+        _ => zstd::unpack(found, wanted).map(Cow::Owned).map_err(|reason| {
+            error!("the file is damaged: level {}: {}", index + 1, reason.message)
+        }),
+    }
 }
 
 /// Reads a file that begins with [`MAGIC`].
 pub fn read(bytes: &[u8]) -> Result<Decoded, Error> {
     let scheme = word(bytes, 44)?;
-    if scheme != 0 {
+    if scheme != PLAIN && scheme != ZSTANDARD {
         let name = match scheme {
             1 => "BasisLZ",
-            2 => "Zstandard",
             3 => "ZLIB",
             _ => "an unknown scheme",
         };
         return Err(error!(
-            "the file is supercompressed ({name}), which cannot be read: export it without \
-             supercompression, for example by `ktx create` without --zstd and --encode"
+            "the file is supercompressed ({name}), which cannot be read: export it with Zstandard \
+             or without supercompression, for example by `ktx create` with --zstd and without \
+             --encode"
         ));
     }
     let (width, height) = (word(bytes, 20)?, word(bytes, 24)?);
@@ -70,7 +80,8 @@ pub fn read(bytes: &[u8]) -> Result<Decoded, Error> {
     match texels(word(bytes, 12)?)? {
         Texels::Plain(layout) => {
             let wanted = width as usize * height as usize * layout.bytes();
-            let pixels = plain::read(level(bytes, 0, wanted)?, width, height, layout)?;
+            let texels = level(bytes, scheme, 0, wanted)?;
+            let pixels = plain::read(&texels, width, height, layout)?;
             Ok(Decoded::Image(Image { width, height, pixels }))
         }
         Texels::Blocks(encoding, srgb) => {
@@ -78,7 +89,7 @@ pub fn read(bytes: &[u8]) -> Result<Decoded, Error> {
             let mut data = Vec::new();
             for index in 0..levels {
                 let (w, h) = level_size(width, height, index);
-                data.extend(level(bytes, index, encoding.level_bytes(w, h))?);
+                data.extend_from_slice(&level(bytes, scheme, index, encoding.level_bytes(w, h))?);
             }
             let srgb = Some(srgb);
             Ok(Decoded::Blocks(Blocks { width, height, levels, encoding, srgb, bytes: data }))
@@ -112,20 +123,25 @@ fn texels(number: u32) -> Result<Texels, Error> {
     })
 }
 
-/// A KTX2 with levels, for tests.
+/// A KTX2 with levels, for tests: packed where the scheme says so.
 #[cfg(test)]
 pub fn write(width: u32, height: u32, format: u32, scheme: u32, levels: &[&[u8]]) -> Vec<u8> {
+    let packed = levels.iter().map(|level| match scheme {
+        ZSTANDARD => zstd::stored(level),
+        _ => level.to_vec(),
+    });
+    let packed: Vec<_> = packed.collect();
     let mut out = MAGIC.to_vec();
     let count = levels.len() as u32;
     let words = [format, 1, width, height, 0, 0, 1, count, scheme, 0, 0, 0, 0, 0, 0, 0, 0];
     out.extend(words.iter().flat_map(|word: &u32| word.to_le_bytes()));
     let mut start = LEVELS_AT + levels.len() * 24;
-    for level in levels {
-        for number in [start, level.len(), level.len()] {
+    for (level, packed) in levels.iter().zip(&packed) {
+        for number in [start, packed.len(), level.len()] {
             out.extend((number as u64).to_le_bytes());
         }
-        start += level.len();
+        start += packed.len();
     }
-    levels.iter().for_each(|level| out.extend(*level));
+    packed.iter().for_each(|level| out.extend(level));
     out
 }

@@ -1,7 +1,7 @@
 //! Pictures as files: decoding them, with limits that are checked before anything large is
 //! allocated, and encoding PNG. Knows nothing of what a picture is for; textures are made elsewhere
 //! (src/system/textures). PNG, JPEG, TGA, BMP, QOI, WebP and HDR are decoded here; DDS and KTX2,
-//! which can hold blocks for the graphics card, are read by dds.rs and ktx2.rs.
+//! which can hold blocks for the graphics card, are read by dds.rs and ktx2.rs (with zstd.rs).
 
 mod blocks;
 mod dds;
@@ -9,6 +9,7 @@ mod ktx2;
 mod plain;
 #[cfg(test)]
 mod tests;
+mod zstd;
 
 use crate::error;
 use crate::foundation::Error;
@@ -61,13 +62,16 @@ pub fn decode(bytes: &[u8], extension: &str) -> Result<Decoded, Error> {
         return Err(error!("the file is empty"));
     }
     let wanted = format_of(extension);
-    if let Some(found) = sniff(bytes)
-        && Some(found) != wanted
+    let known = sniff(bytes);
+    if let Some(found) = known
+        && known != wanted
     {
         let (name, ending) = words_of(found);
         return Err(error!("the file is {name}, not .{extension}: rename it to end in .{ending}"));
     }
-    if let Some((width, height)) = peek(bytes, wanted) {
+    // What does not begin as its format does has no header; of TGA that cannot be told.
+    let headed = wanted.filter(|wanted| known.is_some() || *wanted == TGA);
+    if let Some((width, height)) = peek(bytes, headed) {
         check_size(width, height)?;
     }
     match wanted {
@@ -134,6 +138,8 @@ enum Format {
     Dds,
     Ktx2,
 }
+
+const TGA: Format = Format::Common(ImageFormat::Tga);
 
 fn format_of(extension: &str) -> Option<Format> {
     Some(match extension {

@@ -147,6 +147,11 @@ fn the_ending_must_say_what_is_in_the_file() {
     );
     refused(b"", "png", "the file is empty");
     assert!(decode(b"text", "png").is_err() && decode(b"text", "txt").is_err());
+    // Bytes of no picture have no size.
+    for extension in ["png", "qoi"] {
+        let words = decode(&[0xfe; 64], extension).unwrap_err().message;
+        assert!(words.contains("damaged"), "{extension}: {words}");
+    }
 }
 
 #[test]
@@ -185,6 +190,7 @@ fn no_flipped_bit_ends_the_process() {
     });
     encode("dds", &|out| *out = dds::write(8, 8, b"DXT1", &[7; 32]));
     encode("ktx2", &|out| *out = ktx2::write(8, 8, 145, 0, &[&[7; 64]]));
+    encode("ktx2", &|out| *out = ktx2::write(2, 2, 37, 2, &[&SMALL]));
     let mut tried = 0;
     for (extension, bytes) in files {
         for bit in 0..bytes.len().min(120) * 8 {
@@ -209,6 +215,43 @@ fn blocks_are_taken_as_they_are() {
     let Ok(Decoded::Blocks(found)) = decode(&ktx2, "ktx2") else { panic!("blocks") };
     assert_eq!((found.encoding, found.srgb, found.levels), (Encoding::Bc7, Some(true), 2));
     assert_eq!(found.bytes, blocks);
+    let packed = ktx2::write(8, 4, 146, 2, &[&blocks[..32], &blocks[32..]]);
+    let Ok(Decoded::Blocks(unpacked)) = decode(&packed, "ktx2") else { panic!("blocks") };
+    assert_eq!(unpacked, found, "packed by Zstandard it is the same");
+}
+
+#[test]
+fn packed_levels_that_are_not_what_they_say_are_refused() {
+    let whole = ktx2::write(2, 2, 37, 2, &[&SMALL]);
+    assert_eq!(image(&whole, "ktx2"), image(&ktx2::write(2, 2, 37, 0, &[&SMALL]), "ktx2"));
+    // Where the unpacked size stands, and where the packed bytes begin.
+    let (size, start) = (80 + 16, 80 + 24);
+    let with = |at: usize, bytes: &[u8]| {
+        let mut file = whole.clone();
+        file[at..at + bytes.len()].copy_from_slice(bytes);
+        file
+    };
+    for said in [15u8, 17] {
+        let words = format!("the file is damaged: level 1 has {said} bytes and needs 16");
+        refused(&with(size, &[said]), "ktx2", &words);
+    }
+    refused(
+        &with(start + 13, &[1 | 15 << 3]),
+        "ktx2",
+        "the file is damaged: level 1: only 15 of the 16 bytes are packed that are said to be",
+    );
+    // A header of the largest texture, with next to nothing behind it.
+    let mut bomb = with(20, &[0, 64, 0, 0, 0, 32, 0, 0]);
+    bomb[size..size + 8].copy_from_slice(&(16384u64 * 8192 * 4).to_le_bytes());
+    refused(
+        &bomb,
+        "ktx2",
+        "the file is damaged: level 1: 32 bytes cannot be the 536870912 that are said to be packed \
+         in them",
+    );
+    for length in 12..whole.len() {
+        assert!(decode(&whole[..length], "ktx2").is_err(), "{length}");
+    }
 }
 
 #[test]
@@ -227,8 +270,8 @@ fn what_such_files_can_hold_beyond_textures_is_refused() {
     refused(
         &ktx2::write(4, 4, 0, 1, &[&[0; 16]]),
         "ktx2",
-        "the file is supercompressed (BasisLZ), which cannot be read: export it without \
-         supercompression, for example by `ktx create` without --zstd and --encode",
+        "the file is supercompressed (BasisLZ), which cannot be read: export it with Zstandard or \
+         without supercompression, for example by `ktx create` with --zstd and without --encode",
     );
     refused(
         &ktx2::write(4, 4, 143, 0, &[&[0; 16]]),

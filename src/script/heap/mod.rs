@@ -3,6 +3,7 @@
 //! in lua/reload/. Nothing here raises: allocation is lenient, and no metamethod runs.
 
 mod marks;
+pub mod plain;
 mod walk;
 
 use super::cx::Cx;
@@ -56,18 +57,17 @@ unsafe extern "C-unwind" fn heap_scan(l: *mut lua_State) -> c_int {
         let mut sources = Vec::new();
         each_item(l, 4, |_| sources.push(lua_tolstring(l, -1, std::ptr::null_mut())));
         lua_createtable(l, 0, 0); // 5: hits
-        lua_createtable(l, 1 << 12, 0); // 6: work
-        lua_createtable(l, 0, 0); // 7: tables with weak keys
-        lua_pushlstring(l, c"__mode".as_ptr(), 6); // 8
+        lua_createtable(l, 0, 0); // 6: tables with weak keys
+        lua_pushlstring(l, c"__mode".as_ptr(), 6); // 7
         let mut walk = Walk {
             l,
             marks: &mut marks,
-            work: 6,
-            waiting: 0,
+            work: Vec::with_capacity(1 << 12),
+            weaknesses: HashMap::new(),
             met: 0,
-            weak: 7,
+            weak: 6,
             weak_count: 0,
-            mode: 8,
+            mode: 7,
             hits: 5,
             hit_count: 0,
             values: 0,
@@ -88,27 +88,26 @@ unsafe extern "C-unwind" fn heap_scan(l: *mut lua_State) -> c_int {
             lua_xmove(cx.main, l, 1);
             walk.meet();
         }
-        lua_settop(l, 8);
+        lua_settop(l, 7);
         walk.run();
         let kept = std::mem::take(&mut walk.kept);
-        lua_settop(l, 6);
-        lua_createtable(l, 0, 0); // 7: those that were there
+        lua_settop(l, 5);
+        lua_createtable(l, 0, 0); // 6: those that were there
         each_item(l, 3, |_| {
             if marks.flags(lua_topointer(l, -1)) & VISITED != 0 {
                 lua_pushvalue(l, -1);
                 lua_pushboolean(l, 1);
-                lua_rawset(l, 7);
+                lua_rawset(l, 6);
             }
         });
-        lua_createtable(l, 0, 0); // 8: counts by place
+        lua_createtable(l, 0, 0); // 7: counts by place
         for ((source, line), count) in kept {
             let name = CStr::from_ptr(source as *const c_char).to_string_lossy();
             let place = format!("{}:{line}", name.trim_start_matches('@'));
             lua_pushlstring(l, place.as_ptr().cast(), place.len());
             lua_pushnumber(l, count.into());
-            lua_rawset(l, 8);
+            lua_rawset(l, 7);
         }
-        lua_remove(l, 6);
         cx.marks = Some(marks);
         cx.memory.be_strict();
         3
@@ -230,8 +229,7 @@ unsafe extern "C-unwind" fn heap_fix(l: *mut lua_State) -> c_int {
         cx.memory.be_lenient();
         lua_checkstack(l, 40);
         lua_settop(l, 3);
-        lua_createtable(l, 0, 0); // 4: work
-        lua_createtable(l, 0, 0); // 5: replacements
+        lua_createtable(l, 0, 0); // 4: replacements
         let mut exchange = HashMap::new();
         lua_pushnil(l);
         while lua_next(l, 2) != 0 {
@@ -239,7 +237,7 @@ unsafe extern "C-unwind" fn heap_fix(l: *mut lua_State) -> c_int {
             let old = lua_topointer(l, -2);
             marks.mark(old, MAPPED);
             exchange.insert(old as usize, place);
-            lua_rawseti(l, 5, place);
+            lua_rawseti(l, 4, place);
         }
         let mut joins = HashMap::new();
         for i in (1..=lua_objlen(l, 3) as lua_Integer).step_by(3) {
@@ -250,15 +248,15 @@ unsafe extern "C-unwind" fn heap_fix(l: *mut lua_State) -> c_int {
         let mut walk = Walk {
             l,
             marks: &mut marks,
-            work: 4,
-            waiting: 0,
+            work: Vec::new(),
+            weaknesses: HashMap::new(),
             met: 0,
             weak: 0,
             weak_count: 0,
             mode: 0,
             hits: 0,
             hit_count: 0,
-            values: 5,
+            values: 4,
             exchange,
             joins,
             cells: 3,

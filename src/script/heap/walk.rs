@@ -1,6 +1,7 @@
 //! The walk itself: over tables, functions, coroutines and userdata, once each. What it records or
 //! exchanges on the way is told by its fields; who starts it is in mod.rs.
 
+use super::super::layout;
 use super::marks::{MAPPED, Marks, TARGET, VISITED};
 use super::{lua_upvalueid, lua_upvaluejoin};
 use mlua::ffi::*;
@@ -23,7 +24,7 @@ pub enum Hold {
 
 /// Which of a table's entries do not keep alive what they lead to.
 #[derive(Clone, Copy, PartialEq)]
-enum Weak {
+pub enum Weak {
     Nothing,
     /// A value is alive where its key is.
     Keys,
@@ -44,9 +45,11 @@ const LEVELS_MAX: c_int = 10_000;
 pub struct Walk<'a> {
     pub l: *mut lua_State,
     pub marks: &'a mut Marks,
-    /// The stack position of the list of objects to walk, and its length.
-    pub work: c_int,
-    pub waiting: lua_Integer,
+    /// The slots of the objects to walk. Nothing is collected meanwhile: the engine alone has the
+    /// collector run, between frames, and no limit of memory holds in a walk.
+    pub work: Vec<u64>,
+    /// What the metatables that were met say of the tables that have them, by address.
+    pub weaknesses: HashMap<usize, Weak>,
     /// How many objects were met.
     pub met: i64,
     /// The position of the list of tables with weak keys, and its length: what they hold is alive
@@ -78,14 +81,12 @@ impl Walk<'_> {
     /// exchanged or recorded by the caller. Leaves it there.
     #[inline]
     pub unsafe fn meet(&mut self) -> usize {
-        // SAFETY: an object is on top; the work list is a table.
+        // SAFETY: an object is on top.
         unsafe {
             let flags = self.marks.mark(lua_topointer(self.l, -1), VISITED);
             if flags & VISITED == 0 {
                 self.met += 1;
-                self.waiting += 1;
-                lua_pushvalue(self.l, -1);
-                lua_rawseti(self.l, self.work, self.waiting);
+                self.work.push(layout::top(self.l));
             }
             flags
         }
@@ -143,11 +144,13 @@ impl Walk<'_> {
     }
 
     unsafe fn walk(&mut self) {
-        // SAFETY: the list holds objects only.
+        // SAFETY: the list holds objects that are alive.
         unsafe {
-            while self.waiting > 0 {
-                lua_rawgeti(self.l, self.work, self.waiting);
-                self.waiting -= 1;
+            while let Some(slot) = self.work.pop() {
+                if self.is_plain(slot) {
+                    continue;
+                }
+                layout::push_slot(self.l, slot);
                 let top = lua_gettop(self.l);
                 match lua_type(self.l, top) {
                     LUA_TTABLE => self.table(top),
@@ -212,7 +215,7 @@ impl Walk<'_> {
     }
 
     /// What a table's metatable says of its entries.
-    unsafe fn weakness(&mut self, at: c_int) -> Weak {
+    pub(super) unsafe fn weakness(&mut self, at: c_int) -> Weak {
         let l = self.l;
         // SAFETY: there is a metatable, which is read raw; a string is not converted.
         unsafe {
@@ -377,7 +380,7 @@ impl Walk<'_> {
     }
 
     /// Counts a function of a changed chunk that nothing will replace.
-    unsafe fn count(&mut self, at: c_int) {
+    pub(super) unsafe fn count(&mut self, at: c_int) {
         // SAFETY: lua_getinfo takes the function off the stack and fills the record.
         unsafe {
             if self.marks.flags(lua_topointer(self.l, at)) & TARGET != 0 {

@@ -1,0 +1,134 @@
+//! Unpacks Zstandard frames (RFC 8878) of which the size is known beforehand: KTX2 files pack their
+//! levels so. Memory grows with what comes out, never with what a header says. Knows no pictures.
+
+use crate::error;
+use crate::foundation::Error;
+use ruzstd::decoding::StreamingDecoder;
+use std::io::Read;
+
+/// The largest window that is always accepted, as the RFC advises; a frame whose window is larger
+/// than this and than its content has no reason for it.
+const WINDOW_MIN: u64 = 8 << 20;
+/// A block unpacks to at most so many bytes, and takes at least so many.
+const BLOCK_BYTES_MAX: usize = 128 << 10;
+const BLOCK_BYTES_MIN: usize = 4;
+
+/// What a frame holds, which must be `wanted` bytes.
+pub fn unpack(packed: &[u8], wanted: usize) -> Result<Vec<u8>, Error> {
+    // Before anything is unpacked: a few bytes cannot stand for very many.
+    let most = (packed.len() / BLOCK_BYTES_MIN).saturating_mul(BLOCK_BYTES_MAX);
+    if wanted > most {
+        let have = packed.len();
+        return Err(error!(
+            "{have} bytes cannot be the {wanted} that are said to be packed in them"
+        ));
+    }
+    let window = WINDOW_MIN.max(wanted as u64);
+    let damaged = |words: &dyn std::fmt::Display| error!("the packed bytes are damaged ({words})");
+    let mut decoder = StreamingDecoder::new_with_max_window_size(packed, window)
+        .map_err(|reason| damaged(&reason))?;
+    let mut out = Vec::new();
+    // One more than wanted shows that there is too much, and nothing after that is unpacked.
+    let taken = (&mut decoder).take(wanted as u64 + 1).read_to_end(&mut out);
+    taken.map_err(|reason| damaged(&reason))?;
+    match out.len() {
+        found if found == wanted => Ok(out),
+        found if found > wanted => {
+            Err(error!("more than the {wanted} bytes are packed that are said to be"))
+        }
+        found => Err(error!("only {found} of the {wanted} bytes are packed that are said to be")),
+    }
+}
+
+/// A frame whose blocks are stored as they are, for tests.
+#[cfg(test)]
+pub fn stored(bytes: &[u8]) -> Vec<u8> {
+    // The magic; a header of one segment with a size of eight bytes.
+    let mut out = vec![0x28, 0xb5, 0x2f, 0xfd, 0xe0];
+    out.extend((bytes.len() as u64).to_le_bytes());
+    let mut blocks = bytes.chunks(BLOCK_BYTES_MAX).peekable();
+    while let Some(block) = blocks.next() {
+        let last = u32::from(blocks.peek().is_none());
+        out.extend(&(last | (block.len() as u32) << 3).to_le_bytes()[..3]);
+        out.extend(block);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the tool `zstd -19 --check` packs 3000 bytes: codes of Huffman, sequences, a checksum.
+    #[rustfmt::skip]
+    const PACKED: [u8; 139] = [
+        0x28, 0xb5, 0x2f, 0xfd, 0x64, 0xb8, 0x0a, 0xed, 0x03, 0x00, 0xa2, 0x87, 0x14, 0x05,
+        0x10, 0xf0, 0x07, 0x8c, 0xbe, 0x23, 0xf5, 0x73, 0xb8, 0x01, 0xbb, 0xbf, 0x26, 0x9f,
+        0x8b, 0xc6, 0x57, 0x5c, 0x40, 0xec, 0xa0, 0x35, 0x4e, 0x1a, 0xc5, 0x0c, 0x4e, 0xae,
+        0x17, 0x1b, 0x80, 0x09, 0xbd, 0x5f, 0x2e, 0xa1, 0x76, 0x06, 0x03, 0x67, 0xbd, 0x51,
+        0xdf, 0x93, 0x26, 0x48, 0x94, 0x43, 0xae, 0xa1, 0xe0, 0xe7, 0x28, 0x22, 0x12, 0x17,
+        0xc7, 0x0b, 0x62, 0x85, 0xf5, 0x82, 0x8b, 0x22, 0xce, 0x41, 0x01, 0xb9, 0xa2, 0x68,
+        0xf2, 0xfd, 0x0d, 0x38, 0x67, 0x24, 0xf4, 0x2b, 0xa1, 0x06, 0x02, 0x1f, 0xa8, 0x10,
+        0x12, 0x5f, 0xff, 0x3b, 0xf0, 0x35, 0x0e, 0x10, 0xfe, 0xff, 0xff, 0x15, 0x81, 0x1f,
+        0xb4, 0xbb, 0xbb, 0xbb, 0x7b, 0xf7, 0xee, 0xee, 0x5e, 0xbb, 0xbb, 0x7b, 0x77, 0xf7,
+        0xee, 0x3a, 0xc4, 0x66, 0xda, 0x20, 0x25, 0x40, 0xa6, 0x08, 0xc0, 0xb6, 0x9f,
+    ];
+
+    /// A frame of blocks that each repeat a byte: its count says how often.
+    fn repeated(counts: &[u32]) -> Vec<u8> {
+        // The magic; no size; a window of 128 KiB.
+        let mut out = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x38];
+        for (at, count) in counts.iter().enumerate() {
+            let last = u32::from(at + 1 == counts.len());
+            out.extend(&(last | 1 << 1 | count << 3).to_le_bytes()[..3]);
+            out.push(7);
+        }
+        out
+    }
+
+    #[track_caller]
+    fn refused(packed: &[u8], wanted: usize, words: &str) {
+        let found = unpack(packed, wanted).unwrap_err().message;
+        assert!(found.starts_with(words), "{found}");
+    }
+
+    #[test]
+    fn what_was_packed_comes_out() {
+        let bytes: Vec<u8> = (0..300_000u32).map(|at| (at / 3) as u8).collect();
+        assert_eq!(unpack(&stored(&bytes), bytes.len()).unwrap(), bytes);
+        assert_eq!(unpack(&repeated(&[5, 3]), 8).unwrap(), [7; 8]);
+        let bytes: Vec<u8> = (0..3000)
+            .map(|at| if at % 97 == 0 { at / 97 } else { at * 7 % 11 * (1 + at % 3) } as u8)
+            .collect();
+        assert_eq!(unpack(&PACKED, bytes.len()).unwrap(), bytes);
+    }
+
+    #[test]
+    fn what_is_more_or_less_than_it_says_is_refused_before_it_fills_memory() {
+        refused(&[1; 9], 1 << 30, "9 bytes cannot be the 1073741824 that are said");
+        refused(&repeated(&[5, 3]), 7, "more than the 7 bytes");
+        refused(&repeated(&[5, 3]), 9, "only 8 of the 9 bytes");
+        // 400 bytes that unpack to 12 MiB: no more of them than what is wanted.
+        let bomb = repeated(&[128 << 10; 100]);
+        refused(&bomb, 1000, "more than the 1000 bytes");
+        // A window of two terabytes, with nothing in it.
+        let window = [&[0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xf8][..], &[1, 0, 0]].concat();
+        refused(&window, 4, "the packed bytes are damaged (Specified window_size is too big");
+    }
+
+    #[test]
+    fn no_cut_and_no_flipped_bit_ends_the_process() {
+        for (whole, size) in [(&stored(&[9; 200])[..], 200), (&PACKED, 3000)] {
+            for length in 0..whole.len() - 4 {
+                assert!(unpack(&whole[..length], size).is_err(), "{length}");
+            }
+            let mut read = 0;
+            for bit in 0..whole.len() * 8 {
+                let mut bytes = whole.to_vec();
+                bytes[bit / 8] ^= 1 << (bit % 8);
+                read += usize::from(unpack(&bytes, size).is_ok());
+            }
+            assert!(read > 0, "some bits are only content");
+        }
+    }
+}
