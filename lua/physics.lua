@@ -3,7 +3,7 @@
 -- (src/script/api/actor.rs and the files beside it); the ray is src/script/api/physics_fast.rs.
 local core = ...
 
-local type, select, next, ipairs = type, select, next, ipairs
+local type, select, next, ipairs, pcall = type, select, next, ipairs, pcall
 local format = string.format
 local setmetatable = setmetatable
 local ffi = core.ffi
@@ -179,7 +179,8 @@ function PhysicsWorld.immediate_raycast(physics_world, from, direction, length, 
 end
 
 ---Queues a ray: the function is called with the results of `raycast` after the next step of
----physics, within `World.update`.
+---physics, within `World.update`. An error in it is an ordinary error; what was queued after it is
+---called in the next update.
 ---@param physics_world PhysicsWorld the physics of a world
 ---@param callback function what hears of it
 ---@param from Vector3 where the ray begins
@@ -363,7 +364,8 @@ local function swept(name, shape, physics_world, from, to, size, rotation, most,
     filter * 8 + kinds)))
 end
 
----What a sphere meets on a straight way, the nearest first, each actor once; nil for nothing.
+---What a sphere meets on a straight way, the nearest first, each actor once; nil for nothing. A way
+---of no length meets nothing: `PhysicsWorld.overlap` tells what a shape touches where it is.
 ---@param physics_world PhysicsWorld the physics of a world
 ---@param from Vector3 where its middle is
 ---@param to Vector3 where its middle goes
@@ -475,11 +477,32 @@ function core.has_questions()
   return next(queued) ~= nil
 end
 
--- Answers what was asked of the physics of a world, which it has.
+-- Answers what was asked of the physics of a world, which it has. An error leaves the others for
+-- the next update, as with timers; what the answers ask for waits for the next step.
 function core.answer_questions(world)
   local physics_world = core.physics_world(world)
   local list = queued[physics_world]
   if not list then return end
-  queued[physics_world] = nil
-  for i = 1, #list do list[i]() end
+  local last = #list
+  for i = list.first or 1, last do
+    list.first = i + 1
+    local question = list[i]
+    list[i] = false
+    question()
+    -- It may have had the world updated, or ended.
+    if queued[physics_world] ~= list then return end
+  end
+  local later
+  for i = last + 1, #list do
+    later = later or {}
+    later[#later + 1] = list[i]
+  end
+  queued[physics_world] = later
+end
+
+-- Worlds ended, and what was asked of them.
+function core.forget_questions()
+  for physics_world in next, queued do
+    if not pcall(PhysicsWorld.num_awake, physics_world) then queued[physics_world] = nil end
+  end
 end

@@ -11,18 +11,24 @@ local V3, Q = core.ctypes.Vector3, core.ctypes.Quaternion
 
 local World, Unit = core.module("World"), core.module("Unit")
 local PhysicsWorld, Actor = core.module("PhysicsWorld"), core.module("Actor")
-local Mover = core.module("Mover")
+local Mover, Joint = core.module("Mover"), core.module("Joint")
 
 local create_joint, joint_of = core.create_joint, core.joint
 local num_actors, actor_at, find_actor = core.num_actors, core.actor, core.find_actor
 local create_actor = core.create_actor
 local mover_of, set_mover, mover_fits_at = core.mover, core.set_mover, core.mover_fits_at
+local separate_mover = core.separate_mover
+local num_movers, find_mover = core.num_movers, core.find_mover
+local disable_physics, enable_physics = core.disable_physics, core.enable_physics
+local joint_limits, joint_motor = core.joint_limits, core.joint_motor
 
 local JOINTS = { fixed = true, ball = true, hinge = true, slider = true, rope = true,
   spring = true }
 local JOINT_OPTIONS = { position = true, other_position = true, axis = true, limits = true,
   length = true, stiffness = true, damping = true, break_force = true, break_torque = true,
   collides = true }
+-- Radians or metres.
+local LIMIT_MAX = 1e7
 local JOINT_NUMBERS = { "length", "stiffness", "damping", "break_force", "break_torque" }
 
 ---Holds two actors together, or one and the world: "fixed" altogether, "ball" at a point, "hinge"
@@ -65,6 +71,9 @@ function PhysicsWorld.create_joint(physics_world, kind, actor_1, actor_2, option
     if type(limits) ~= "table" or type(limits[1]) ~= "number" or type(limits[2]) ~= "number"
       or not (limits[1] <= limits[2]) then
       raise(name .. ": option 'limits' must be two numbers, the lesser first")
+    elseif limits[1] < -LIMIT_MAX or limits[2] > LIMIT_MAX then
+      raise(format("%s: option 'limits' must be at most %d to either side, got %g and %g", name,
+        LIMIT_MAX, limits[1], limits[2]))
     end
     numbers.least, numbers.most = limits[1], limits[2]
   end
@@ -171,6 +180,37 @@ function Unit.teleport_local_pose(unit, node, pose)
   teleport("Unit.teleport_local_pose", Unit.set_local_pose, unit, node, pose)
 end
 
+---Takes the actors of a unit, and that of its mover, out of physics: nothing touches them, no
+---question finds them, and they stay where they are. For what is hidden, or kept for later.
+---@param unit Unit a unit
+function Unit.disable_physics(unit)
+  no_reload("Unit.disable_physics")
+  disable_physics(unit)
+end
+
+---Puts the actors of a unit back where its nodes are now, with the velocities that they had.
+---@param unit Unit a unit
+function Unit.enable_physics(unit)
+  no_reload("Unit.enable_physics")
+  enable_physics(unit)
+end
+
+---How many movers a unit's file lists; it has one of them at a time.
+---@param unit Unit a unit
+---@return integer count how many
+function Unit.num_movers(unit)
+  return num_movers(unit)
+end
+
+---The place of a mover in a unit's file by its name, from 1; nil where there
+---is none of that name.
+---@param unit Unit a unit
+---@param name string the name in the unit's file
+---@return integer|nil place from 1
+function Unit.find_mover(unit, name)
+  return find_mover(unit, name)
+end
+
 ---The mover of a unit; nil where it has none.
 ---@param unit Unit a unit
 ---@return Mover|nil mover the mover
@@ -196,6 +236,41 @@ end
 ---@return boolean fits whether it touches nothing
 function Unit.mover_fits_at(unit, name, position)
   return mover_fits_at(unit, name, position)
+end
+
+---The way of a mover out of what it overlaps: where something was put into it, or it somewhere. It
+---stays where it is: give the new position to `Mover.set_position`. Where there is none it is
+---wedged in, between a lift and a ceiling, say.
+---@param mover Mover a mover
+---@param distance? number metres that it may go at most; its height if left out
+---@return boolean overlaps whether it overlaps anything
+---@return Actor|nil actor what it overlaps most
+---@return Vector3|nil way out of it
+---@return Vector3|nil position where it would overlap nothing; nil if that is too far
+function Mover.separate(mover, distance)
+  local list = separate_mover(mover, distance)
+  local actor = list[1]
+  if not actor then return false end
+  local way = V3(list[2], list[3], list[4])
+  return true, actor, way, list[5] and Mover.position(mover) + way or nil
+end
+
+---How far a hinge turns or a slider moves, in radians or metres; nil where nothing limits it.
+---@param joint Joint a joint
+---@return number|nil least the lesser
+---@return number|nil most the greater
+function Joint.limits(joint)
+  local list = joint_limits(joint)
+  return list[1], list[2]
+end
+
+---How a hinge or a slider is driven, as `Joint.set_motor` was told; nil where it moves freely.
+---@param joint Joint a joint
+---@return number|nil speed radians or metres a second
+---@return number|nil max_force newton metres or newtons that it has for that
+function Joint.motor(joint)
+  local list = joint_motor(joint)
+  return list[1], list[2]
 end
 
 ---A joint of a unit's file, by its name; nil where there is none, or it was destroyed.

@@ -264,6 +264,51 @@ describe("a joint", function()
     assert.is_true(Actor.position(cart).x > 6.5)
   end)
 
+  it("tells how it is limited, driven and broken, and how fast it goes", function()
+    PhysicsWorld.set_gravity(physics, Vector3.zero())
+    local wheel, cart = ball(0, 0, 0), ball(5, 0, 0)
+    local hinge = PhysicsWorld.create_joint(physics, "hinge", wheel, nil,
+      { axis = Vector3(0, 0, 1), limits = { -2, 3 } })
+    assert.same({ -2, 3 }, { Joint.limits(hinge) })
+    Joint.set_limits(hinge)
+    assert.is_nil((Joint.limits(hinge)))
+    assert.is_nil((Joint.motor(hinge)))
+    Joint.set_motor(hinge, -2, 1000)
+    assert.same({ -2, 1000 }, { Joint.motor(hinge) })
+    play(60)
+    local before = Joint.value(hinge)
+    play(6)
+    local rate = (Joint.value(hinge) - before) / 0.1
+    assert.is_true(math.abs(math.abs(rate) - 2) < 0.1, tostring(rate))
+    assert.is_true(math.abs(Joint.velocity(hinge) - rate) < 0.1, tostring(Joint.velocity(hinge)))
+    Joint.set_motor(hinge)
+    assert.is_nil((Joint.motor(hinge)))
+    local slider = PhysicsWorld.create_joint(physics, "slider", cart, nil,
+      { axis = Vector3(1, 0, 0), break_force = 500 })
+    Actor.set_velocity(cart, Vector3(3, 0, 0))
+    play(10)
+    before = Joint.value(slider)
+    play(6)
+    rate = (Joint.value(slider) - before) / 0.1
+    assert.is_true(math.abs(Joint.velocity(slider) - rate) < 0.05 and math.abs(rate) > 2.5,
+      tostring(rate))
+    assert.equals(500, Joint.break_force(slider))
+    assert.is_nil(Joint.break_torque(slider))
+    Joint.set_break_torque(slider, 40)
+    Joint.set_break_force(slider)
+    assert.is_nil(Joint.break_force(slider))
+    assert.equals(40, Joint.break_torque(slider))
+    local far, rope = ball(0, 9, 0), nil
+    rope = PhysicsWorld.create_joint(physics, "rope", far, nil,
+      { other_position = Vector3(0, 8, 0), length = 5 })
+    Actor.set_velocity(far, Vector3(0, 1, 0))
+    play(5)
+    assert.is_true(math.abs(Joint.velocity(rope) - 1) < 0.02, tostring(Joint.velocity(rope)))
+    assert.is_nil((Joint.limits(rope)))
+    PhysicsWorld.destroy_actor(physics, far)
+    assert.equals(0, Joint.velocity(rope))
+  end)
+
   it("breaks when it is pulled too hard, and tells of it", function()
     local lamp = ball(0, 0, 5)
     local joint = PhysicsWorld.create_joint(physics, "ball", lamp, nil,
@@ -329,6 +374,18 @@ describe("a joint", function()
     assert.matches("only a hinge or a slider", words_of(Joint.set_limits, joint, 0, 1))
     assert.matches("'least' must not be more", words_of(Joint.set_limits, joint, 2, 1))
     assert.matches("'max_force' must be said", words_of(Joint.set_motor, joint, 1))
+    assert.matches("'speed' must be at most 100000 a second %(SPEED_MAX%), got 1000000",
+      words_of(Joint.set_motor, joint, 1e6, 1))
+    assert.matches("'max_force' must be said with a speed, and be 0 to 1e30",
+      words_of(Joint.set_motor, joint, 1, 1e300))
+    assert.matches("must be said both, or none", words_of(Joint.set_limits, joint, 1))
+    assert.matches("at most 10000000 to either side", words_of(Joint.set_limits, joint, 0, 1e300))
+    assert.matches("option 'limits' must be at most 10000000 to either side",
+      words_of(create, physics, "hinge", one, nil, { limits = { -1 / 0, 1 } }))
+    assert.matches("option 'axis' must have a length",
+      words_of(create, physics, "hinge", one, nil, { axis = Vector3(0, 0, 0) }))
+    assert.matches("'position': .* is farther than",
+      words_of(create, physics, "hinge", one, nil, { position = Vector3(1e30, 0, 0) }))
     assert.matches("must be above 0", words_of(Joint.set_break_force, joint, 0))
     local other = Application.new_world()
     assert.matches("not both in that physics world",

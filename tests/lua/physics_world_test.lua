@@ -148,6 +148,39 @@ describe("a physics world", function()
       assert.equals(4, #results)
     end)
 
+    it("answers all queued questions, whatever happens in one of them", function()
+      local told = {}
+      local function ask(name, fails)
+        PhysicsWorld.raycast(physics, function(hit)
+          told[#told + 1] = name .. tostring(hit)
+          if fails then error("no " .. name) end
+        end, Vector3(0, 0, 1), FORWARD, 10, "any")
+      end
+      ask("a", true)
+      ask("b")
+      ask("c", true)
+      ask("d")
+      assert.matches("no a", words_of(World.update, world, STEP))
+      assert.same({ "atrue" }, told)
+      ask("e")
+      assert.matches("no c", words_of(World.update, world, STEP))
+      assert.same({ "atrue", "btrue", "ctrue" }, told)
+      World.update(world, STEP)
+      World.update(world, STEP)
+      assert.same({ "atrue", "btrue", "ctrue", "dtrue", "etrue" }, told)
+      -- What an answer asks for waits for the next step.
+      PhysicsWorld.raycast(physics, function() ask("f") end, Vector3(0, 0, 1), UP, 10, "any")
+      World.update(world, STEP)
+      assert.equals(5, #told)
+      World.update(world, STEP)
+      assert.equals("ftrue", told[6])
+      -- A world that ends takes its questions along.
+      local other = Application.new_world()
+      PhysicsWorld.raycast(World.physics_world(other), error, Vector3(0, 0, 1), UP, 10, "any")
+      Application.release_world(other)
+      World.update(world, STEP)
+    end)
+
     it("finds what a shape overlaps", function()
       local plate = Unit.actor(box, 1)
       local actors, count = PhysicsWorld.immediate_overlap(physics, "shape", "sphere", "position",
@@ -179,6 +212,15 @@ describe("a physics world", function()
         Vector3(0, 9, 1.2), Vector3(0.2, 0.2, 1), nil, 5, "types", "dynamics"))
       assert.is_nil(PhysicsWorld.linear_sphere_sweep(physics, Vector3(0, 0, 5), Vector3(0, 9, 5),
         1))
+      -- A way of no length meets nothing; a direction may have any.
+      assert.is_nil(PhysicsWorld.linear_sphere_sweep(physics, Vector3(0, 0, 5), Vector3(0, 0, 5),
+        1))
+      assert.is_nil(PhysicsWorld.linear_sphere_sweep(physics, Vector3(0, 5, 1), Vector3(0, 5, 1),
+        0.1))
+      for _, length in ipairs({ 1e-30, 1, 1e30 }) do
+        local _, position = PhysicsWorld.raycast(physics, Vector3(0, 0, 1), FORWARD * length, 10)
+        near(Vector3(0, 3, 1), position, 1e-4)
+      end
     end)
 
     it("says what is wrong with a question", function()
@@ -191,6 +233,37 @@ describe("a physics world", function()
         Vector3(0 / 0, 0, 0)))
       assert.matches("'length' must be more than 0",
         words_of(PhysicsWorld.raycast, physics, at, UP, -1))
+      for _, number in ipairs({ 0 / 0, 1 / 0 }) do
+        assert.matches("must be a finite number",
+          words_of(PhysicsWorld.raycast, physics, at, UP, number))
+        assert.matches("must be finite",
+          words_of(PhysicsWorld.overlap, physics, "position", Vector3(number, 0, 0), "size", 1))
+        assert.matches("must be finite",
+          words_of(PhysicsWorld.overlap, physics, "position", at, "size", number))
+        assert.matches("must be finite",
+          words_of(PhysicsWorld.linear_sphere_sweep, physics, at, Vector3(0, number, 0), 1))
+      end
+      assert.matches("'length' must be more than 0 and at most 10000000 metres, got 10000",
+        words_of(PhysicsWorld.raycast, physics, at, UP, 1e300))
+      assert.matches("argument #2 'from': .* is farther than 10000000 metres",
+        words_of(PhysicsWorld.raycast, physics, Vector3(1e30, 0, 0), UP, 1))
+      assert.matches("'position': .* is farther than 10000000 metres",
+        words_of(PhysicsWorld.overlap, physics, "position", Vector3(0, 1e30, 0), "size", 1))
+      assert.matches("argument #3 'to': .* is farther than 10000000 metres",
+        words_of(PhysicsWorld.linear_sphere_sweep, physics, at, Vector3(0, 0, 1e30), 1))
+      for _, size in ipairs({ 0, -1 }) do
+        assert.matches("the radius must be more than 0 metres",
+          words_of(PhysicsWorld.overlap, physics, "position", at, "size", size))
+        assert.matches("the radius must be more than 0 metres",
+          words_of(PhysicsWorld.linear_sphere_sweep, physics, at, at + UP, size))
+        assert.matches("the half width must be more than 0 metres",
+          words_of(PhysicsWorld.linear_obb_sweep, physics, at, at + UP, Vector3(size, 1, 1)))
+      end
+      assert.matches("the radius must be at most 10000000 metres, got",
+        words_of(PhysicsWorld.overlap, physics, "position", at, "size", 1e30))
+      assert.matches("'rotation' must have length 1", words_of(PhysicsWorld.overlap, physics,
+        "shape", "oobb", "position", at, "size", 1, "rotation", Quaternion.from_elements(0, 0, 0,
+        2)))
       assert.matches("argument #5 'mode' must be \"closest\"",
         words_of(PhysicsWorld.raycast, physics, at, UP, 1, "first"))
       assert.matches("'types' must be \"both\"",

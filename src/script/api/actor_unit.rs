@@ -26,6 +26,8 @@ pub static CORE: Module = module(
             "Makes it again, or a new one of that name where there are fields.",
         ),
         func("teleport", teleport, &[("unit", "a unit")], "Puts its actors where its nodes are."),
+        func("disable_physics", disable_physics, &[("unit", "a unit")], "Takes its actors out."),
+        func("enable_physics", enable_physics, &[("unit", "a unit")], "Puts them back."),
     ],
 );
 
@@ -52,6 +54,16 @@ fn place(engine: &Engine, unit: UnitId, key: &Value) -> Result<usize, Error> {
         }
         _ => Err(crate::error!("argument #2 'actor' must be a name or a whole number")),
     }
+}
+
+fn disable_physics(engine: &mut Engine, unit: UnitId) -> Result<(), Error> {
+    let Engine { physics, units, .. } = engine;
+    physics.switch_unit(unit, units, false)
+}
+
+fn enable_physics(engine: &mut Engine, unit: UnitId) -> Result<(), Error> {
+    let Engine { physics, units, .. } = engine;
+    physics.switch_unit(unit, units, true)
 }
 
 fn has_no_physics(engine: &mut Engine, unit: UnitId) -> bool {

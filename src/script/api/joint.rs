@@ -5,9 +5,13 @@ use crate::engine::Engine;
 use crate::foundation::{Error, Handle};
 use crate::script::arg::{AnyNumber, Text};
 use crate::script::row::{Module, func, hot, module};
-use crate::system::physics::{JointKind, JointState};
+use crate::script::value::Value;
+use crate::system::physics::{JointKind, JointState, PLACE_MAX, SPEED_MAX};
 use crate::world::physics::{ActorId, Joint, JointId};
 use crate::world::unit::UnitId;
+
+/// Newtons, or newton metres, of a motor.
+const FORCE_MAX: f64 = 1.0e30;
 
 const JOINT_ARG: (&str, &str) = ("joint", "a joint");
 
@@ -44,8 +48,24 @@ Application.release_world(world)"#,
              was made; of a rope or spring how far its ends are apart. 0 of a broken one.",
         )
         .pure(),
+        func(
+            "velocity",
+            velocity,
+            &[JOINT_ARG],
+            "How fast its value grows: radians or metres a second. 0 of a broken one.",
+        )
+        .pure(),
         func("force", force, &[JOINT_ARG], "Newtons that it held in the last step.").pure(),
         func("torque", torque, &[JOINT_ARG], "Newton metres that it held in the last step.").pure(),
+        func("break_force", break_force, &[JOINT_ARG], "Newtons that break it; nil if none do.")
+            .pure(),
+        func(
+            "break_torque",
+            break_torque,
+            &[JOINT_ARG],
+            "Newton metres that break it; nil if none do.",
+        )
+        .pure(),
         func(
             "set_break_force",
             set_break_force,
@@ -71,7 +91,11 @@ Application.release_world(world)"#,
         func(
             "set_limits",
             set_limits,
-            &[JOINT_ARG, ("least", "radians or metres"), ("most", "radians or metres")],
+            &[
+                JOINT_ARG,
+                ("least", "radians or metres; if both are left out, nothing limits it"),
+                ("most", "radians or metres"),
+            ],
             "Sets how far a hinge turns, or a slider moves.",
         ),
     ],
@@ -82,7 +106,15 @@ pub static UNIT_CORE: Module = module(
     "Unit",
     "Joints of units, for the prelude.",
     "assert(core == nil)",
-    &[func("joint", unit_joint, &[("unit", "a unit"), ("name", "a name")], "One of them.").pure()],
+    &[
+        func("joint", unit_joint, &[("unit", "a unit"), ("name", "a name")], "One of them.").pure(),
+        func("joint_limits", limits, &[JOINT_ARG], "Least and most, as a list.")
+            .told_as("Joint.limits")
+            .pure(),
+        func("joint_motor", motor, &[JOINT_ARG], "Speed and force, as a list.")
+            .told_as("Joint.motor")
+            .pure(),
+    ],
 );
 
 fn alive(engine: &mut Engine, joint: AnyNumber) -> bool {
@@ -111,12 +143,16 @@ fn actor_2(engine: &mut Engine, joint: JointId) -> Option<ActorId> {
 }
 
 fn state(engine: &Engine, joint: JointId) -> JointState {
-    let nothing = JointState { value: 0.0, force: 0.0, torque: 0.0 };
+    let nothing = JointState { value: 0.0, velocity: 0.0, force: 0.0, torque: 0.0 };
     engine.physics.joint_state(joint).unwrap_or(nothing)
 }
 
 fn value(engine: &mut Engine, joint: JointId) -> f64 {
     state(engine, joint).value.into()
+}
+
+fn velocity(engine: &mut Engine, joint: JointId) -> f64 {
+    state(engine, joint).velocity.into()
 }
 
 fn force(engine: &mut Engine, joint: JointId) -> f64 {
@@ -154,6 +190,14 @@ fn set_break_torque(engine: &mut Engine, joint: JointId, torque: Option<f64>) ->
     set_break(engine, joint, force, torque)
 }
 
+fn break_force(engine: &mut Engine, joint: JointId) -> Option<f64> {
+    break_limits(engine, joint).0
+}
+
+fn break_torque(engine: &mut Engine, joint: JointId) -> Option<f64> {
+    break_limits(engine, joint).1
+}
+
 fn break_limits(engine: &Engine, joint: JointId) -> (Option<f64>, Option<f64>) {
     let known = of(engine, joint);
     let (force, torque) = engine.physics.world(known.physics).simulation.break_limits(known.hold);
@@ -175,10 +219,17 @@ fn set_motor(
 ) -> Result<(), Error> {
     let motor = match (speed, max_force) {
         (None, _) => None,
-        (Some(speed), Some(force)) if force >= 0.0 => Some([speed as f32, force as f32]),
+        (Some(speed), _) if speed.abs() > f64::from(SPEED_MAX) => {
+            return Err(crate::error!(
+                "argument #2 'speed' must be at most {SPEED_MAX} a second (SPEED_MAX), got {speed}"
+            ));
+        }
+        (Some(speed), Some(force)) if (0.0..=FORCE_MAX).contains(&force) => {
+            Some([speed as f32, force as f32])
+        }
         _ => {
             return Err(crate::error!(
-                "argument #3 'max_force' must be said with a speed, and be 0 or more"
+                "argument #3 'max_force' must be said with a speed, and be 0 to {FORCE_MAX:e}"
             ));
         }
     };
@@ -190,16 +241,53 @@ fn set_motor(
     }
 }
 
-fn set_limits(engine: &mut Engine, joint: JointId, least: f64, most: f64) -> Result<(), Error> {
-    if least > most {
-        return Err(crate::error!("argument #2 'least' must not be more than 'most', {most}"));
+fn set_limits(
+    engine: &mut Engine,
+    joint: JointId,
+    least: Option<f64>,
+    most: Option<f64>,
+) -> Result<(), Error> {
+    let limits = match (least, most) {
+        (Some(least), Some(most)) => Some([least, most]),
+        (None, None) => None,
+        _ => {
+            return Err(crate::error!(
+                "arguments #2 'least' and #3 'most' must be said both, or none of them"
+            ));
+        }
+    };
+    if let Some([least, most]) = limits {
+        if least > most {
+            return Err(crate::error!("argument #2 'least' must not be more than 'most', {most}"));
+        }
+        if least.abs().max(most.abs()) > f64::from(PLACE_MAX) {
+            return Err(crate::error!(
+                "the limits must be at most {PLACE_MAX} to either side, got {least} and {most}"
+            ));
+        }
     }
     let known = of(engine, joint);
+    let limits = limits.map(|limits| limits.map(|limit| limit as f32));
     let simulation = &mut engine.physics.world_mut(known.physics).simulation;
-    match simulation.set_limits(known.hold, known.kind, [least as f32, most as f32]) {
+    match simulation.set_limits(known.hold, known.kind, limits) {
         true => Ok(()),
         false => Err(no_axis(known.kind)),
     }
+}
+
+fn pair(numbers: Option<[f32; 2]>) -> Value {
+    let numbers = numbers.into_iter().flatten();
+    Value::List(numbers.map(|number| Value::Number(number.into())).collect())
+}
+
+fn limits(engine: &mut Engine, joint: JointId) -> Value {
+    let known = of(engine, joint);
+    pair(engine.physics.world(known.physics).simulation.limits(known.hold, known.kind))
+}
+
+fn motor(engine: &mut Engine, joint: JointId) -> Value {
+    let known = of(engine, joint);
+    pair(engine.physics.world(known.physics).simulation.motor(known.hold, known.kind))
 }
 
 fn unit_joint(engine: &mut Engine, unit: UnitId, name: Text) -> Option<JointId> {

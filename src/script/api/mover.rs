@@ -2,10 +2,12 @@
 //! around the native parts at the end of this file.
 
 use crate::engine::Engine;
-use crate::foundation::{Error, Handle, Vec3};
+use crate::foundation::{Error, Handle, Quat, Vec3};
 use crate::script::arg::{AnyNumber, Text};
 use crate::script::cx;
 use crate::script::row::{Module, func, hot, module};
+use crate::script::value::Value;
+use crate::system::physics::Separation;
 use crate::world::physics::{ActorId, MoverId, SLOPE_MAX};
 use crate::world::unit::UnitId;
 
@@ -75,6 +77,22 @@ pub static MOVER: Module = module(
         )
         .pure(),
         func(
+            "standing_velocity",
+            standing_velocity,
+            &[MOVER_ARG],
+            "The velocity of what it stands on, at its feet, in metres a second; in the air that \
+             of what it left last: add it to a jump off a lift. Zero on what does not move.",
+        )
+        .pure(),
+        func(
+            "carried",
+            carried,
+            &[MOVER_ARG],
+            "How far it was taken along by what it stands on in the last `World.update`, in \
+             metres, and how that turned: turn what stands there by it, too.",
+        )
+        .pure(),
+        func(
             "fits_at",
             fits_at,
             &[MOVER_ARG, ("position", "where its feet would be")],
@@ -112,6 +130,9 @@ pub static UNIT_CORE: Module = module(
     "assert(core == nil)",
     &[
         func("mover", unit_mover, &[("unit", "a unit")], "Its mover, or nil.").pure(),
+        func("num_movers", num_movers, &[("unit", "a unit")], "How many it can have.").pure(),
+        func("find_mover", find_mover, &[("unit", "a unit"), ("name", "a name")], "Its place.")
+            .pure(),
         func("set_mover", set_mover, &[("unit", "a unit"), ("name", "a name")], "Another one."),
         func(
             "mover_fits_at",
@@ -120,6 +141,9 @@ pub static UNIT_CORE: Module = module(
             "Whether another one would touch nothing.",
         )
         .pure(),
+        func("separate_mover", separate, &[MOVER_ARG, ("distance", "")], "The way out, as a list.")
+            .told_as("Mover.separate")
+            .pure(),
     ],
 );
 
@@ -179,6 +203,31 @@ fn standing_on(engine: &mut Engine, mover: MoverId) -> Option<ActorId> {
     on.filter(|actor| engine.physics.actors.get(actor.0).is_some())
 }
 
+fn standing_velocity(engine: &mut Engine, mover: MoverId) -> Vec3 {
+    engine.physics.mover(mover).ground_velocity
+}
+
+fn carried(engine: &mut Engine, mover: MoverId) -> (Vec3, Quat) {
+    let carried = engine.physics.mover(mover).carried;
+    (carried.way, carried.turn)
+}
+
+/// What it overlaps, the way out of it and whether that leads out; an empty list for nothing.
+fn separate(engine: &mut Engine, mover: MoverId, distance: Option<f64>) -> Result<Value, Error> {
+    let distance = distance.unwrap_or(engine.physics.mover(mover).spec.height.into());
+    if distance < 0.0 {
+        return Err(crate::error!("argument #2 'distance' must not be negative, got {distance}"));
+    }
+    let found = engine.physics.separate_mover(mover, distance as f32)?;
+    let Some((actor, Separation { way, free, .. })) = found else {
+        return Ok(Value::List(Vec::new()));
+    };
+    let numbers = [actor.0.to_number(), way.x.into(), way.y.into(), way.z.into()];
+    let mut list: Vec<Value> = numbers.into_iter().map(Value::Number).collect();
+    list.push(Value::Boolean(free));
+    Ok(Value::List(list))
+}
+
 fn fits_at(engine: &mut Engine, mover: MoverId, position: Vec3) -> Result<bool, Error> {
     let spec = engine.physics.mover(mover).spec.clone();
     engine.physics.mover_fits(mover, &spec, position)
@@ -217,6 +266,14 @@ fn set_collision_filter(engine: &mut Engine, mover: MoverId, name: Text) -> Resu
 
 fn unit_mover(engine: &mut Engine, unit: UnitId) -> Option<MoverId> {
     engine.physics.unit_mover(unit)
+}
+
+fn num_movers(engine: &mut Engine, unit: UnitId) -> u64 {
+    engine.physics.num_movers(unit) as u64
+}
+
+fn find_mover(engine: &mut Engine, unit: UnitId, name: Text) -> Option<f64> {
+    engine.physics.find_mover(unit, name.as_str()).map(|place| place as f64 + 1.0)
 }
 
 fn set_mover(

@@ -10,7 +10,9 @@ use crate::script::value::Value;
 use crate::system::physics::{
     HITS_MAX, Hit, JointKind, JointPlan, Kinds, Link, PLACE_MAX, Query, Shape, Touch,
 };
-use crate::world::physics::{ActorId, JointId, PhysicsTables, PhysicsWorldId, unit_number};
+use crate::world::physics::{
+    ActorId, JointId, PhysicsTables, PhysicsWorldId, check_place, unit_number,
+};
 
 /// What the prelude's functions stand on. They carry the names by which games know them.
 pub static CORE: Module = module(
@@ -133,20 +135,31 @@ fn ray(from: Vec3, direction: Vec3, length: f64) -> Result<(Vec3, f32), Error> {
             "argument #4 'length' must be more than 0 and at most {PLACE_MAX} metres, got {length}"
         ));
     }
+    check_point("#2 'from'", from)?;
     let squared = direction.length_squared();
-    // A direction of length 1 stays as it is.
+    // A direction of length 1 stays as it is; the squares of very short and long ones are no
+    // numbers.
     let direction = match (squared - 1.0).abs() < 1e-6 {
         true => Some(direction),
-        false => direction.try_normalize(),
+        false => (direction / direction.abs().max_element()).try_normalize(),
     };
     match direction {
-        Some(direction) if from.is_finite() && squared.is_finite() => {
-            Ok((direction, length as f32))
-        }
-        _ => Err(crate::error!(
-            "argument #3 'direction' must have a length, and all of the ray be finite"
-        )),
+        Some(direction) if direction.is_finite() => Ok((direction, length as f32)),
+        _ => Err(crate::error!("argument #3 'direction' must have a length, and be finite")),
     }
+}
+
+/// # Errors
+/// Farther away than anything can be.
+fn check_point(argument: &str, point: Vec3) -> Result<(), Error> {
+    if !point.is_finite() {
+        return Err(crate::error!("argument {argument} must be finite, got {point}"));
+    }
+    let far = |error: Error| Error {
+        message: format!("argument {argument}: {}", error.message),
+        ..error
+    };
+    check_place(point).map_err(far)
 }
 
 /// A hit as numbers: the actor, the position, the normal, the distance.
@@ -218,6 +231,7 @@ fn overlap(
 ) -> Result<Value, Error> {
     let (query, shape) = (asked(engine, filter, kinds)?, shape_of(shape.as_str(), size)?);
     let rotation = check_rotation(rotation, "'rotation'")?;
+    check_point("'position'", position)?;
     let simulation = &engine.physics.world(physics).simulation;
     let owners = simulation.overlap(&shape, position, rotation, &query)?;
     let numbers = owners.iter().map(|owner| Value::Number(*owner as u64 as f64));
@@ -243,6 +257,8 @@ fn sweep(
     }
     let shape = shape_of(shape.as_str(), size)?;
     let pose = (from, check_rotation(rotation, "'rotation'")?);
+    check_point("#2 'from'", from)?;
+    check_point("#3 'to'", to)?;
     let simulation = &engine.physics.world(physics).simulation;
     let mut list = Vec::new();
     for hit in simulation.sweep(&shape, pose, to, most.0 as usize, &query)? {
@@ -316,6 +332,11 @@ fn create_joint(
         (None, Some(two), JointKind::Rope | JointKind::Spring) => center(two),
         _ => position,
     };
+    check_point("'position'", position)?;
+    check_point("'other_position'", other)?;
+    if axis.is_some_and(|axis| axis.try_normalize().is_none()) {
+        return Err(crate::error!("option 'axis' must have a length"));
+    }
     let limits = match (number("least"), number("most")) {
         (Some(least), Some(most)) => Some([least, most]),
         _ => None,

@@ -128,6 +128,9 @@ impl Physics {
             let Some(collider) = self.world.colliders.get_mut(handle) else { continue };
             let local = collider.position_wrt_parent().copied();
             collider.set_position(pose * local.unwrap_or(rapier::Pose::IDENTITY));
+            if !self.world.bodies[body.0].is_enabled() {
+                continue;
+            }
             let bounds = collider.compute_aabb();
             let parameters = &self.world.integration_parameters;
             self.world.broad_phase.set_aabb(parameters, handle, bounds);
@@ -228,11 +231,7 @@ impl Physics {
     }
 
     pub fn motion(&self, body: BodyId) -> Motion {
-        match self.body(body).body_type() {
-            rapier::RigidBodyType::Fixed => Motion::Static,
-            rapier::RigidBodyType::Dynamic => Motion::Dynamic,
-            _ => Motion::Kinematic,
-        }
+        Motion::of(self.body(body).body_type())
     }
 
     /// Makes a body static, dynamic or kinematic.
@@ -353,6 +352,24 @@ impl Physics {
     pub fn drive(&mut self, body: BodyId, position: Vec3, rotation: Quat) {
         let pose = rapier::Pose::from_parts(position, rotation);
         self.change(move |it| it.body_mut(body).set_next_kinematic_position(pose));
+    }
+
+    /// Whether a body is in the simulation.
+    pub fn is_enabled(&self, body: BodyId) -> bool {
+        self.body(body).is_enabled()
+    }
+
+    /// Takes a body out of the simulation, or puts it back where it is.
+    pub fn set_enabled(&mut self, body: BodyId, enabled: bool) {
+        self.change(move |it| {
+            it.wake_touching(body);
+            it.body_mut(body).set_enabled(enabled);
+            if enabled {
+                it.world.wake_up(body.0, true);
+                it.track.fresh.push(body.0);
+                it.show_to_queries(body);
+            }
+        });
     }
 
     /// Takes a body out of the simulation where it is; it stays there.

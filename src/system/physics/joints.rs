@@ -90,6 +90,8 @@ impl JointPlan {
 pub struct JointState {
     /// Radians of a hinge since it was made, metres of a slider, metres between the ends of others.
     pub value: f32,
+    /// How fast that grows, in a second.
+    pub velocity: f32,
     /// Newtons, and newton metres, that it held in the last step.
     pub force: f32,
     pub torque: f32,
@@ -279,36 +281,63 @@ impl Physics {
         true
     }
 
-    /// Sets the limits of a hinge or slider. False where the joint has no axis.
-    pub fn set_limits(&mut self, joint: JointId, kind: JointKind, limits: [f32; 2]) -> bool {
+    /// What a hinge or slider is driven by, as for [`Physics::set_motor`].
+    pub fn motor(&self, joint: JointId, kind: JointKind) -> Option<[f32; 2]> {
+        let motor = self.world.impulse_joints.get(joint.0)?.data.motor(free_axis(kind)?)?;
+        (motor.damping > 0.0).then_some([motor.target_vel, motor.max_force])
+    }
+
+    /// Sets the limits of a hinge or slider; `None`: it has none. False where the joint has no
+    /// axis.
+    pub fn set_limits(
+        &mut self,
+        joint: JointId,
+        kind: JointKind,
+        limits: Option<[f32; 2]>,
+    ) -> bool {
         let Some(axis) = free_axis(kind) else { return false };
         self.change(move |it| {
-            if let Some(joint) = it.world.impulse_joints.get_mut(joint.0, true) {
-                joint.data.set_limits(axis, limits);
+            let Some(joint) = it.world.impulse_joints.get_mut(joint.0, true) else { return };
+            match limits {
+                Some(limits) => {
+                    joint.data.set_limits(axis, limits);
+                }
+                None => joint.data.limit_axes.remove(axis.into()),
             }
         });
         true
     }
 
+    /// The limits of a hinge or slider, if it has any.
+    pub fn limits(&self, joint: JointId, kind: JointKind) -> Option<[f32; 2]> {
+        let limits = self.world.impulse_joints.get(joint.0)?.data.limits(free_axis(kind)?)?;
+        Some([limits.min, limits.max])
+    }
+
     pub fn joint_state(&self, joint: JointId, kind: JointKind) -> Option<JointState> {
         let joint = self.world.impulse_joints.get(joint.0)?;
-        let (one, two) =
-            (self.world.bodies.get(joint.body1())?, self.world.bodies.get(joint.body2())?);
-        let one = *one.position() * joint.data.local_frame1;
-        let two = *two.position() * joint.data.local_frame2;
-        let apart = two.translation - one.translation;
-        let value = match kind {
+        let bodies = (self.world.bodies.get(joint.body1())?, self.world.bodies.get(joint.body2())?);
+        let one = *bodies.0.position() * joint.data.local_frame1;
+        let two = *bodies.1.position() * joint.data.local_frame2;
+        let (apart, axis) = (two.translation - one.translation, one.rotation * Vec3::X);
+        // Of the second body's end, as seen from the first body.
+        let away =
+            |at: Vec3| bodies.1.velocity_at_point(two.translation) - bodies.0.velocity_at_point(at);
+        let (value, velocity) = match kind {
             JointKind::Hinge | JointKind::Fixed | JointKind::Ball => {
                 let turn = one.rotation.inverse() * two.rotation;
                 let angle = 2.0 * atan2(turn.x, turn.w);
                 // The same turn as an angle of at most half a circle.
-                angle - std::f32::consts::TAU * (angle / std::f32::consts::TAU).round()
+                let angle = angle - std::f32::consts::TAU * (angle / std::f32::consts::TAU).round();
+                (angle, (bodies.1.angvel() - bodies.0.angvel()).dot(axis))
             }
-            JointKind::Slider => apart.dot(one.rotation * Vec3::X),
-            JointKind::Rope | JointKind::Spring => apart.length(),
+            JointKind::Slider => (apart.dot(axis), away(two.translation).dot(axis)),
+            JointKind::Rope | JointKind::Spring => {
+                (apart.length(), away(one.translation).dot(apart.normalize_or_zero()))
+            }
         };
         let (force, torque) = load(&joint.impulses, self.world.integration_parameters.dt);
-        Some(JointState { value, force, torque })
+        Some(JointState { value, velocity, force, torque })
     }
 }
 

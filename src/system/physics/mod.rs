@@ -7,6 +7,7 @@
 
 mod beside;
 mod bodies;
+mod carry;
 mod contacts;
 mod ground;
 mod joints;
@@ -18,6 +19,7 @@ mod track;
 mod walker;
 
 pub use beside::Lane;
+pub use carry::Separation;
 pub use contacts::{CONTACTS_MAX, Contact, Touch, Trigger};
 pub use joints::{JOINTS_MAX, JointId, JointKind, JointPlan, JointState, Link};
 pub use outline::Look;
@@ -78,6 +80,14 @@ impl Motion {
             Motion::Static => rapier::RigidBodyType::Fixed,
             Motion::Dynamic => rapier::RigidBodyType::Dynamic,
             Motion::Kinematic => rapier::RigidBodyType::KinematicPositionBased,
+        }
+    }
+
+    fn of(kind: rapier::RigidBodyType) -> Motion {
+        match kind {
+            rapier::RigidBodyType::Fixed => Motion::Static,
+            rapier::RigidBodyType::Dynamic => Motion::Dynamic,
+            _ => Motion::Kinematic,
         }
     }
 }

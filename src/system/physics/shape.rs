@@ -1,5 +1,6 @@
 //! Shapes of bodies, as data. How they collide is rapier's.
 
+use super::PLACE_MAX;
 use super::ground::Ground;
 use crate::foundation::{Error, Quat, Vec3};
 use rapier3d::prelude::{ColliderBuilder, SharedShape};
@@ -63,9 +64,12 @@ impl std::fmt::Debug for Solid {
 impl Shape {
     /// What is wrong with its numbers, if anything is.
     pub fn check(&self) -> Result<(), Error> {
-        let positive = |name: &str, number: f32| match number > 0.0 && number.is_finite() {
-            true => Ok(()),
-            false => Err(crate::error!("{name} must be more than 0 metres, got {number}")),
+        let positive = |name: &str, number: f32| match number {
+            number if number > PLACE_MAX => {
+                Err(crate::error!("{name} must be at most {PLACE_MAX} metres, got {number:e}"))
+            }
+            number if number > 0.0 => Ok(()),
+            number => Err(crate::error!("{name} must be more than 0 metres, got {number}")),
         };
         let many = |points: &[Vec3], least: usize| {
             if points.len() < least || points.len() > POINTS_MAX {

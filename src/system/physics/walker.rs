@@ -6,6 +6,7 @@ use crate::foundation::{Error, Quat, Vec3};
 use rapier3d::control::{
     CharacterAutostep, CharacterCollision, CharacterLength, KinematicCharacterController,
 };
+use rapier3d::parry::bounding_volume::BoundingVolume;
 use rapier3d::parry::query::ShapeCastOptions;
 use rapier3d::prelude as rapier;
 
@@ -13,11 +14,13 @@ use rapier3d::prelude as rapier;
 /// controller does not climb steps and slides sideways. Metres.
 const PRESS: f32 = 0.005;
 /// What is kept free between the shape and everything else, in metres.
-const SKIN: f32 = 0.01;
+pub(super) const SKIN: f32 = 0.01;
 /// Ground that is less far below is stood on.
 const GROUND: f32 = 0.03;
 /// The z of a normal from which on something is below, and not at the side.
 const FLOOR: f32 = 0.7;
+/// How far beside a shape rapier's controller looks for ground, and a little more, in metres.
+const BESIDE: f32 = 0.1;
 /// How much room a shape wants on a step, in parts of its radius. With less, its round foot still
 /// hangs on the edge of a high step when it comes at an angle, and that counts as a steep slope.
 const ROOM: f32 = 0.6;
@@ -65,6 +68,11 @@ impl Gait {
             ..KinematicCharacterController::default()
         }
     }
+
+    /// One that takes a shape along where it does not walk by itself.
+    pub(super) fn carried(&self) -> KinematicCharacterController {
+        KinematicCharacterController { autostep: None, ..self.controller(0.0, true) }
+    }
 }
 
 impl Physics {
@@ -85,12 +93,20 @@ impl Physics {
         let shape = shape.shared()?;
         // Rising, it must not be pulled down again.
         let radius = shape.compute_local_aabb().half_extents().x;
-        let controller = gait.controller(radius, way.z > 0.0 || !standing);
+        let mut controller = gait.controller(radius, way.z > 0.0 || !standing);
         let press = if standing && way.z < -PRESS { -PRESS } else { way.z };
         let pose = rapier::Pose::from_parts(from, Quat::IDENTITY);
         let mut hits: Vec<CharacterCollision> = Vec::new();
         let first = Vec3::new(way.x, way.y, press);
-        let queries = self.world.query_pipeline_with_filter(query.rapier());
+        let mut queries = self.world.query_pipeline_with_filter(query.rapier());
+        let nobody = rapier::RigidBodySet::new();
+        if is_beside_driven(&queries, &*shape, &pose, first) {
+            // Nor does it know what moves by forces then, on which it makes no steps.
+            if meets_dynamic(&queries, &*shape, &pose, first) {
+                controller.autostep = None;
+            }
+            queries.bodies = &nobody;
+        }
         let moved = controller.move_shape(seconds, &queries, &*shape, &pose, first, |hit| {
             hits.push(hit);
         });
@@ -100,7 +116,7 @@ impl Physics {
             // The ground ended: now it falls the rest of the way.
             let pose = rapier::Pose::from_parts(position, Quat::IDENTITY);
             let rest = Vec3::new(0.0, 0.0, way.z - press);
-            let falling = gait.controller(radius, true);
+            let falling = KinematicCharacterController { snap_to_ground: None, ..controller };
             let fell = falling.move_shape(seconds, &queries, &*shape, &pose, rest, |hit| {
                 hits.push(hit);
             });
@@ -165,4 +181,39 @@ impl Physics {
             pushed,
         );
     }
+}
+
+/// Whether something that scripts move is beside the way of a shape. rapier's controller takes a
+/// shape along with a part of its motion, and gets stuck on it: it must not know that it moves.
+/// Here a shape is taken along wholly ([`Physics::bring`]).
+fn is_beside_driven(
+    queries: &rapier::QueryPipeline<'_>,
+    shape: &dyn rapier::Shape,
+    pose: &rapier::Pose,
+    way: Vec3,
+) -> bool {
+    let bounds = shape.compute_swept_aabb(pose, &pose.append_translation(way)).loosened(BESIDE);
+    queries.intersect_aabb_conservative(bounds).any(|(_, collider)| {
+        let body = collider.parent().and_then(|body| queries.bodies.get(body));
+        body.is_some_and(|body| body.is_kinematic())
+    })
+}
+
+/// Whether what a shape meets first on its way moves by forces.
+fn meets_dynamic(
+    queries: &rapier::QueryPipeline<'_>,
+    shape: &dyn rapier::Shape,
+    pose: &rapier::Pose,
+    way: Vec3,
+) -> bool {
+    let options = ShapeCastOptions {
+        max_time_of_impact: 1.0,
+        target_distance: SKIN,
+        ..ShapeCastOptions::default()
+    };
+    let level = Vec3::new(way.x, way.y, 0.0);
+    let met = queries.cast_shape(pose, level, shape, options);
+    let collider = met.and_then(|(collider, _)| queries.colliders.get(collider));
+    let body = collider.and_then(|collider| queries.bodies.get(collider.parent()?));
+    body.is_some_and(|body| body.is_dynamic())
 }

@@ -27,14 +27,17 @@ pub struct Actor {
     pub gravity: f32,
     /// Where its node was when the two were last equal.
     pub(super) shown: (Vec3, Quat),
+    /// How often it was put somewhere at once.
+    pub(super) jumps: u32,
     /// Whose actor it is, where it is a mover's.
     pub mover: Option<MoverId>,
 }
 
 impl Actor {
-    /// Its node was put where the actor is.
+    /// It and its node were put somewhere at once.
     pub fn moved_to(&mut self, position: Vec3, rotation: Quat) {
         self.shown = (position, rotation);
+        self.jumps = self.jumps.wrapping_add(1);
     }
 }
 
@@ -161,6 +164,7 @@ impl PhysicsTables {
             found: true,
             gravity: body.gravity,
             shown: (body.position, body.rotation),
+            jumps: 0,
             mover: known.mover,
         };
         let handle = self.actors.add(actor).ok_or_else(|| {

@@ -3,12 +3,14 @@
 //! scripts.
 
 mod actors;
+mod carry;
 mod fields;
 mod joints;
 mod movers;
 mod properties;
 mod spec;
 mod step;
+mod switch;
 
 pub use actors::{Actor, Pushed, check_place};
 pub use fields::Fault;

@@ -2,6 +2,7 @@
 //! other bodies run into and questions find.
 
 use super::actors::{Known, check_place, node_of};
+use super::carry::{Carried, Ground};
 use super::spec::MoverSpec;
 use super::{ActorId, MoverId, PhysicsTables, PhysicsWorldId, actor_of};
 use crate::foundation::{Error, Quat, Vec3, suggest};
@@ -27,17 +28,31 @@ pub struct Mover {
     pub up: bool,
     pub down: bool,
     pub standing_on: Option<ActorId>,
+    /// What it stands on, if that can move.
+    pub ground: Option<Ground>,
+    /// Metres a second of what it stands on, or left last, at its feet.
+    pub ground_velocity: Vec3,
+    pub carried: Carried,
     /// Moves in a row that ended in the air, and on the ground.
     pub flying_frames: u32,
     pub standing_frames: u32,
 }
 
 impl Mover {
-    fn middle(&self) -> Vec3 {
+    pub(super) fn middle(&self) -> Vec3 {
         Vec3::new(0.0, 0.0, self.spec.height * 0.5)
     }
 
-    fn query(&self, body: crate::system::physics::BodyId) -> Query {
+    pub(super) fn gait(&self) -> Gait {
+        Gait {
+            step_height: self.spec.step_height,
+            slope_max: self.slope_max,
+            snap: self.spec.snap,
+            mass: self.spec.mass,
+        }
+    }
+
+    pub(super) fn query(&self, body: crate::system::physics::BodyId) -> Query {
         Query {
             is: self.filter.is,
             types: self.filter.collides,
@@ -79,6 +94,9 @@ impl PhysicsTables {
             up: false,
             down: false,
             standing_on: None,
+            ground: None,
+            ground_velocity: Vec3::ZERO,
+            carried: Carried::NONE,
             flying_frames: 0,
             standing_frames: 0,
         };
@@ -128,6 +146,16 @@ impl PhysicsTables {
         self.parts(unit)?.mover
     }
 
+    /// How many movers a unit's file lists.
+    pub fn num_movers(&self, unit: UnitId) -> usize {
+        self.parts(unit).map_or(0, |parts| parts.spec.movers.len())
+    }
+
+    /// The place of a mover in a unit's file, from 0.
+    pub fn find_mover(&self, unit: UnitId, name: &str) -> Option<usize> {
+        self.parts(unit)?.spec.movers.iter().position(|spec| spec.name == name)
+    }
+
     /// What a unit's file says of one of its movers.
     ///
     /// # Errors
@@ -145,19 +173,14 @@ impl PhysicsTables {
     /// # Errors
     /// It would get out of all bounds.
     pub fn move_mover(&mut self, mover: MoverId, way: Vec3, seconds: f32) -> Result<(), Error> {
-        let known = self.mover(mover).clone();
         if way.length() > SPEED_MAX * seconds.max(1.0 / 60.0) {
             return Err(crate::error!("a way of {way} metres in {seconds} seconds is too long"));
         }
-        check_place(known.position + way)?;
+        check_place(self.mover(mover).position + way)?;
+        self.make_way(mover)?;
+        let known = self.mover(mover).clone();
         let body = self.actor(known.actor).body;
-        let (query, middle) = (known.query(body), known.middle());
-        let gait = Gait {
-            step_height: known.spec.step_height,
-            slope_max: known.slope_max,
-            snap: known.spec.snap,
-            mass: known.spec.mass,
-        };
+        let (query, middle, gait) = (known.query(body), known.middle(), known.gait());
         let simulation = &mut self.world_mut(known.physics).simulation;
         let from = (known.position + middle, known.standing_frames > 0);
         let walk = simulation.walk(&known.spec.shape(), from, way, seconds, &gait, &query)?;
@@ -176,6 +199,7 @@ impl PhysicsTables {
             true => (known.standing_frames, known.flying_frames) = (known.standing_frames + 1, 0),
             false => (known.standing_frames, known.flying_frames) = (0, known.flying_frames + 1),
         }
+        self.note_ground(mover);
     }
 
     /// Puts a mover somewhere, through whatever is between.
@@ -186,7 +210,8 @@ impl PhysicsTables {
         check_place(position)?;
         let known = self.movers.get_mut(mover.0).expect("the handle was checked");
         known.position = position;
-        (known.standing_frames, known.standing_on) = (0, None);
+        (known.standing_frames, known.standing_on, known.ground) = (0, None, None);
+        (known.ground_velocity, known.carried) = (Vec3::ZERO, Carried::NONE);
         let actor = known.actor;
         let (simulation, body) = self.body_mut(actor);
         simulation.teleport(body, position, Quat::IDENTITY);

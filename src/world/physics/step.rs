@@ -46,6 +46,7 @@ impl PhysicsTables {
         let steps = self.world_mut(physics).simulation.update(seconds);
         let steps = steps.map_err(|error| self.with_name(error))?;
         self.write_back(physics, &mut units.scene);
+        self.carry_movers(physics)?;
         Ok(steps)
     }
 
@@ -90,6 +91,7 @@ impl PhysicsTables {
                 match world.simulation.motion(body) {
                     Motion::Kinematic => world.simulation.drive(body, pose.0, pose.1),
                     Motion::Static | Motion::Dynamic => {
+                        actor.jumps = actor.jumps.wrapping_add(1);
                         world.simulation.teleport(body, pose.0, pose.1);
                     }
                 }
