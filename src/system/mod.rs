@@ -1,6 +1,7 @@
 //! The devices and arrays under a game. Every device has a null form, so that everything runs
 //! headless. Systems do not use each other; the engine brings them together.
 
+pub mod browser;
 pub mod gui;
 pub mod input;
 pub mod materials;

@@ -22,6 +22,21 @@ describe("Application", function()
       words_of(Application.platform, 1))
   end)
 
+  it("opens addresses of the web alone, and none in a run that must repeat", function()
+    assert.same({ nil, "nothing is opened in a run that must repeat" },
+      { Application.open_url_in_browser("https://example.org/shop?item=1") })
+    assert.equals("Application.open_url_in_browser: argument #1 'url' must begin with http://, "
+      .. "https:// or mailto: and go on after that, got 'file:///etc/passwd'",
+      words_of(Application.open_url_in_browser, "file:///etc/passwd"))
+    assert.equals("Application.open_url_in_browser: argument #1 'url' has ' ', which no address "
+      .. "can have: write it as % and two digits for each byte",
+      words_of(Application.open_url_in_browser, "https://a b"))
+  end)
+
+  it("tells how many pixels are drawn", function()
+    assert.same({ Window.pixel_size() }, { Application.back_buffer_size() })
+  end)
+
   it("gives the settings with their defaults", function()
     local settings = Application.settings()
     assert.equals("main", settings.boot_script)
@@ -255,8 +270,8 @@ end)
 describe("Application.resource_names", function()
   it("lists what there is of a type", function()
     local levels = Application.resource_names("level")
-    assert.same({ "levels/circle", "levels/frail", "levels/holey", "levels/shed", "levels/yard" },
-      levels)
+    assert.same({ "levels/circle", "levels/far", "levels/far_inside", "levels/frail",
+      "levels/holey", "levels/shed", "levels/yard" }, levels)
     assert.same({}, Application.resource_names("no_such_type"))
     assert.equals("Application.resource_names: argument #1 'type' must be string, got nothing",
       words_of(Application.resource_names))

@@ -13,8 +13,8 @@ use crate::script::arg::{Integer, Rest, Text};
 use crate::script::ret::{Data, Expected, Many};
 use crate::script::row::{Module, func, hot, module};
 use crate::script::value::Value;
-use crate::system::platform;
 use crate::system::time_step::PolicyWord;
+use crate::system::{browser, platform};
 use crate::world::{WorldFlags, WorldId};
 
 pub static APPLICATION: Module = module(
@@ -50,6 +50,20 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             &[("code", "the process's exit code, 0 to 255; 0 if left out")],
             "Ends the game after this frame, through `shutdown()`.",
         ),
+        func(
+            "open_url_in_browser",
+            open_url_in_browser,
+            &[("url", "an address that begins with http://, https:// or mailto:")],
+            "Has the desktop open an address in the player's browser, one a second at most: true, \
+             or nil and why not. Nothing is opened without a window, nor in runs that must repeat.",
+        ),
+        func(
+            "back_buffer_size",
+            back_buffer_size,
+            &[],
+            "Width and height of what is drawn, in pixels: the same as `Window.pixel_size`.",
+        )
+        .pure(),
         hot(
             "time_since_launch",
             time_since_launch,
@@ -261,6 +275,25 @@ fn quit(engine: &mut Engine, code: Option<Integer>) -> Result<(), Error> {
     }
     engine.quit = Some(code as i32);
     Ok(())
+}
+
+fn open_url_in_browser(engine: &mut Engine, url: Text) -> Result<Expected<bool>, Error> {
+    browser::check(url.as_str())
+        .map_err(|reason| crate::error!("argument #1 'url' {}", reason.message))?;
+    let refusal = match (engine.deterministic, engine.window.is_open) {
+        (true, _) => Some("nothing is opened in a run that must repeat"),
+        (false, false) => Some("nothing is opened in a run without a window"),
+        (false, true) => None,
+    };
+    Ok(Expected(match refusal {
+        Some(words) => Err(words.to_string()),
+        None => browser::open_checked(url.as_str()).map(|()| true),
+    }))
+}
+
+fn back_buffer_size(engine: &mut Engine) -> (f64, f64) {
+    let (width, height) = engine.window.pixels;
+    (f64::from(width), f64::from(height))
 }
 
 fn time_since_launch(engine: &mut Engine) -> f64 {

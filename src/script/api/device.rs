@@ -108,6 +108,22 @@ macro_rules! named {
 named!(Button, Button, buttons, button, button_word);
 named!(Axis, Axis, axes, axis, |_| "axis");
 
+/// A motor, in the same way.
+#[derive(Clone, Copy)]
+pub struct Motor<const D: u8>(pub usize);
+
+impl<const D: u8> Arg for Motor<D> {
+    const TYPE: Type = Type::new("integer|string", Shape::Boxed);
+    unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Self, Wrong> {
+        let class = class_of(D);
+        // SAFETY: as the caller promised.
+        unsafe {
+            let find = |name: &str| class.motor(name);
+            place(l, i, cx, class, "motor", class.motors(), find).map(Motor)
+        }
+    }
+}
+
 /// An index from 1, or nil.
 pub struct Index(pub Option<usize>);
 
@@ -226,7 +242,10 @@ pub fn set_dead_zone<const D: u8>(
 macro_rules! device_rows {
     ($d:expr, $($more:expr),* $(,)?) => {{
         use $crate::script::api::device as d;
+        use $crate::script::api::rumble as r;
         use $crate::script::row::{Func, func, hot};
+        const MOTOR: (&str, &str) = ("motor", "its index, or its name");
+        const EFFECT: (&str, &str) = ("effect", "the number that `rumble_effect` gave");
         const BUTTON: (&str, &str) = ("button", "its index, or its name");
         const AXIS: (&str, &str) = ("axis", "its index, or its name");
         const ROWS: &[Func] = &[
@@ -279,6 +298,42 @@ macro_rules! device_rows {
                 ("size", "how much of the way counts as nothing, 0 to 1; 0 if left out")],
                 "Sets how the middle of an axis is treated. What is left of the way still goes \
                  from 0 to 1. Sticks begin with \"circular\", 0.2."),
+            func("num_rumble_motors", r::num_rumble_motors::<$d>, &[],
+                "How many motors it has: none while it is not there.").pure(),
+            func("rumble_motor_index", r::rumble_motor_index::<$d>, &[("name", "a motor's name")],
+                "The index of the motor of that name, from 1; nil where none is called so. Those \
+                 of pads are \"strong\" (\"left\") and \"weak\" (\"right\").").pure(),
+            func("rumble_motor_id", r::rumble_motor_index::<$d>, &[("name", "a motor's name")],
+                "The same as `rumble_motor_index`.").pure(),
+            func("rumble_motor_name", r::rumble_motor_name::<$d>, &[MOTOR],
+                "The motor's first name.").pure(),
+            func("set_rumble", r::set_rumble::<$d>, &[MOTOR,
+                ("strength", "0 is still, 1 is all it can")],
+                "Has a motor run until it is set again, or the device goes. Effects are added."),
+            func("rumble_effect", r::rumble_effect::<$d>, &[MOTOR,
+                ("parameters", "a table of `attack`, `decay`, `sustain` and `release` (seconds, 0 \
+                 if left out; `sustain` can be math.huge), `attack_level` and `sustain_level` (0 \
+                 to 1, 1 if left out), `frequency` or `period` of a wave, and its `offset`")],
+                "Starts an effect on a motor: it rises to `attack_level` in `attack` seconds, goes \
+                 over to `sustain_level` in `decay`, stays there for `sustain`, and goes out in \
+                 `release`. A wave of so many turns a second (`frequency`, or seconds a turn, \
+                 `period`) runs through all of it, from where it is lowest; with an `offset` of \
+                 0.5, from where it is highest. Time is that of frames. Returns the effect's \
+                 number. 64 play on a device at once."),
+            func("is_rumble_effect_playing", r::is_rumble_effect_playing::<$d>, &[MOTOR, EFFECT],
+                "Whether the effect has not ended yet. It plays on a device that is there, also \
+                 while `set_rumble_enabled(false)` keeps it from being felt.").pure(),
+            func("stop_rumble_effect", r::stop_rumble_effect::<$d>, &[MOTOR, EFFECT],
+                "Ends an effect; nothing happens where it has ended."),
+            func("stop_all_rumble_effects", r::stop_all_rumble_effects::<$d>,
+                &[("motor", "its index, or its name; all motors if left out")],
+                "Ends the effects of a motor. What `set_rumble` set stays."),
+            func("rumble_strength", r::rumble_strength::<$d>, &[MOTOR],
+                "What a motor is to do in this frame, 0 to 1: what `set_rumble` set and its \
+                 effects together.").pure(),
+            func("set_rumble_enabled", r::set_rumble_enabled::<$d>,
+                &[("enabled", "false: it is still, whatever is asked of it")],
+                "Whether the device may rumble: for the player's own settings."),
             $($more),*
         ];
         ROWS

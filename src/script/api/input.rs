@@ -25,7 +25,8 @@ assert(#Input.events() == 0)"#,
              the seconds before the frame that it happened. \"button\": `button` (its name), \
              `index`, `value`, `repeated`; \"axis\" and \"motion\": `axis`, `x`, `y`; \"text\": \
              `text`; \"compose\": `text`; \"touch\": `finger`, `phase` (\"began\", \"moved\", \
-             \"ended\"), `x`, `y`, `pressure`; \"connected\": `name`; \"disconnected\"; \"reset\": \
+             \"ended\", or \"cancelled\" by the system), `x`, `y`, `pressure`; \"connected\": \
+             `name`; \"disconnected\"; \"reset\": \
              all that was down counts as released, as when the window loses the focus.",
         )
         .pure(),
@@ -118,6 +119,7 @@ fn event(event: &Event) -> Option<Value> {
                     Phase::Began => "began",
                     Phase::Moved => "moved",
                     Phase::Ended => "ended",
+                    Phase::Cancelled => "cancelled",
                 }),
             ));
             place(&mut fields, *at);

@@ -87,8 +87,6 @@ pub struct Device {
     /// Whether it came, or went, in this frame.
     pub came: bool,
     pub went: bool,
-    /// How many motors it can rumble with.
-    pub motors: u8,
     values: Vec<f32>,
     flags: Vec<u8>,
     /// The buttons that changed in this frame, in order.
@@ -110,7 +108,6 @@ impl Device {
             connected,
             came: false,
             went: false,
-            motors: 0,
             values: vec![0.0; buttons],
             flags: vec![0; buttons],
             changed: Vec::new(),

@@ -15,6 +15,8 @@ pub enum Phase {
     Began,
     Moved,
     Ended,
+    /// The system took the touch away: the player has done nothing.
+    Cancelled,
 }
 
 /// One thing that happened to a device.
@@ -155,6 +157,7 @@ impl Event {
                     0 => Phase::Began,
                     1 => Phase::Moved,
                     2 => Phase::Ended,
+                    3 => Phase::Cancelled,
                     _ => return Err(damaged()),
                 },
                 at: read_vector(reader)?,
@@ -185,6 +188,7 @@ mod tests {
             What::Compose { text: "か".into(), cursor: Some((0, 3)) },
             What::Compose { text: String::new(), cursor: None },
             What::Touch { finger: 1 << 40, phase: Phase::Ended, at: v, pressure: 0.25 },
+            What::Touch { finger: 2, phase: Phase::Cancelled, at: v, pressure: 0.25 },
             What::Connected { name: "Pad".into(), motors: 2 },
             What::Disconnected,
             What::Reset,

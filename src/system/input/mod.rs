@@ -3,14 +3,19 @@
 
 mod device;
 mod event;
+mod gestures;
 pub mod names;
 pub mod pads;
+mod rumble;
 
-use crate::foundation::Vec3;
+use crate::foundation::{Vec2, Vec3};
+use gestures::Act;
 use names::Class;
 
 pub use device::{DeadZone, Device, PRESSED_AT};
 pub use event::{DeviceId, Event, Phase, What};
+pub use gestures::{Gestures, Going, Swipe};
+pub use rumble::{Envelope, MOTORS_MAX, Motors};
 
 pub const KEYBOARD: DeviceId = DeviceId(0);
 pub const MOUSE: DeviceId = DeviceId(1);
@@ -51,7 +56,7 @@ pub struct Finger {
 pub struct Rumble {
     pub device: DeviceId,
     /// 0 to 1: the strong one, the weak one.
-    pub motors: [f32; 2],
+    pub motors: [f32; MOTORS_MAX],
     pub seconds: f32,
 }
 
@@ -71,9 +76,10 @@ pub struct Input {
     composing: Composing,
     /// The device that was used last.
     last: DeviceId,
-    rumbles: Vec<Rumble>,
-    rumble_enabled: [bool; DEVICES],
-    rumbling: [[f32; 2]; DEVICES],
+    motors: Vec<Motors>,
+    gestures: Gestures,
+    /// The player's seconds since the last frame.
+    passed: f64,
 }
 
 impl Default for Input {
@@ -90,16 +96,24 @@ impl Default for Input {
             fingers: [None; FINGERS_MAX],
             composing: Composing::default(),
             last: KEYBOARD,
-            rumbles: Vec::new(),
-            rumble_enabled: [true; DEVICES],
-            rumbling: [[0.0; 2]; DEVICES],
+            motors: vec![Motors::default(); DEVICES],
+            gestures: Gestures::default(),
+            passed: 0.0,
         }
     }
 }
 
 impl Input {
+    /// So many seconds have passed for the player since the last frame: for gestures, which do not
+    /// hang on what the game makes of time. What is said here is for the next frame that begins.
+    pub fn pass(&mut self, seconds: f64) {
+        self.passed = seconds;
+    }
+
     /// A frame begins, with everything that happened since the last one, in its order.
     pub fn begin_frame(&mut self, events: Vec<Event>) {
+        let passed = std::mem::take(&mut self.passed);
+        self.gestures.begin_frame(passed);
         self.devices.iter_mut().for_each(Device::begin_frame);
         for place in &mut self.fingers {
             match place {
@@ -111,12 +125,13 @@ impl Input {
         self.events = events;
         self.events.truncate(EVENTS_MAX);
         for at in 0..self.events.len() {
-            let Event { device, what, .. } = self.events[at].clone();
-            self.take(device, what);
+            let Event { device, what, age } = self.events[at].clone();
+            self.take(device, what, age);
         }
+        self.gestures.end_frame(passed);
     }
 
-    fn take(&mut self, id: DeviceId, what: What) {
+    fn take(&mut self, id: DeviceId, what: What, age: f64) {
         let device = &mut self.devices[usize::from(id.0)];
         match what {
             What::Button { repeat: true, .. } => {}
@@ -138,24 +153,25 @@ impl Input {
             What::Text(_) => device.active = true,
             What::Compose { text, cursor } => self.composing = Composing { text, cursor },
             What::Touch { finger, phase, at, pressure } => {
-                self.touch(finger, phase, at, pressure);
+                self.touch(finger, phase, at, pressure, age);
                 self.last = id;
             }
             What::Connected { name, motors } => {
                 device.came = !device.connected;
-                (device.connected, device.name, device.motors) = (true, name, motors);
+                (device.connected, device.name) = (true, name);
+                self.motors[usize::from(id.0)].begin(usize::from(motors));
             }
             What::Disconnected => {
                 device.went = device.connected;
-                (device.connected, device.motors) = (false, 0);
+                device.connected = false;
                 device.release_all();
-                self.rumbling[usize::from(id.0)] = [0.0; 2];
+                self.motors[usize::from(id.0)].begin(0);
             }
             What::Reset => device.release_all(),
         }
     }
 
-    fn touch(&mut self, id: u64, phase: Phase, at: Vec3, pressure: f32) {
+    fn touch(&mut self, id: u64, phase: Phase, at: Vec3, pressure: f32, age: f64) {
         let same = |place: &Option<Finger>| place.is_some_and(|one| one.id == id && !one.went);
         let known = self.fingers.iter().position(same);
         let Some(place) = known.or_else(|| {
@@ -163,6 +179,14 @@ impl Input {
         }) else {
             return;
         };
+        let act = match phase {
+            _ if known.is_none() => Act::Down,
+            Phase::Ended => Act::Up,
+            Phase::Cancelled => Act::Cancel,
+            Phase::Began | Phase::Moved => Act::Move,
+        };
+        self.gestures.take(place, act, Vec2::new(at.x, at.y), age);
+        let went = matches!(phase, Phase::Ended | Phase::Cancelled);
         let before = self.fingers[place];
         let moved = before.map_or(Vec3::ZERO, |finger| at - finger.at);
         self.fingers[place] = Some(Finger {
@@ -171,14 +195,14 @@ impl Input {
             by: before.map_or(Vec3::ZERO, |finger| finger.by) + moved,
             pressure,
             came: before.is_none_or(|finger| finger.came),
-            went: phase == Phase::Ended,
+            went,
         });
         let panel = &mut self.devices[usize::from(TOUCH.0)];
         panel.connected = true;
         if place == 0 {
             panel.set_axis(0, at);
             panel.move_axis(1, moved);
-            panel.set_button(0, if phase == Phase::Ended { 0.0 } else { 1.0 });
+            panel.set_button(0, if went { 0.0 } else { 1.0 });
         }
     }
 
@@ -210,31 +234,33 @@ impl Input {
         self.last
     }
 
-    /// Has a pad rumble: the strong and the weak motor, 0 to 1, for so many seconds.
-    pub fn rumble(&mut self, device: DeviceId, motors: [f32; 2], seconds: f32) {
-        let at = usize::from(device.0);
-        if self.devices[at].connected && self.rumble_enabled[at] {
-            self.rumbling[at] = motors;
-            self.rumbles.push(Rumble { device, motors, seconds });
-        }
+    /// What fingers did that is a gesture.
+    pub fn gestures(&self) -> &Gestures {
+        &self.gestures
     }
 
-    /// What the motors of a pad were last told.
-    pub fn rumbling(&self, device: DeviceId) -> [f32; 2] {
-        self.rumbling[usize::from(device.0)]
+    /// The motors of a device; it has none while it is not there.
+    pub fn motors(&self, device: DeviceId) -> &Motors {
+        &self.motors[usize::from(device.0)]
     }
 
-    /// Whether a pad may rumble; one that may not stops.
-    pub fn set_rumble_enabled(&mut self, device: DeviceId, enabled: bool) {
-        if !enabled {
-            self.rumble(device, [0.0; 2], 0.0);
-        }
-        self.rumble_enabled[usize::from(device.0)] = enabled;
+    pub fn motors_mut(&mut self, device: DeviceId) -> &mut Motors {
+        &mut self.motors[usize::from(device.0)]
     }
 
-    /// What the game wants of the pads since this was last asked.
+    /// Time passes for what plays on motors.
+    pub fn advance_motors(&mut self, seconds: f64) {
+        self.motors.iter_mut().for_each(|motors| motors.advance(seconds));
+    }
+
+    /// What devices are to be told to do with their motors, where that is not what they do.
     pub fn take_rumbles(&mut self) -> Vec<Rumble> {
-        std::mem::take(&mut self.rumbles)
+        let each = self.motors.iter_mut().enumerate();
+        let told = each.filter_map(|(at, motors)| {
+            let (motors, seconds) = motors.tell()?;
+            Some(Rumble { device: DeviceId(at as u8), motors, seconds })
+        });
+        told.collect()
     }
 }
 
@@ -261,7 +287,7 @@ mod tests {
         assert!(device.went && !device.connected && device.released(0));
         input.begin_frame(Vec::new());
         assert!(!input.device(pad).went);
-        input.rumble(pad, [1.0; 2], 1.0);
+        input.motors_mut(pad).set_base(0, 1.0);
         assert!(input.take_rumbles().is_empty(), "it is not there");
     }
 
@@ -283,6 +309,19 @@ mod tests {
         // A finger that nobody saw come does nothing.
         input.begin_frame(vec![touch(7, Phase::Moved, 4.0)]);
         assert_eq!(input.fingers().iter().flatten().count(), 2);
+    }
+
+    #[test]
+    fn a_touch_that_is_taken_away_ends_and_is_no_tap() {
+        let touch =
+            |phase| event(TOUCH, What::Touch { finger: 1, phase, at: Vec3::ZERO, pressure: 1.0 });
+        let mut input = Input::default();
+        for (last, tapped) in [(Phase::Cancelled, false), (Phase::Ended, true)] {
+            input.pass(0.016);
+            input.begin_frame(vec![touch(Phase::Began), touch(last)]);
+            assert!(input.fingers()[0].unwrap().went);
+            assert_eq!(input.gestures().tap().is_some(), tapped);
+        }
     }
 
     #[test]

@@ -46,6 +46,14 @@ impl Class {
         }
     }
 
+    /// The names of its motors.
+    pub const fn motors(self) -> &'static [Name] {
+        match self {
+            Class::Pad => PAD_MOTORS,
+            Class::Keyboard | Class::Mouse | Class::Touch => &[],
+        }
+    }
+
     /// The index of the button of that name.
     pub fn button(self, name: &str) -> Option<usize> {
         index(self as usize, self.buttons(), name)
@@ -54,6 +62,11 @@ impl Class {
     /// The index of the axis of that name.
     pub fn axis(self, name: &str) -> Option<usize> {
         index(Class::ALL.len() + self as usize, self.axes(), name)
+    }
+
+    /// The index of the motor of that name.
+    pub fn motor(self, name: &str) -> Option<usize> {
+        self.motors().iter().position(|motor| motor.words().any(|word| word == name))
     }
 }
 
@@ -332,6 +345,9 @@ pub const PAD_BUTTONS: &[Name] = &[
 
 pub const PAD_AXES: &[Name] =
     &[word("left", &["left stick", "leftstick"]), word("right", &["right stick", "rightstick"])];
+
+/// By what they do; in most pads the strong one is on the left.
+pub const PAD_MOTORS: &[Name] = &[word("strong", &["left"]), word("weak", &["right"])];
 
 pub const TOUCH_BUTTONS: &[Name] = &[word("touch", &["primary"])];
 

@@ -4,7 +4,7 @@
 use super::told::{Change, Monitor, Told, Touched};
 use super::{CursorMode, CursorShape, Fullscreen, Opening, Picture, Wish};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use winit::application::ApplicationHandler;
 use winit::dpi::{LogicalPosition, LogicalSize, PhysicalPosition};
 use winit::event::{
@@ -23,6 +23,9 @@ use winit::window::{
 
 /// Pixels that a touchpad moves for one notch of a wheel.
 const PIXELS_PER_NOTCH: f64 = 100.0;
+
+/// How often a minimized window is asked whether it still is.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Why there is no window: the desktop's words.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,7 +66,13 @@ impl Desktop {
     /// What was told since the last time, in its order. Waits for something for at most so long.
     pub fn poll(&mut self, wait: Duration) -> Vec<Told> {
         let _ = self.events.pump_app_events(Some(wait), &mut self.listener);
+        self.listener.look_if_minimized();
         std::mem::take(&mut self.listener.told)
+    }
+
+    /// Whether something spoiled the window since the last time, so that it must be drawn again.
+    pub fn take_exposed(&mut self) -> bool {
+        std::mem::take(&mut self.listener.exposed)
     }
 
     /// Does what the game wants; the words say what the desktop refused.
@@ -83,7 +92,10 @@ impl Desktop {
             Wish::Position(x, y) => window.set_outer_position(PhysicalPosition::new(x, y)),
             Wish::Fullscreen(fullscreen) => window.set_fullscreen(screen(window, fullscreen)),
             Wish::Resizable(resizable) => window.set_resizable(resizable),
-            Wish::Minimize => window.set_minimized(true),
+            Wish::Minimize => {
+                window.set_minimized(true);
+                self.listener.minimized = Some(Instant::now());
+            }
             Wish::Maximize => window.set_maximized(true),
             Wish::Restore => {
                 window.set_minimized(false);
@@ -172,6 +184,9 @@ struct Listener {
     problem: Option<String>,
     told: Vec<Told>,
     focused: bool,
+    /// When it was minimized, or last looked at since then.
+    minimized: Option<Instant>,
+    exposed: bool,
     inside: bool,
     cursor_shown: bool,
     mode: CursorMode,
@@ -188,6 +203,8 @@ impl Listener {
             problem: None,
             told: Vec::new(),
             focused: false,
+            minimized: None,
+            exposed: false,
             inside: false,
             cursor_shown: true,
             mode: CursorMode::Free,
@@ -292,7 +309,9 @@ impl Listener {
         self.change(Change::Focus(focused));
         let Some(window) = &self.window else { return };
         let (minimized, maximized) = (window.is_minimized(), window.is_maximized());
-        if let Some(minimized) = minimized {
+        // Where that is not told, it has the focus and so is not.
+        if let Some(minimized) = minimized.or(focused.then_some(false)) {
+            self.minimized = minimized.then(Instant::now);
             self.change(Change::Minimized(minimized));
         }
         self.change(Change::Maximized(maximized));
@@ -303,6 +322,21 @@ impl Listener {
         }
     }
 
+    /// No desktop tells when a minimized window is seen again, and it may not get the focus with
+    /// it: it is looked at once a second. A desktop that is slow has done by then what it was told.
+    fn look_if_minimized(&mut self) {
+        if self.minimized.is_none_or(|looked| looked.elapsed() < LOOK_AGAIN) {
+            return;
+        }
+        let window = self.window.as_ref();
+        if window.is_some_and(|window| window.is_minimized() == Some(false)) {
+            self.minimized = None;
+            self.change(Change::Minimized(false));
+        } else {
+            self.minimized = Some(Instant::now());
+        }
+    }
+
     fn touch(&mut self, touch: &Touch) {
         let (x, y) = self.place(touch.location);
         self.told.push(Told::Touch {
@@ -310,7 +344,8 @@ impl Listener {
             what: match touch.phase {
                 TouchPhase::Started => Touched::Began,
                 TouchPhase::Moved => Touched::Moved,
-                TouchPhase::Ended | TouchPhase::Cancelled => Touched::Ended,
+                TouchPhase::Ended => Touched::Ended,
+                TouchPhase::Cancelled => Touched::Cancelled,
             },
             x,
             y,
@@ -422,6 +457,7 @@ impl ApplicationHandler for Listener {
                 self.told.push(Told::MouseButton { button, pressed });
             }
             WindowEvent::Touch(touch) => self.touch(&touch),
+            WindowEvent::RedrawRequested => self.exposed = true,
             _ => {}
         }
     }

@@ -55,6 +55,8 @@ pub enum Touched {
     Began,
     Moved,
     Ended,
+    /// The system took the touch away.
+    Cancelled,
 }
 
 /// One thing that the desktop told. Places are logical pixels from the lower left corner; what

@@ -4,9 +4,9 @@
 use super::site::{File, Site};
 use crate::error;
 use crate::foundation::{Error, log};
+use crate::system::browser;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -26,7 +26,10 @@ pub fn serve(site: Site, place: &str) -> Result<(), Error> {
     let port = listener.local_addr().map_err(|reason| error!("the port is gone: {reason}"))?.port();
     let address = format!("http://127.0.0.1:{port}/{place}");
     log::info(&format!("the manual: {address} (Ctrl+C ends)"));
-    if let Err((program, reason)) = open(&address) {
+    let failed = |program: &'static str| {
+        log::warning(&format!("{program} opened no browser: open the address above"));
+    };
+    if let Err((program, reason)) = browser::open(&address, failed) {
         log::warning(&format!(
             "no browser was opened ({program}: {reason}): open the address above"
         ));
@@ -45,25 +48,6 @@ pub fn serve(site: Site, place: &str) -> Result<(), Error> {
             connected.fetch_sub(1, Ordering::Relaxed);
         }
     }
-    Ok(())
-}
-
-/// Has the desktop open an address. The error names the program that was asked to.
-fn open(address: &str) -> Result<(), (&'static str, io::Error)> {
-    let (program, arguments): (_, &[&str]) = match std::env::consts::OS {
-        "windows" => ("rundll32", &["url.dll,FileProtocolHandler"]),
-        "macos" => ("open", &[]),
-        _ => ("xdg-open", &[]),
-    };
-    let mut command = Command::new(program);
-    command.args(arguments).arg(address).stdin(Stdio::null());
-    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-    let mut child = child.map_err(|reason| (program, reason))?;
-    thread::spawn(move || {
-        if !child.wait().is_ok_and(|status| status.success()) {
-            log::warning(&format!("{program} opened no browser: open the address above"));
-        }
-    });
     Ok(())
 }
 
