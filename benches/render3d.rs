@@ -145,7 +145,7 @@ fn world(case: &Case) -> Packet {
     }
     let direction = Vec3::new(0.3, 0.4, -0.9).normalize();
     let kind = LightKind::Sun { direction, casts_shadows: case.shadows };
-    frame.lights.push(Light { kind, color: [2.0; 3] });
+    frame.lights.push(Light { kind, color: [2.0; 3], shadow_bias: 1.0 });
     let target = TextureChange::Target { slot: TARGET, width: 64, height: 36 };
     packet.textures.push(target);
     packet.scenes.push(frame);

@@ -18,7 +18,7 @@ end
 
 ---Every owner in the broadphase.
 ---@param broadphase Broadphase a broadphase
----@param results table is filled with the owners, in the order of their numbers
+---@param results table is filled with the owners, in the order in which they were added
 ---@return integer count how many they are
 function Broadphase.all(broadphase, results)
   return fill("Broadphase.all", 2, results, core.broadphase_all(broadphase))
@@ -28,7 +28,7 @@ end
 ---@param broadphase Broadphase a broadphase
 ---@param position Vector3 the middle
 ---@param radius number metres
----@param results table is filled with the owners, in the order of their numbers
+---@param results table is filled with the owners, in the order in which they were added
 ---@param ... string categories: only what is in one of them; everything if none
 ---@return integer count how many they are
 function Broadphase.query(broadphase, position, radius, results, ...)
@@ -40,7 +40,7 @@ end
 ---@param broadphase Broadphase a broadphase
 ---@param pose Matrix4x4 its middle and axes
 ---@param half Vector3 half its sizes
----@param results table is filled with the owners, in the order of their numbers
+---@param results table is filled with the owners, in the order in which they were added
 ---@param ... string categories: only what is in one of them; everything if none
 ---@return integer count how many they are
 function Broadphase.query_box(broadphase, pose, half, results, ...)
@@ -50,7 +50,7 @@ end
 ---The owners of what a camera may see.
 ---@param broadphase Broadphase a broadphase
 ---@param camera Camera a camera
----@param results table is filled with the owners, in the order of their numbers
+---@param results table is filled with the owners, in the order in which they were added
 ---@param ... string categories: only what is in one of them; everything if none
 ---@return integer count how many they are
 function Broadphase.query_frustum(broadphase, camera, results, ...)

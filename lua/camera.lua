@@ -5,6 +5,8 @@ local core = ...
 local no_reload = core.no_reload
 local check, set, get = core.kept.check, core.kept.set, core.kept.get
 
+local screen_to_ray = core.screen_to_ray
+
 local Camera = core.module("Camera")
 
 ---Keeps a value with a camera under one or more keys; it is gone with the camera.
@@ -34,16 +36,15 @@ function Camera.has_data(camera, ...)
   return get("Camera.has_data", camera, ...) ~= nil
 end
 
----The line of sight below a place of the screen: for picking with the mouse.
+---The line of sight below a place of the screen: for picking with the mouse. A place
+---outside of the picture has one, too.
 ---@param camera Camera the camera
 ---@param position Vector3 x and y in logical pixels of the screen, as Mouse.axis("cursor") has it
 ---@param viewport? Viewport where the camera's picture is; the whole screen if left out
 ---@return Vector3 from the point at the camera's near range
 ---@return Vector3 direction of length 1
 function Camera.screen_to_ray(camera, position, viewport)
-  local from = Camera.screen_to_world(camera, position, Camera.near_range(camera), viewport)
-  local to = Camera.screen_to_world(camera, position, Camera.far_range(camera), viewport)
-  return from, core.module("Vector3").normalize(to - from)
+  return screen_to_ray(camera, position, viewport)
 end
 
 local Viewport = core.module("Viewport")

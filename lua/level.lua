@@ -2,7 +2,7 @@
 -- there is native (src/script/api/level.rs).
 local core = ...
 
-local type, ipairs, pcall, error = type, ipairs, pcall, error
+local type, ipairs, next, pcall, error = type, ipairs, next, pcall, error
 local abs, huge = math.abs, math.huge
 local format = string.format
 local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
@@ -26,6 +26,12 @@ local function checked(options)
   if options == nil then return {} end
   if type(options) ~= "table" then
     bad_argument("World.spawn_level", 5, "options", "table or nil", options)
+  end
+  for key in next, options do
+    if type(key) ~= "string" then
+      raise("World.spawn_level: options have names, as { units_per_frame = 50 }, got "
+        .. core.describe(key) .. " as one")
+    end
   end
   for _, key in ipairs(core.names(options)) do
     local wanted, value = OPTIONS[key], options[key]
@@ -205,6 +211,24 @@ function Level.spline(level, name)
     points[#points + 1] = Vector3(numbers[i], numbers[i + 1], numbers[i + 2])
   end
   return points
+end
+
+---The points that a spline goes through, by the spline's place in the level's file.
+---@param level Level a level
+---@param index integer from 1 to `Level.num_splines`
+---@return Vector3[] points in the world
+function Level.spline_by_index(level, index)
+  check("Level.spline_by_index", Level, level)
+  local names = Level.spline_names(level)
+  local name = names[index]
+  if not name then
+    if type(index) ~= "number" or index % 1 ~= 0 then
+      bad_argument("Level.spline_by_index", 2, "index", "whole number", index)
+    end
+    raise(format("Level.spline_by_index: argument #2 'index': level %q has %d splines, got %d",
+      Level.resource_name(level), #names, index))
+  end
+  return Level.spline(level, name)
 end
 
 ---The data of a level under a key, or under keys that lead into tables; nil where there is none. It

@@ -175,23 +175,32 @@ local SKY = {
   { name = "horizon", at = 4, color = true },
   { name = "ground", at = 7, color = true },
   { name = "fog_color", at = 10, color = true },
-  { name = "exposure", at = 13, least = 0 },
-  { name = "fog_density", at = 14, least = 0 },
+  { name = "exposure", at = 13, number = true },
+  { name = "fog_density", at = 14, number = true },
   { name = "shown", at = 15 },
   { name = "tone_mapping", at = 16 },
 }
 local SKY_KEYS = {}
 for _, option in ipairs(SKY) do SKY_KEYS[option.name] = true end
 
+-- The most of a colour's parts and of other numbers: a picture cannot tell more from less.
+local SKY_MOST = 1e9
+
+local function is_light(number) return number >= 0 and number <= SKY_MOST end
+
 local function set_option(numbers, option, value)
   local name, at = option.name, option.at
   if option.color then
     local color = linear("World.set_sky", 2, name, value)
+    if not (is_light(color.x) and is_light(color.y) and is_light(color.z)) then
+      raise(format("World.set_sky: '%s' must have parts from 0 to %g, got %s", name, SKY_MOST,
+        tostring(color)))
+    end
     numbers[at], numbers[at + 1], numbers[at + 2] = color.x, color.y, color.z
-  elseif option.least then
-    if type(value) ~= "number" or not (value >= option.least and value < 1 / 0) then
-      raise(format("World.set_sky: '%s' must be a number of %d or more, got %s", name,
-        option.least, describe(value)))
+  elseif option.number then
+    if type(value) ~= "number" or not is_light(value) then
+      raise(format("World.set_sky: '%s' must be a number from 0 to %g, got %s", name, SKY_MOST,
+        describe(value)))
     end
     numbers[at] = value
   else
@@ -237,13 +246,28 @@ function World.sky(world)
     local at = option.at
     if option.color then
       sky[option.name] = V3(numbers[at], numbers[at + 1], numbers[at + 2])
-    elseif option.least then
+    elseif option.number then
       sky[option.name] = numbers[at]
     else
       sky[option.name] = numbers[at] ~= 0
     end
   end
   return sky
+end
+
+---Where a line of sight meets what is seen of a unit's meshes, to the triangle: what the mouse is
+---over, with `Camera.screen_to_ray`. Bodies are not needed for it. Ask for few units: those that
+---`Broadphase.query_ray` finds, or whose `Unit.box` is on the way.
+---@param unit Unit a unit
+---@param from Vector3 where the line begins
+---@param direction Vector3 where it goes, of any length but 0
+---@param length? number metres; without it, as far as can be
+---@return number? distance metres from where it begins; nil where it meets none
+---@return Vector3? normal of length 1, the side that the triangle faces
+---@return Mesh? mesh the mesh that it meets
+function Unit.mesh_pick_raycast(unit, from, direction, length)
+  local found = core.mesh_pick_raycast(unit, from, direction, length)
+  if found then return found[1], V3(found[2], found[3], found[4]), found[5] end
 end
 
 local inspect = core.inspect_components

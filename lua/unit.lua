@@ -293,4 +293,5 @@ Application.release_world = function(...)
     core.forget_components(world)
   end
   release_native(...)
+  core.forget_questions()
 end

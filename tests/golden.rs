@@ -2,6 +2,8 @@
 //! and compared with pictures in tests/golden that somebody has looked at. `ENGINE_GOLDEN_UPDATE=1`
 //! writes them anew.
 
+#[path = "golden/atlases.rs"]
+mod atlases;
 #[path = "golden/faults.rs"]
 mod faults;
 #[path = "golden/lit.rs"]
@@ -12,6 +14,8 @@ mod lit_faults;
 mod meshes;
 #[path = "golden/moves.rs"]
 mod moves;
+#[path = "golden/painted.rs"]
+mod painted;
 #[path = "golden/played.rs"]
 mod played;
 #[path = "golden/scenes.rs"]
@@ -237,6 +241,11 @@ fn panes_are_sorted() {
 #[test]
 fn masks_bumps_light_of_their_own_and_mirrored_meshes() {
     check("lit_surfaces", vec![lit::surfaces()]);
+}
+
+#[test]
+fn pictures_in_a_world_that_materials_paint() {
+    check("lit_painted", vec![painted::pictures()]);
 }
 
 #[test]

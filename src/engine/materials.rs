@@ -39,6 +39,19 @@ impl Engine {
             .find(store, name, &mut |store, name| resolve(&picture.targets, textures, store, name))
     }
 
+    /// The texture that a name means: one that is drawn into, or one of the game's.
+    pub fn find_picture(&mut self, name: &str) -> Result<TextureNumber, Error> {
+        match self.picture.targets.find(name) {
+            Some(number) => Ok(number),
+            None => self.textures.find(&mut self.store, name),
+        }
+    }
+
+    /// The name by which a texture is found.
+    pub fn picture_name(&self, number: TextureNumber) -> &str {
+        self.picture.targets.name(number).unwrap_or_else(|| self.textures.name(number))
+    }
+
     /// A material of its own, whose variables and textures are set apart.
     pub fn new_material(&mut self, name: &str) -> Result<MaterialId, Error> {
         if self.of_model(name)?.is_some()

@@ -89,6 +89,7 @@ fn packed(name: &str, data: &SurfaceData, slots: &[TextureSlot]) -> Surface {
         alpha: data.alpha,
         double_sided: data.double_sided,
         unlit: data.unlit,
+        painter: None,
     }
 }
 
@@ -101,6 +102,12 @@ impl Lookup for Engine {
 
     fn material(&mut self, name: &str) -> Result<Handle, Error> {
         let material = self.find_mesh_material(name)?;
+        Ok(material.0)
+    }
+
+    fn picture_material(&mut self, name: &str) -> Result<Handle, Error> {
+        let material = self.find_material(name)?;
+        self.check_picture_material(material)?;
         Ok(material.0)
     }
 
@@ -166,6 +173,19 @@ impl Engine {
             Some(_) => Ok(()),
             None => Err(error!(
                 "the material '{}' is for pictures: meshes take one with a block surface = {{ }}",
+                found.name
+            )),
+        }
+    }
+
+    /// Refuses a material that is for meshes.
+    pub fn check_picture_material(&self, material: MaterialId) -> Result<(), Error> {
+        let found = self.materials.slots().get(material.0).expect("the caller looked");
+        match found.surface() {
+            None => Ok(()),
+            Some(_) => Err(error!(
+                "the material '{}' is for meshes: sprites and tile maps take one for pictures, \
+                 with a shader or a blend",
                 found.name
             )),
         }

@@ -13,7 +13,7 @@ use crate::system::models::MeshNumber;
 use crate::world::WorldId;
 use crate::world::camera::{CAMERAS_MAX, CameraId, Owner, UnitCameras};
 use crate::world::light::Lights;
-use crate::world::mesh::{Extra, Mesh, MeshId, MeshPart, Meshes, flag};
+use crate::world::mesh::{Mesh, MeshId, MeshPart, Meshes, flag};
 use crate::world::sprite::Sprites;
 use crate::world::unit::UnitId;
 use crate::world::unit_map::UnitMaps;
@@ -121,6 +121,9 @@ impl Scenes {
         self.maps.hide(row, group, reason, hidden);
     }
 }
+
+/// What is left of a node's axes, at least, where they lean to each other.
+const FLAT: f32 = 1e-4;
 
 impl Engine {
     /// Makes what of a unit is seen.
@@ -245,13 +248,15 @@ impl Engine {
         &mut self.scenes.of(world).frame
     }
 
-    /// A material is about to end: what shows it shows its mesh's own instead.
+    /// A material is about to end: what shows it shows its mesh's own instead, or none.
     pub fn forget_material(&mut self, material: MaterialId) {
+        self.forget_painter(material);
         let mut places = Vec::new();
         for (handle, mesh) in self.scenes.meshes.slots.iter_mut() {
-            let shows = |extra: &&mut Arc<Extra>| extra.materials.contains(&Some(material.0));
-            let Some(extra) = mesh.extra.as_mut().filter(shows) else { continue };
-            let materials = &mut Arc::make_mut(extra).materials;
+            if !mesh.extra.materials.contains(&Some(material.0)) {
+                continue;
+            }
+            let materials = &mut Arc::make_mut(&mut mesh.extra).materials;
             materials
                 .iter_mut()
                 .filter(|slot| **slot == Some(material.0))
@@ -265,7 +270,7 @@ impl Engine {
 
     /// The surface of a place of a mesh of a unit.
     fn surface(&self, mesh: &Mesh, place: usize) -> SurfaceSlot {
-        let own = mesh.extra.as_ref().and_then(|extra| *extra.materials.get(place)?);
+        let own = mesh.extra.materials.get(place).copied().flatten();
         let usual = || *self.models.entry(mesh.mesh).materials.get(place)?;
         let material = own.or_else(usual).and_then(|handle| self.materials.slots().get(handle));
         material.and_then(|material| material.surface()).unwrap_or(SurfaceSlot::DEFAULT)
@@ -291,7 +296,7 @@ impl Engine {
             }
             mesh.flags &= !(flag::LISTED | flag::NEW);
             let (row, node, slot) = (mesh.unit, usize::from(mesh.node), mesh.draw);
-            let local = mesh.extra.as_ref().and_then(|extra| extra.local);
+            let local = mesh.extra.local;
             let Some(world) = self.world_of_row(row) else { continue };
             let pose = self.mesh_pose(row, node, local);
             if flags & flag::NEW != 0 {
@@ -325,7 +330,7 @@ impl Engine {
             flags,
             layers: u32::MAX,
             tint: mesh.tint,
-            range: mesh.range,
+            range: mesh.extra.range,
             ..Put::DEFAULT
         };
         let surfaces: Vec<SurfaceSlot> = (0..count).map(|at| self.surface(mesh, at)).collect();
@@ -370,6 +375,16 @@ impl Engine {
         }
         for scene in self.scenes.worlds.iter_mut().flatten() {
             scene.lights_changed = false;
+            let is_sun = |light: &&scene::Light| matches!(light.kind, scene::LightKind::Sun { .. });
+            let suns = scene.frame.lights.iter().filter(is_sun).count();
+            if suns > scene::SUNS_MAX {
+                let words = format!(
+                    "a world has {suns} directional lights, and the first {} shine (SUNS_MAX): \
+                     switch some off",
+                    scene::SUNS_MAX
+                );
+                log::warn("suns", &words);
+            }
             let count = scene.frame.lights.len();
             if count > scene::LIGHTS_MAX {
                 let words = format!(
@@ -428,8 +443,14 @@ impl Engine {
         };
         let pose = self.units.scene.world(unit.row(), usize::from(node)) * local;
         let found = self.cameras.get_mut(camera.0).expect("it was just there");
-        // Sizes of nodes are not for cameras.
+        // Sizes of nodes are not for cameras. What has none, or is flat, is not turned in any way:
+        // there a camera stays turned as it was.
         let axes = [pose.x_axis, pose.y_axis, pose.z_axis].map(|axis| axis.normalize_or_zero());
-        found.pose = Mat4::from_cols(axes[0], axes[1], axes[2], pose.w_axis);
+        let [x, y, z] = axes.map(|axis| axis.truncate());
+        let [x, y, z] = match x.cross(y).dot(z).abs() > FLAT {
+            true => axes,
+            false => [found.pose.x_axis, found.pose.y_axis, found.pose.z_axis],
+        };
+        found.pose = Mat4::from_cols(x, y, z, pose.w_axis);
     }
 }

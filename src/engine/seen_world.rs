@@ -140,8 +140,13 @@ impl Engine {
 
     /// The names of materials by their surfaces.
     fn surface_names(&self) -> HashMap<SurfaceSlot, String> {
-        let all = self.materials.slots().iter();
-        all.filter_map(|(_, it)| Some((it.surface()?, it.name.clone()))).collect()
+        let all = || self.materials.slots().iter().map(|(_, material)| material);
+        let meshes = all().filter_map(|it| Some((it.surface()?, it.name.clone())));
+        let painted = self.scenes.pictures.painted().filter_map(|(surface, slot)| {
+            let material = all().find(|it| it.surface().is_none() && it.slot == slot)?;
+            Some((surface, material.name.clone()))
+        });
+        meshes.chain(painted).collect()
     }
 
     fn things(&self, world: Handle) -> Things {

@@ -3,12 +3,13 @@
 
 use super::{Engine, Scenes};
 use crate::error;
-use crate::foundation::{Error, Vec3, log};
+use crate::foundation::{Error, Handle, Vec3, log};
+use crate::packet::material::MaterialSlot;
 use crate::packet::mesh::{Alpha, Bounds, Mesh, MeshSlot, Part, Surface, SurfaceSlot, Vertex};
 use crate::packet::scene::{DrawChange, DrawSlot, Put, flag as draw_flag};
 use crate::packet::texture::{Sampling, TextureSlot};
 use crate::resource::name::ResourceName;
-use crate::system::materials::Materials;
+use crate::system::materials::{MaterialId, Materials};
 use crate::system::models::MeshNumber;
 use crate::system::textures::{Direction, Placed, TextureNumber};
 use crate::system::tilemaps::TilemapId;
@@ -41,9 +42,16 @@ pub(super) struct SurfaceKey {
     pub sampling: Sampling,
     pub lit: bool,
     pub mask: bool,
+    /// The material that paints it.
+    pub painter: Option<MaterialSlot>,
 }
 
 impl Pictures {
+    /// Every surface that a material paints, with that material's slot.
+    pub(super) fn painted(&self) -> impl Iterator<Item = (SurfaceSlot, MaterialSlot)> + '_ {
+        self.surfaces.iter().filter_map(|(key, surface)| Some((*surface, key.painter?)))
+    }
+
     /// Where scenes find a texture that [`Engine::place_picture`] has placed.
     pub(super) fn placed(&self, number: TextureNumber) -> Option<Placed> {
         self.placed.get(&number).copied()
@@ -58,6 +66,7 @@ impl Pictures {
                 alpha: if key.mask { Alpha::Mask(MASK_CUTOFF) } else { Alpha::Blend },
                 double_sided: true,
                 unlit: !key.lit,
+                painter: key.painter,
                 ..Surface::DEFAULT
             })
         })
@@ -217,6 +226,7 @@ impl Engine {
                     | bit(look.flip_y, draw_flag::FLIP_Y),
                 tint: look.stand.tint,
                 part: part_of(&look, &placed),
+                range: look.stand.range,
                 order: Some(look.stand.layer),
                 ..Put::DEFAULT
             }));
@@ -229,8 +239,32 @@ impl Engine {
     fn sprite_surface(&mut self, look: &SpriteLook, placed: &Placed) -> SurfaceSlot {
         let Placed { slot, sampling, .. } = *placed;
         let (lit, mask) = (look.stand.lit, look.alpha == SpriteAlpha::Mask);
-        let key = SurfaceKey { slot, sampling, lit, mask };
+        let painter = self.painter(look.stand.material);
+        let key = SurfaceKey { slot, sampling, lit, mask, painter };
         self.scenes.pictures.surface(&mut self.materials, key)
+    }
+
+    /// The slot of what paints a flat thing.
+    pub(super) fn painter(&self, material: Option<Handle>) -> Option<MaterialSlot> {
+        self.materials.slots().get(material?).map(|material| material.slot)
+    }
+
+    /// A material is about to end: what it paints is shown as without one.
+    pub(super) fn forget_painter(&mut self, material: MaterialId) {
+        let has = Some(material.0);
+        let mut places = Vec::new();
+        for (handle, sprite) in self.scenes.sprites.slots.iter_mut() {
+            if sprite.look.stand.material == has {
+                sprite.look.stand.material = None;
+                places.push(handle.index());
+            }
+        }
+        for place in places {
+            self.scenes.sprites.note(place, flag::NEW);
+        }
+        for map in self.scenes.maps.iter_mut().filter(|map| map.stand.material == has) {
+            map.set_material(None);
+        }
     }
 
     fn sprite_mesh(&mut self) -> MeshSlot {

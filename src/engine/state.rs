@@ -151,7 +151,8 @@ impl Engine {
         for at in 0..DEVICES as u8 {
             census.write(INPUT, u64::from(at), |hash| {
                 let state = self.input.device(DeviceId(at)).state();
-                state.for_each(|number| hash.write_f64(number));
+                let motors = self.input.motors(DeviceId(at)).state();
+                state.chain(motors).for_each(|number| hash.write_f64(number));
             });
         }
         census.write(INPUT, FINGERS, |hash| {

@@ -39,6 +39,12 @@ impl Targets {
     pub(super) fn find(&self, name: &str) -> Option<TextureNumber> {
         self.all.get(name).map(|drawn| drawn.texture)
     }
+
+    /// The name of a texture that is drawn into.
+    pub(super) fn name(&self, texture: TextureNumber) -> Option<&str> {
+        let mut all = self.all.iter();
+        all.find(|(_, drawn)| drawn.texture == texture).map(|(name, _)| &name[..])
+    }
 }
 
 impl Engine {

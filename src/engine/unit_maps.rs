@@ -160,7 +160,8 @@ impl Engine {
         for set in sets {
             let placed = self.place_picture(map.sets[set]);
             let (slot, sampling) = (placed.slot, placed.sampling);
-            let key = SurfaceKey { slot, sampling, lit: map.stand.lit, mask: false };
+            let painter = self.painter(map.stand.material);
+            let key = SurfaceKey { slot, sampling, lit: map.stand.lit, mask: false, painter };
             piece.surfaces.push(self.scenes.pictures.surface(&mut self.materials, key));
         }
         match piece.mesh {
@@ -188,6 +189,7 @@ impl Engine {
             pose,
             flags: if visible { draw_flag::VISIBLE } else { 0 },
             tint: map.stand.tint,
+            range: map.stand.range,
             order: Some(map.stand.layer + layer as i32),
             ..Put::DEFAULT
         }));
@@ -204,6 +206,13 @@ impl Engine {
         let matrix = self.units.scene.world(row, node) * stand.turn();
         let at = matrix.inverse().transform_point3(point) * stand.pixels_per_metre;
         Some([at.x.into(), at.z.into()])
+    }
+
+    /// The map of a unit, to change; none of one that a script made.
+    pub fn unit_map(&mut self, id: TilemapId) -> Option<&mut UnitMap> {
+        let owner = self.tilemaps.of(id).owner?;
+        let maps = self.scenes.maps.of.get_mut(&UnitId(owner).row())?;
+        maps.iter_mut().find(|map| map.map == id)
     }
 
     /// Takes in maps and sheets that were made anew, where units show them.

@@ -7,6 +7,7 @@
 //! handle can never come to mean something else.
 
 use std::collections::VecDeque;
+use std::num::NonZero;
 
 const INDEX_BITS: u32 = 22;
 const GENERATION_BITS: u32 = 18;
@@ -137,19 +138,21 @@ impl Kind {
 
     /// The kind that a handle's bits name, if there is one.
     pub fn of(handle: Handle) -> Option<Kind> {
-        Kind::ALL.iter().copied().find(|kind| *kind as u64 == handle.0 >> 40)
+        Kind::ALL.iter().copied().find(|kind| *kind as u64 == handle.0.get() >> 40)
     }
 }
 
-/// A name for one thing that exists, or once existed, in the engine.
+/// A name for one thing that exists, or once existed, in the engine. Never 0, so that there may be
+/// none without a word more.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Handle(u64);
+pub struct Handle(NonZero<u64>);
 
 impl Handle {
     fn new(kind: Kind, generation: u32, index: usize) -> Handle {
         debug_assert!(generation <= GENERATION_MAX && index < SLOTS_MAX);
         let bits = (kind as u64) << (INDEX_BITS + GENERATION_BITS);
-        Handle(bits | u64::from(generation) << INDEX_BITS | index as u64)
+        let bits = bits | u64::from(generation) << INDEX_BITS | index as u64;
+        Handle(NonZero::new(bits).expect("no kind is 0"))
     }
 
     /// Reads a handle from a script's number; `None` where the number cannot be one.
@@ -159,30 +162,32 @@ impl Handle {
         if number >= 0.0 && number < (1u64 << 46) as f64 {
             // SAFETY: every number in that range has a whole part that an i64 can hold.
             let bits: i64 = unsafe { number.to_int_unchecked() };
-            return (bits as f64 == number).then_some(Handle(bits as u64));
+            if bits as f64 == number {
+                return NonZero::new(bits as u64).map(Handle);
+            }
         }
         None
     }
 
     /// The number by which scripts know it.
     pub fn to_number(self) -> f64 {
-        self.0 as f64
+        self.0.get() as f64
     }
 
     #[inline(always)]
     fn is_of(self, kind: Kind) -> bool {
-        self.0 >> (INDEX_BITS + GENERATION_BITS) == kind as u64
+        self.0.get() >> (INDEX_BITS + GENERATION_BITS) == kind as u64
     }
 
     /// The slot's place: for tables beside the slots.
     #[inline(always)]
     pub fn index(self) -> usize {
-        (self.0 & INDEX_MASK) as usize
+        (self.0.get() & INDEX_MASK) as usize
     }
 
     #[inline(always)]
     fn generation(self) -> u32 {
-        (self.0 >> INDEX_BITS) as u32 & GENERATION_MAX
+        (self.0.get() >> INDEX_BITS) as u32 & GENERATION_MAX
     }
 }
 
@@ -197,26 +202,35 @@ pub enum Stale {
     Reused,
 }
 
-struct Slot<T> {
-    generation: u32,
-    value: Option<T>,
-    grave: Option<Box<Stale>>,
-}
-
 /// Values behind handles of one kind. Adding and looking up take constant time.
 pub struct Slots<T> {
     kind: Kind,
     limit: usize,
-    slots: Vec<Slot<T>>,
+    /// By the slots' places: the generation of the value, or of the next one.
+    generations: Vec<u32>,
+    values: Vec<Option<T>>,
+    /// Why a slot's last value is gone: as long as the last slot that ever lost one.
+    graves: Vec<Option<Box<Stale>>>,
     free: VecDeque<u32>,
     alive: usize,
 }
 
 impl<T> Slots<T> {
+    /// The bytes of a slot whose value lives, besides what that has elsewhere.
+    pub const BYTES: usize = size_of::<u32>() + size_of::<Option<T>>();
+
     /// Room for `limit` living values (at most [`SLOTS_MAX`]).
     pub fn new(kind: Kind, limit: usize) -> Slots<T> {
         assert!(limit <= SLOTS_MAX, "{} slots are more than a handle can count", limit);
-        Slots { kind, limit, slots: Vec::new(), free: VecDeque::new(), alive: 0 }
+        Slots {
+            kind,
+            limit,
+            generations: Vec::new(),
+            values: Vec::new(),
+            graves: Vec::new(),
+            free: VecDeque::new(),
+            alive: 0,
+        }
     }
 
     /// How many values are alive.
@@ -236,105 +250,107 @@ impl<T> Slots<T> {
         }
         let index = match self.free.pop_front() {
             Some(index) => index as usize,
-            None if self.slots.len() < SLOTS_MAX => {
-                self.slots.push(Slot { generation: 1, value: None, grave: None });
-                self.slots.len() - 1
+            None if self.values.len() < SLOTS_MAX => {
+                self.generations.push(1);
+                self.values.push(None);
+                self.values.len() - 1
             }
             None => return None,
         };
-        let slot = &mut self.slots[index];
-        slot.value = Some(value);
+        self.values[index] = Some(value);
         self.alive += 1;
-        Some(Handle::new(self.kind, slot.generation, index))
+        Some(Handle::new(self.kind, self.generations[index], index))
     }
 
+    /// Whether a handle's slot is still at its generation.
     #[inline(always)]
-    fn slot(&self, handle: Handle) -> Option<&Slot<T>> {
-        let slot = self.slots.get(handle.index())?;
-        let same = handle.is_of(self.kind) && slot.generation == handle.generation();
-        same.then_some(slot)
+    fn is_current(&self, handle: Handle) -> bool {
+        handle.is_of(self.kind)
+            && self.generations.get(handle.index()) == Some(&handle.generation())
     }
 
     /// The living value of a handle.
     #[inline(always)]
     pub fn get(&self, handle: Handle) -> Option<&T> {
-        self.slot(handle)?.value.as_ref()
+        if self.is_current(handle) { self.at(handle.index()) } else { None }
     }
 
     /// The living value at a slot's place.
     #[inline(always)]
     pub fn at(&self, index: usize) -> Option<&T> {
-        self.slots.get(index)?.value.as_ref()
+        self.values.get(index)?.as_ref()
     }
 
     /// The living value of a handle, to change.
     #[inline(always)]
     pub fn get_mut(&mut self, handle: Handle) -> Option<&mut T> {
-        let slot = self.slots.get_mut(handle.index())?;
-        let same = handle.is_of(self.kind) && slot.generation == handle.generation();
-        if same { slot.value.as_mut() } else { None }
+        if self.is_current(handle) { self.at_mut(handle.index()) } else { None }
     }
 
     /// The living value at a slot's place, to change.
     #[inline(always)]
     pub fn at_mut(&mut self, index: usize) -> Option<&mut T> {
-        self.slots.get_mut(index)?.value.as_mut()
+        self.values.get_mut(index)?.as_mut()
     }
 
     /// The handle of the living value at a slot's place.
     pub fn handle_at(&self, index: usize) -> Option<Handle> {
-        let slot = self.slots.get(index).filter(|slot| slot.value.is_some())?;
-        Some(Handle::new(self.kind, slot.generation, index))
+        self.at(index).map(|_| Handle::new(self.kind, self.generations[index], index))
     }
 
     /// Ends a value. Its name, the frame and the place are kept for the words of [`Slots::stale`].
     pub fn remove(&mut self, handle: Handle, name: &str, frame: u64, place: &str) -> Option<T> {
-        self.slot(handle)?;
-        let slot = &mut self.slots[handle.index()];
-        let value = slot.value.take()?;
+        if !self.is_current(handle) {
+            return None;
+        }
+        let index = handle.index();
+        let value = self.values[index].take()?;
         let grave = Stale::Gone { name: name.to_string(), frame, place: place.to_string() };
-        slot.grave = Some(Box::new(grave));
+        if self.graves.len() <= index {
+            self.graves.resize_with(index + 1, || None);
+        }
+        self.graves[index] = Some(Box::new(grave));
         self.alive -= 1;
-        if slot.generation < GENERATION_MAX {
-            slot.generation += 1;
-            self.free.push_back(handle.index() as u32);
+        if self.generations[index] < GENERATION_MAX {
+            self.generations[index] += 1;
+            self.free.push_back(index as u32);
         }
         Some(value)
     }
 
     /// Why `handle` leads nowhere. Call it only after [`Slots::get`] said `None`.
     pub fn stale(&self, handle: Handle) -> Stale {
-        let Some(slot) = self.slots.get(handle.index()) else { return Stale::Never };
+        let index = handle.index();
+        let Some(generation) = self.generations.get(index).copied() else { return Stale::Never };
         if !handle.is_of(self.kind) || handle.generation() == 0 {
             return Stale::Never;
         }
         // The slot waits for its next value under this generation, which no handle has had yet;
         // only one that has run out keeps its last.
-        let retired = slot.value.is_none()
-            && slot.generation == handle.generation()
-            && slot.generation == GENERATION_MAX;
-        let ended = handle.generation() + 1 == slot.generation || retired;
-        match &slot.grave {
-            Some(grave) if ended => (**grave).clone(),
-            _ if handle.generation() < slot.generation => Stale::Reused,
+        let retired = self.values[index].is_none()
+            && generation == handle.generation()
+            && generation == GENERATION_MAX;
+        let ended = handle.generation() + 1 == generation || retired;
+        match self.graves.get(index) {
+            Some(Some(grave)) if ended => (**grave).clone(),
+            _ if handle.generation() < generation => Stale::Reused,
             _ => Stale::Never,
         }
     }
 
     /// The living values with their handles, in index order, to change.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (Handle, &mut T)> {
-        let kind = self.kind;
-        self.slots.iter_mut().enumerate().filter_map(move |(index, slot)| {
-            let handle = Handle::new(kind, slot.generation, index);
-            Some((handle, slot.value.as_mut()?))
+        let (kind, generations) = (self.kind, &self.generations);
+        self.values.iter_mut().enumerate().filter_map(move |(index, value)| {
+            Some((Handle::new(kind, generations[index], index), value.as_mut()?))
         })
     }
 
     /// The living values with their handles, in index order.
     pub fn iter(&self) -> impl Iterator<Item = (Handle, &T)> {
-        self.slots.iter().enumerate().filter_map(|(index, slot)| {
-            let value = slot.value.as_ref()?;
-            Some((Handle::new(self.kind, slot.generation, index), value))
+        self.values.iter().enumerate().filter_map(|(index, value)| {
+            let value = value.as_ref()?;
+            Some((Handle::new(self.kind, self.generations[index], index), value))
         })
     }
 }
@@ -352,7 +368,7 @@ mod tests {
 
     #[test]
     fn numbers_that_cannot_be_handles_are_refused() {
-        for number in [-1.0, 0.5, f64::NAN, f64::INFINITY, 1e30] {
+        for number in [-1.0, 0.0, 0.5, f64::NAN, f64::INFINITY, 1e30] {
             assert_eq!(Handle::from_number(number), None, "{number}");
         }
     }
@@ -388,6 +404,11 @@ mod tests {
         assert_eq!(fresh.index(), 1, "the first slot is never used again");
         assert!(slots.get(last.unwrap()).is_none());
         assert!(matches!(slots.stale(last.unwrap()), Stale::Gone { .. }));
+    }
+
+    #[test]
+    fn a_slot_costs_its_value_and_its_generation() {
+        assert_eq!((size_of::<Option<Handle>>(), Slots::<Handle>::BYTES), (8, 12));
     }
 
     #[test]

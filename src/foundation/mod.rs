@@ -27,5 +27,5 @@ pub use error::Error;
 /// Right-handed projections with depth from 0 to 1.
 pub use glam::camera::rh::proj::directx as projections;
 pub use glam::camera::rh::view as views;
-pub use glam::{Mat3, Mat4, Quat, Vec2, Vec3, Vec4};
+pub use glam::{DMat4, DVec3, DVec4, Mat3, Mat4, Quat, Vec2, Vec3, Vec4};
 pub use handle::{Handle, Kind, Slots};

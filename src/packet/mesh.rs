@@ -1,6 +1,7 @@
 //! Meshes and surfaces in a packet: triangles, and how they take light. Knows no files, no poses
 //! and no graphics interface.
 
+use super::material::MaterialSlot;
 use super::texture::{Sampling, TextureSlot};
 use crate::foundation::Vec3;
 use bytemuck::{Pod, Zeroable};
@@ -180,6 +181,9 @@ pub struct Surface {
     pub double_sided: bool,
     /// Shown in its base colour whatever the light.
     pub unlit: bool,
+    /// Painted by a material of pictures, which is given the base colour texture and the draw's
+    /// tint, in place of taking light. It is seen through, or masked, and both its sides are seen.
+    pub painter: Option<MaterialSlot>,
 }
 
 impl Surface {
@@ -200,6 +204,7 @@ impl Surface {
         alpha: Alpha::Opaque,
         double_sided: false,
         unlit: false,
+        painter: None,
     };
 }
 

@@ -154,6 +154,8 @@ pub struct Light {
     pub kind: LightKind,
     /// Linear red, green and blue, times its intensity.
     pub color: [f32; 3],
+    /// How far its shadows are kept off what casts them; 1 is usual.
+    pub shadow_bias: f32,
 }
 
 /// What is around everything. Colours are linear light, as a white matte surface sends it back.

@@ -327,6 +327,33 @@ impl Ret for (Vec3, f64) {
     }
 }
 
+/// The next seed of random numbers, and a point.
+impl Ret for (f64, Vec3) {
+    const TYPES: &'static [Type] = &[f64::TYPES[0], Vec3::TYPES[0]];
+    unsafe fn push(self, l: *mut lua_State, cx: &mut Cx) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }
+    }
+}
+
+/// Two vectors.
+impl Ret for (Vec3, Vec3) {
+    const TYPES: &'static [Type] = &[Vec3::TYPES[0]; 2];
+    unsafe fn push(self, l: *mut lua_State, cx: &mut Cx) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }
+    }
+}
+
+/// A way and a turn.
+impl Ret for (Vec3, Quat) {
+    const TYPES: &'static [Type] = &[Vec3::TYPES[0], Quat::TYPES[0]];
+    unsafe fn push(self, l: *mut lua_State, cx: &mut Cx) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }
+    }
+}
+
 /// A box: a pose and half of its sizes.
 impl Ret for (Mat4, Vec3) {
     const TYPES: &'static [Type] = &[Mat4::TYPES[0], Vec3::TYPES[0]];

@@ -20,6 +20,17 @@ pub fn use_small_pages() {
     }
 }
 
+/// Has C libraries, drivers above all, allocate from one arena in all threads. glibc would give
+/// them arenas of their own, which grow by a page and a call of the system at a time: four hundred
+/// before the first picture. Call it before any thread is there.
+pub fn share_arenas() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: a setting of the C library's allocator; where it is refused, nothing changes.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
+    }
+}
+
 /// Keeps the layer of Mesa's drivers that chooses among graphics cards from asking Wayland for the
 /// usual one where there can be no Wayland: it would complain on standard error each time, and the
 /// engine chooses by itself. Call it before any thread is there.

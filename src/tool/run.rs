@@ -5,6 +5,7 @@ use super::threads::Threads;
 use crate::app::{self, Choice, Game, HEADLESS_STEP, LetIn, Measures, Options, Pace, Screenshot};
 use crate::app::{Show, exit};
 use crate::foundation::counters::Form;
+use crate::system::render::load_software_drivers_alone;
 use crate::system::sound::Destination;
 use crate::system::time_step::SYSTEM_SECONDS_MAX;
 use std::path::PathBuf;
@@ -202,6 +203,9 @@ pub fn main(args: Args) -> i32 {
     };
     if let Game::Folder(folder) = &game {
         definitions::refresh(folder);
+    }
+    if let Some(Adapter::Software) = args.renderer {
+        load_software_drivers_alone();
     }
     let sound = destination(&args, window);
     let tools = match (args.tools, args.no_tools) {

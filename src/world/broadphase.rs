@@ -2,7 +2,8 @@
 //! camera's sight or on a ray. Knows neither units nor worlds: an owner is a number.
 //!
 //! A ball is listed in the cell of its middle; those that are larger than a cell are listed apart.
-//! What is found comes in the order in which it was added, whatever the grid looks like.
+//! What is found comes in the order in which it was added, whatever the grid looks like. The number
+//! of a ball is good for its broadphase alone, and for nothing else once the ball is gone.
 
 use crate::foundation::{Error, Handle, Mat4, Vec3};
 use std::collections::HashMap;
@@ -20,26 +21,45 @@ pub const CATEGORIES_MAX: usize = 32;
 
 type Cell = (i32, i32, i32);
 
+/// Of the number of a ball: how many bits say its slot and which broadphase it is of. The others,
+/// up to what a double holds, say how often its slot was used, so that an old number is not taken
+/// for that of another ball.
+const SLOT_BITS: u32 = ENTRIES_MAX.trailing_zeros();
+const MARK_BITS: u32 = BROADPHASES_MAX.trailing_zeros();
+const TURN_BITS: u32 = 53 - SLOT_BITS - MARK_BITS;
+
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     position: Vec3,
     radius: f32,
     owner: f64,
     categories: u32,
+    /// The how manieth that was added.
+    serial: u64,
     /// Where it is listed; `None` among the large ones.
     cell: Option<Cell>,
+}
+
+/// A slot: what is in it, and how often it was emptied.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    entry: Option<Entry>,
+    turn: u32,
 }
 
 /// Balls in a grid.
 #[derive(Debug)]
 pub struct Broadphase {
     cell: f32,
-    entries: Vec<Option<Entry>>,
+    slots: Vec<Slot>,
     free: Vec<u32>,
     cells: HashMap<Cell, Vec<u32>>,
     large: Vec<u32>,
     /// The names of the categories, by their bits.
     categories: Vec<String>,
+    /// How many were added.
+    added: u64,
+    mark: u64,
 }
 
 impl Broadphase {
@@ -47,17 +67,24 @@ impl Broadphase {
     pub fn new(cell: f32) -> Broadphase {
         Broadphase {
             cell,
-            entries: Vec::new(),
+            slots: Vec::new(),
             free: Vec::new(),
             cells: HashMap::new(),
             large: Vec::new(),
             categories: Vec::new(),
+            added: 0,
+            mark: 0,
         }
+    }
+
+    /// Has the numbers of balls be others than those of an empty one with another mark.
+    pub fn set_mark(&mut self, mark: u64) {
+        self.mark = mark & ((1 << MARK_BITS) - 1);
     }
 
     /// How many balls are there.
     pub fn len(&self) -> usize {
-        self.entries.len() - self.free.len()
+        self.slots.len() - self.free.len()
     }
 
     /// Whether there is none.
@@ -101,7 +128,7 @@ impl Broadphase {
         (cell.x as i32, cell.y as i32, cell.z as i32)
     }
 
-    /// Adds a ball: the number by which it is moved and removed.
+    /// Adds a ball: the number by which it is moved and removed, below 2^53.
     ///
     /// # Errors
     /// There are too many.
@@ -111,18 +138,34 @@ impl Broadphase {
         position: Vec3,
         radius: f32,
         categories: u32,
-    ) -> Result<u32, Error> {
+    ) -> Result<u64, Error> {
         if self.len() == ENTRIES_MAX {
-            return Err(crate::error!("{ENTRIES_MAX} are in the broadphase already (ENTRIES_MAX)"));
+            return Err(crate::error!(
+                "{ENTRIES_MAX} are in the broadphase already (ENTRIES_MAX): remove some first"
+            ));
         }
-        let id = self.free.pop().unwrap_or(self.entries.len() as u32);
-        if id as usize == self.entries.len() {
-            self.entries.push(None);
+        let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
+        if slot as usize == self.slots.len() {
+            self.slots.push(Slot { entry: None, turn: 0 });
         }
         let cell = (radius <= self.cell).then(|| self.cell_of(position));
-        self.entries[id as usize] = Some(Entry { position, radius, owner, categories, cell });
-        self.list(cell).push(id);
-        Ok(id)
+        let entry = Entry { position, radius, owner, categories, serial: self.added, cell };
+        self.added += 1;
+        self.slots[slot as usize].entry = Some(entry);
+        self.list(cell).push(slot);
+        Ok(self.number_of(slot))
+    }
+
+    fn number_of(&self, slot: u32) -> u64 {
+        let turn = u64::from(self.slots[slot as usize].turn);
+        (turn << (MARK_BITS + SLOT_BITS)) | (self.mark << SLOT_BITS) | u64::from(slot)
+    }
+
+    /// The slot of the ball of a number, if that is there.
+    fn slot_of(&self, number: u64) -> Option<u32> {
+        let slot = (number & ((1 << SLOT_BITS) - 1)) as u32;
+        let known = self.slots.get(slot as usize)?;
+        (known.entry.is_some() && self.number_of(slot) == number).then_some(slot)
     }
 
     fn list(&mut self, cell: Option<Cell>) -> &mut Vec<u32> {
@@ -132,9 +175,9 @@ impl Broadphase {
         }
     }
 
-    fn unlist(&mut self, id: u32, cell: Option<Cell>) {
+    fn unlist(&mut self, slot: u32, cell: Option<Cell>) {
         let list = self.list(cell);
-        if let Some(at) = list.iter().position(|known| *known == id) {
+        if let Some(at) = list.iter().position(|known| *known == slot) {
             list.swap_remove(at);
         }
         if let Some(cell) = cell
@@ -145,49 +188,61 @@ impl Broadphase {
     }
 
     /// Moves a ball; false where there is none of that number.
-    pub fn place(&mut self, id: u32, position: Vec3) -> bool {
+    pub fn place(&mut self, number: u64, position: Vec3) -> bool {
+        let Some(slot) = self.slot_of(number) else { return false };
         let new = self.cell_of(position);
-        let Some(Some(entry)) = self.entries.get_mut(id as usize) else { return false };
+        let Some(entry) = &mut self.slots[slot as usize].entry else { return false };
         entry.position = position;
         let old = entry.cell;
         if old.is_some_and(|old| old != new) {
             entry.cell = Some(new);
-            self.unlist(id, old);
-            self.list(Some(new)).push(id);
+            self.unlist(slot, old);
+            self.list(Some(new)).push(slot);
         }
         true
     }
 
     /// Takes a ball out; false where there is none of that number.
-    pub fn remove(&mut self, id: u32) -> bool {
-        let Some(entry) = self.entries.get_mut(id as usize).and_then(Option::take) else {
-            return false;
-        };
-        self.unlist(id, entry.cell);
-        self.free.push(id);
+    pub fn remove(&mut self, number: u64) -> bool {
+        let Some(slot) = self.slot_of(number) else { return false };
+        let known = &mut self.slots[slot as usize];
+        known.turn = (known.turn + 1) % (1 << TURN_BITS);
+        let Some(entry) = known.entry.take() else { return false };
+        self.unlist(slot, entry.cell);
+        self.free.push(slot);
         true
     }
 
-    /// The owners of all balls, by their numbers.
-    pub fn all(&self) -> Vec<f64> {
-        self.entries.iter().flatten().map(|entry| entry.owner).collect()
+    fn entry(&self, slot: u32) -> Option<&Entry> {
+        self.slots[slot as usize].entry.as_ref()
     }
 
-    /// The numbers of the balls that may touch a box along the axes, and do by `touches`.
+    /// The owners of all balls.
+    pub fn all(&self) -> Vec<f64> {
+        let entries = self.slots.iter().filter_map(|slot| slot.entry);
+        let mut all: Vec<_> = entries.map(|entry| (entry.serial, entry.owner)).collect();
+        all.sort_unstable_by_key(|(serial, _)| *serial);
+        all.into_iter().map(|(_, owner)| owner).collect()
+    }
+
+    /// The slots of the balls that may touch a box along the axes, and do by `touches`.
     fn find(
         &self,
         (low, high): (Vec3, Vec3),
         categories: u32,
         touches: impl Fn(&Entry) -> bool,
     ) -> Vec<u32> {
+        // With the serial above the slot, so that both are sorted as one number.
         let mut found = Vec::new();
-        let mut take = |ids: &[u32]| {
-            let is_meant = |id: &&u32| {
-                self.entries[**id as usize]
-                    .as_ref()
-                    .is_some_and(|entry| entry.categories & categories != 0 && touches(entry))
-            };
-            found.extend(ids.iter().filter(is_meant));
+        let mut take = |slots: &[u32]| {
+            for slot in slots {
+                if let Some(entry) = self.entry(*slot)
+                    && entry.categories & categories != 0
+                    && touches(entry)
+                {
+                    found.push((entry.serial << SLOT_BITS) | u64::from(*slot));
+                }
+            }
         };
         take(&self.large);
         // Balls reach at most one cell beyond that of their middle.
@@ -195,33 +250,34 @@ impl Broadphase {
         let span = |low: i32, high: i32| f64::from(high) - f64::from(low) + 1.0;
         let cells = span(low.0, high.0) * span(low.1, high.1) * span(low.2, high.2);
         if cells > self.cells.len() as f64 {
-            self.cells.values().for_each(|ids| take(ids));
+            self.cells.values().for_each(|slots| take(slots));
         } else {
             for x in low.0..=high.0 {
                 for y in low.1..=high.1 {
                     for z in low.2..=high.2 {
-                        if let Some(ids) = self.cells.get(&(x, y, z)) {
-                            take(ids);
+                        if let Some(slots) = self.cells.get(&(x, y, z)) {
+                            take(slots);
                         }
                     }
                 }
             }
         }
         found.sort_unstable();
-        found
+        found.into_iter().map(|key| (key & ((1 << SLOT_BITS) - 1)) as u32).collect()
     }
 
-    fn owners(&self, ids: &[u32]) -> Vec<f64> {
-        let owner = |id: &u32| self.entries[*id as usize].as_ref().map(|entry| entry.owner);
-        ids.iter().filter_map(owner).collect()
+    fn owners(&self, slots: &[u32]) -> Vec<f64> {
+        slots.iter().filter_map(|slot| Some(self.entry(*slot)?.owner)).collect()
     }
 
     /// The owners of what touches a ball.
     pub fn in_ball(&self, middle: Vec3, radius: f32, categories: u32) -> Vec<f64> {
         let reach = Vec3::splat(radius);
+        let (wide, at) = (f64::from(radius), middle.as_dvec3());
+        // In doubles: the squares of what is far away are more than a float holds.
         let touches = |entry: &Entry| {
-            let far = radius + entry.radius;
-            entry.position.distance_squared(middle) <= far * far
+            let far = wide + f64::from(entry.radius);
+            entry.position.as_dvec3().distance_squared(at) <= far * far
         };
         self.owners(&self.find((middle - reach, middle + reach), categories, touches))
     }
@@ -231,12 +287,12 @@ impl Broadphase {
         let axes = [pose.x_axis, pose.y_axis, pose.z_axis].map(|axis| axis.truncate());
         let middle = pose.w_axis.truncate();
         let reach = axes[0].abs() * half.x + axes[1].abs() * half.y + axes[2].abs() * half.z;
+        let (pose, half) = (pose.as_dmat4(), half.as_dvec3());
         let inverse = pose.inverse();
         let touches = |entry: &Entry| {
-            let at = inverse.transform_point3(entry.position);
-            let nearest = at.clamp(-half, half);
-            let outside = pose.transform_point3(nearest).distance_squared(entry.position);
-            outside <= entry.radius * entry.radius
+            let (at, radius) = (entry.position.as_dvec3(), f64::from(entry.radius));
+            let nearest = inverse.transform_point3(at).clamp(-half, half);
+            pose.transform_point3(nearest).distance_squared(at) <= radius * radius
         };
         self.owners(&self.find((middle - reach, middle + reach), categories, touches))
     }
@@ -251,7 +307,8 @@ impl Broadphase {
         self.owners(&self.find(bounds, categories, |entry| depth(entry.position) >= -entry.radius))
     }
 
-    /// The owners of what a ray of that length meets, and after how many metres, the nearest first.
+    /// The owners of what a ray of that length meets, and after how many metres, the nearest first;
+    /// of equally near ones what was added first.
     pub fn on_ray(
         &self,
         from: Vec3,
@@ -260,19 +317,23 @@ impl Broadphase {
         categories: u32,
     ) -> Vec<(f64, f32)> {
         let end = from + direction * length;
+        let (start, way) = (from.as_dvec3(), direction.as_dvec3());
         let hit = |entry: &Entry| -> Option<f32> {
-            let to = entry.position - from;
-            let (along, far) = (to.dot(direction), to.length_squared());
-            let depth = entry.radius * entry.radius - (far - along * along);
-            let first = along - depth.max(0.0).sqrt();
+            let (to, radius) = (entry.position.as_dvec3() - start, f64::from(entry.radius));
+            let (along, far) = (to.dot(way), to.length_squared());
             // From inside, it is met at once.
-            let first = if far <= entry.radius * entry.radius { 0.0 } else { first };
-            (depth >= 0.0 && first >= 0.0 && first <= length).then_some(first)
+            if far <= radius * radius {
+                return Some(0.0);
+            }
+            let beside = (to - way * along).length_squared();
+            let depth = radius * radius - beside;
+            let first = along - depth.max(0.0).sqrt();
+            (depth >= 0.0 && first >= 0.0 && first <= f64::from(length)).then_some(first as f32)
         };
         let touches = |entry: &Entry| hit(entry).is_some();
-        let ids = self.find((from.min(end), from.max(end)), categories, touches);
-        let met = ids.iter().filter_map(|id| {
-            let entry = self.entries[*id as usize].as_ref()?;
+        let slots = self.find((from.min(end), from.max(end)), categories, touches);
+        let met = slots.iter().filter_map(|slot| {
+            let entry = self.entry(*slot)?;
             Some((entry.owner, hit(entry)?))
         });
         let mut met: Vec<_> = met.collect();
@@ -300,15 +361,15 @@ mod tests {
             let (position, chance) = at();
             let radius = if chance < 0.05 { 9.0 } else { chance as f32 * 2.0 };
             let id = grid.add(f64::from(i), position, radius, u32::MAX).unwrap();
-            assert_eq!(id, i);
+            assert_eq!(id, i as u64);
             balls.push((position, radius));
         }
         for i in (0..2000).step_by(3) {
             balls[i].0 = at().0;
-            assert!(grid.place(i as u32, balls[i].0));
+            assert!(grid.place(i as u64, balls[i].0));
         }
         for i in (0..2000).step_by(7) {
-            assert!(grid.remove(i as u32) && !grid.remove(i as u32));
+            assert!(grid.remove(i as u64) && !grid.remove(i as u64));
             balls[i].1 = f32::NAN;
         }
         (grid, balls)
@@ -355,6 +416,48 @@ mod tests {
             nearest.distance(at) <= r && (first <= 60.0 || from.distance(at) <= r)
         });
         assert_eq!(owners, wanted);
+    }
+
+    #[test]
+    fn an_old_number_is_not_taken_for_another_ball() {
+        let (mut grid, mut other) = (Broadphase::new(1.0), Broadphase::new(1.0));
+        other.set_mark(1);
+        let first = grid.add(1.0, Vec3::ZERO, 0.5, u32::MAX).unwrap();
+        let second = grid.add(2.0, Vec3::ZERO, 0.5, u32::MAX).unwrap();
+        assert!(grid.remove(first));
+        let third = grid.add(3.0, Vec3::ZERO, 0.5, u32::MAX).unwrap();
+        assert!(first != third && third < 1 << 53);
+        assert!(!grid.place(first, Vec3::ONE) && !grid.remove(first));
+        assert_eq!(grid.all(), [2.0, 3.0], "the slot is used again, the order is that of adding");
+        assert_eq!(grid.in_ball(Vec3::ZERO, 9.0, u32::MAX), [2.0, 3.0]);
+        let elsewhere = other.add(9.0, Vec3::ZERO, 0.5, u32::MAX).unwrap();
+        assert!(!grid.remove(elsewhere) && !other.remove(second) && other.remove(elsewhere));
+    }
+
+    #[test]
+    fn what_is_farther_than_its_square_can_say_is_still_found_where_it_is() {
+        let mut grid = Broadphase::new(1.0);
+        let far = Vec3::new(3.0e38, -3.0e38, 0.0);
+        let id = grid.add(1.0, far, 2.0, u32::MAX).unwrap();
+        grid.add(2.0, Vec3::ZERO, 1e30, u32::MAX).unwrap();
+        assert_eq!(grid.in_ball(far, 1.0, u32::MAX), [1.0]);
+        assert_eq!(grid.in_ball(Vec3::ZERO, 1.0, u32::MAX), [2.0]);
+        assert_eq!(grid.in_box(Mat4::from_translation(far), Vec3::ONE, u32::MAX), [1.0]);
+        let ray = grid.on_ray(Vec3::new(-1e31, 0.0, 0.0), Vec3::X, 1e31, u32::MAX);
+        assert!(ray.len() == 1 && (ray[0].1 / 9e30 - 1.0).abs() < 1e-3, "{ray:?}");
+        assert!(grid.place(id, Vec3::new(0.5, 0.0, 0.0)));
+        assert_eq!(grid.in_ball(Vec3::ZERO, 1.0, u32::MAX), [1.0, 2.0]);
+    }
+
+    #[test]
+    fn there_is_room_for_as_many_as_the_limit_says() {
+        let mut grid = Broadphase::new(1.0);
+        for i in 0..ENTRIES_MAX {
+            grid.add(i as f64, Vec3::ZERO, 2.0, 1).unwrap();
+        }
+        let words = grid.add(0.0, Vec3::ZERO, 2.0, 1).unwrap_err().message;
+        assert!(words.ends_with("in the broadphase already (ENTRIES_MAX): remove some first"));
+        assert!(grid.remove(ENTRIES_MAX as u64 - 1) && grid.add(0.0, Vec3::ZERO, 2.0, 1).is_ok());
     }
 
     #[test]

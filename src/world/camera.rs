@@ -3,7 +3,7 @@
 //! A camera looks along its y axis, with z up and x to the right. Points of a target are in logical
 //! pixels from its left bottom.
 
-use crate::foundation::{Color, Handle, Mat4, Vec2, Vec3, Vec4, projections};
+use crate::foundation::{Color, DMat4, DVec3, DVec4, Handle, Mat4, Vec2, Vec3, Vec4, projections};
 use crate::packet::{CameraFrame, Target};
 use crate::world::unit::UnitId;
 use std::collections::BTreeMap;
@@ -12,6 +12,13 @@ use std::collections::BTreeMap;
 pub const CAMERAS_MAX: usize = 1024;
 /// The most viewports that can be there at once.
 pub const VIEWPORTS_MAX: usize = 64;
+
+/// Metres: a camera sees no farther, and neither do its edges lie farther apart.
+pub const SIGHT_MAX: f32 = 1.0e9;
+/// Metres: what a camera in perspective sees begins no nearer.
+pub const NEAR_MIN: f32 = 1.0e-6;
+/// Radians: an angle of sight is so much more than nothing, and less than half a circle.
+pub const ANGLE_MIN: f32 = 1.0e-4;
 
 /// The handle of a camera.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,6 +63,11 @@ pub struct Owner {
     pub node: u16,
     /// Where the camera is relative to the node.
     pub local: Mat4,
+}
+
+/// The nearest float to a number that may be larger than all of them.
+fn bounded(number: f64) -> f32 {
+    number.clamp(f32::MIN.into(), f32::MAX.into()) as f32
 }
 
 impl Camera {
@@ -125,28 +137,58 @@ impl Camera {
         let clip = self.projection(size.x / size.y) * seen;
         // A point in the camera's own plane is on no place of the screen: take one far away.
         let w = if clip.w.abs() < 1e-6 { 1e-6f32.copysign(clip.w) } else { clip.w };
-        let place = Vec2::new(clip.x / w, clip.y / w);
-        ((place * 0.5 + 0.5) * size, -seen.z)
+        let place = (Vec2::new(clip.x / w, clip.y / w) * 0.5 + 0.5) * size;
+        if place.is_finite() && seen.z.is_finite() {
+            return (place, -seen.z);
+        }
+        // Floats do not reach that far.
+        let seen = self.view_wide() * point.as_dvec3().extend(1.0);
+        let clip = self.projection(size.x / size.y).as_dmat4() * seen;
+        let w = if clip.w.abs() < 1e-6 { 1e-6f64.copysign(clip.w) } else { clip.w };
+        let place = |part: f64, size: f32| bounded((part / w * 0.5 + 0.5) * f64::from(size));
+        (Vec2::new(place(clip.x, size.x), place(clip.y, size.y)), bounded(-seen.z))
+    }
+
+    /// What [`Camera::view`] is, for numbers whose squares no float holds.
+    fn view_wide(&self) -> DMat4 {
+        let turned = DMat4::from_cols(DVec4::X, DVec4::NEG_Z, DVec4::Y, DVec4::W);
+        turned * self.pose.as_dmat4().inverse()
+    }
+
+    /// What is seen at a place of a target of that size: x to the right, y before the camera and z
+    /// up, from the camera, `depth` metres before it; and the way there for each metre of depth.
+    fn sight(&self, place: Vec2, depth: f64, size: Vec2) -> (DVec3, DVec3) {
+        let projection = self.projection(size.x / size.y).as_dmat4();
+        let at = place.as_dvec2() / size.as_dvec2() * 2.0 - 1.0;
+        match self.projection {
+            Projection::Orthographic => {
+                let x = (at.x - projection.w_axis.x) / projection.x_axis.x;
+                let z = (at.y - projection.w_axis.y) / projection.y_axis.y;
+                (DVec3::new(x, depth, z), DVec3::Y)
+            }
+            Projection::Perspective => {
+                let x = (at.x + projection.z_axis.x) / projection.x_axis.x;
+                let z = (at.y + projection.z_axis.y) / projection.y_axis.y;
+                let way = DVec3::new(x, 1.0, z);
+                (way * depth, way)
+            }
+        }
     }
 
     /// The point of the world at a place of a target of that size, `depth` metres before the
     /// camera.
     pub fn screen_to_world(&self, place: Vec2, depth: f32, size: Vec2) -> Vec3 {
-        let projection = self.projection(size.x / size.y);
-        let at = place / size * 2.0 - 1.0;
-        let seen = match self.projection {
-            Projection::Orthographic => {
-                let x = (at.x - projection.w_axis.x) / projection.x_axis.x;
-                let y = (at.y - projection.w_axis.y) / projection.y_axis.y;
-                Vec3::new(x, y, -depth)
-            }
-            Projection::Perspective => {
-                let x = (at.x + projection.z_axis.x) * depth / projection.x_axis.x;
-                let y = (at.y + projection.z_axis.y) * depth / projection.y_axis.y;
-                Vec3::new(x, y, -depth)
-            }
-        };
-        self.view().inverse().transform_point3(seen)
+        let (seen, _) = self.sight(place, f64::from(depth), size);
+        let point = self.pose.as_dmat4().transform_point3(seen);
+        Vec3::new(bounded(point.x), bounded(point.y), bounded(point.z))
+    }
+
+    /// The line of sight at a place of a target of that size: where it begins, at the near range,
+    /// and where it goes, of length 1.
+    pub fn ray(&self, place: Vec2, size: Vec2) -> (Vec3, Vec3) {
+        let (_, way) = self.sight(place, 0.0, size);
+        let way = self.pose.as_dmat4().transform_vector3(way).normalize();
+        (self.screen_to_world(place, self.near, size), way.as_vec3().normalize())
     }
 
     /// How far inside of what the camera sees a point is: metres to the nearest side, below 0
@@ -157,9 +199,21 @@ impl Camera {
         let (x, y, w) = (rows.x_axis, rows.y_axis, rows.w_axis);
         // Source: G. Gribb, K. Hartmann, "Fast Extraction of Viewing Frustum Planes" (2001). The
         // near and the far plane are known, and would lose digits on the way through the matrix.
-        let sides = [w + x, w - x, w + y, w - y].into_iter();
+        let sides = [w + x, w - x, w + y, w - y];
         let sides = sides.map(|plane| plane.dot(point.extend(1.0)) / plane.truncate().length());
-        sides.chain([depth - self.near, self.far - depth]).fold(f32::INFINITY, f32::min)
+        if sides.iter().all(|side| side.is_finite()) && depth.is_finite() {
+            let ends = [depth - self.near, self.far - depth];
+            return sides.into_iter().chain(ends).fold(f32::INFINITY, f32::min);
+        }
+        // Floats do not reach that far.
+        let (view, point) = (self.view_wide(), point.as_dvec3().extend(1.0));
+        let depth = -(view * point).z;
+        let rows = (self.projection(aspect).as_dmat4() * view).transpose();
+        let (x, y, w) = (rows.x_axis, rows.y_axis, rows.w_axis);
+        let sides = [w + x, w - x, w + y, w - y];
+        let sides = sides.map(|plane| plane.dot(point) / plane.truncate().length());
+        let ends = [depth - f64::from(self.near), f64::from(self.far) - depth];
+        bounded(sides.into_iter().chain(ends).fold(f64::INFINITY, f64::min))
     }
 }
 
@@ -241,6 +295,38 @@ mod tests {
             let back = camera.screen_to_world(place, depth, SIZE);
             assert!((back - point).length() < 1e-3, "{camera:?}: {back} is not {point}");
         }
+    }
+
+    #[test]
+    fn a_ray_goes_through_what_is_seen_at_its_place() {
+        for camera in cameras() {
+            let point = camera.pose.transform_point3(Vec3::new(1.0, 7.0, -0.5));
+            let (place, _) = camera.world_to_screen(point, SIZE);
+            let (from, way) = camera.ray(place, SIZE);
+            let beside = (point - from).cross(way).length();
+            assert!(beside < 1e-3 && (way.length() - 1.0).abs() < 1e-6, "{camera:?}");
+            let (_, depth) = camera.world_to_screen(from, SIZE);
+            assert!((depth - camera.near).abs() < 1e-3);
+        }
+    }
+
+    #[test]
+    fn what_is_farther_than_floats_reach_has_finite_answers() {
+        for camera in cameras() {
+            for point in [Vec3::splat(3e38), Vec3::new(-3e38, 3e38, 0.0), Vec3::splat(1e-38)] {
+                for pose in [camera.pose, Mat4::from_translation(Vec3::new(3e38, -3e38, 3e38))] {
+                    let camera = Camera { pose, ..camera };
+                    let (place, depth) = camera.world_to_screen(point, SIZE);
+                    assert!(place.is_finite() && depth.is_finite(), "{point}: {place}, {depth}");
+                    assert!(camera.inside_frustum(point, 2.0).is_finite(), "{point}");
+                    assert!(camera.screen_to_world(place, depth, SIZE).is_finite(), "{place}");
+                    let (from, way) = camera.ray(place, SIZE);
+                    assert!(from.is_finite() && (way.length() - 1.0).abs() < 1e-5, "{place}");
+                }
+            }
+        }
+        let far = Camera::DEFAULT.inside_frustum(Vec3::new(0.0, -3e38, 0.0), 1.0);
+        assert!(far < -1e38, "it is behind: {far}");
     }
 
     #[test]

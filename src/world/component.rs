@@ -5,6 +5,7 @@
 use super::mesh_part::{LIGHT, MESH};
 use super::physics::{Fault, PHYSICS};
 use super::sprite_part::{SPRITE, TILEMAP};
+use super::unit_check::wrong;
 use crate::foundation::sjson::{Tree, Value};
 use crate::foundation::suggest;
 
@@ -154,5 +155,6 @@ fn check_field<'a>(
         },
         _ => return Ok(()),
     };
-    Err((value, format!("'{key}' of '{part}' must be {must}: {}", field.words)))
+    let (what, must) = (format!("'{key}' of '{part}'"), format!("{must}: {}", field.words));
+    Err((value, wrong(&what, &must, value)))
 }

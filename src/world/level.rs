@@ -8,7 +8,7 @@ use super::scene::Pose;
 use super::unit::UnitId;
 use crate::foundation::{Error, Handle, Kind, Quat, Slots, Vec3};
 use crate::resource::store::Store;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// The handle of a level.
@@ -41,6 +41,11 @@ impl Place {
         self.rotation.inverse() * (point - self.position) / self.scale
     }
 
+    /// Whether something can be here: it is somewhere, and has a size.
+    pub fn is_possible(&self) -> bool {
+        self.position.is_finite() && self.scale.is_normal() && self.scale > 0.0
+    }
+
     /// The place of a level inside of one that is here.
     fn within(&self, placed: &Placed) -> Place {
         Place {
@@ -68,9 +73,13 @@ pub struct Level {
     /// The unit of each of the resource's, once it was spawned; it may be gone since.
     pub units: Vec<Option<UnitId>>,
     /// Which of them are still to be spawned, in order.
-    waiting: std::collections::VecDeque<u32>,
-    /// How many were wanted.
+    waiting: VecDeque<u32>,
+    /// How many units of it and of those inside of it were wanted, and are still to be spawned.
     wanted: usize,
+    left: usize,
+    /// Of one that stands in no other: itself and those inside of it, without those at the front
+    /// of which every unit was spawned.
+    order: VecDeque<LevelId>,
     pub parent: Option<LevelId>,
     pub nested: Vec<LevelId>,
 }
@@ -81,9 +90,16 @@ pub struct Levels {
     /// What levels were made of so far, by name. Emptied when one of them changes: levels that are
     /// there keep what they were made of.
     pub resources: HashMap<String, Arc<LevelResource>>,
-    /// The level of each unit that came with one, by the unit's row, and its place in it.
-    of_units: Vec<Option<(UnitId, LevelId, u32)>>,
+    /// By the rows of units: the place of the slot of the level that one came with, if it did, and
+    /// its own place in that level.
+    of_units: Vec<[u32; 2]>,
+    /// How many levels were looked at.
+    #[cfg(test)]
+    looked: std::cell::Cell<usize>,
 }
+
+/// No level's slot.
+const NO_LEVEL: u32 = u32::MAX;
 
 impl Default for Levels {
     fn default() -> Levels {
@@ -91,6 +107,8 @@ impl Default for Levels {
             slots: Slots::new(Kind::Level, LEVELS_MAX),
             resources: HashMap::new(),
             of_units: Vec::new(),
+            #[cfg(test)]
+            looked: Default::default(),
         }
     }
 }
@@ -123,7 +141,23 @@ impl Levels {
         object_sets: Option<&[String]>,
     ) -> Result<LevelId, Error> {
         let mut chain = Vec::new();
-        self.add_below(store, (world, None), name, place, object_sets, &mut chain)
+        let id = self.add_below(store, (world, None), name, place, object_sets, &mut chain)?;
+        self.of_mut(id).order = self.with_nested(id).into();
+        Ok(id)
+    }
+
+    /// The resource of a level of which these object sets are wanted.
+    fn wanted(
+        &mut self,
+        store: &mut Store,
+        name: &str,
+        object_sets: Option<&[String]>,
+    ) -> Result<Arc<LevelResource>, Error> {
+        let resource = self.resource(store, name)?;
+        for set in object_sets.into_iter().flatten() {
+            resource.object_set(set)?;
+        }
+        Ok(resource)
     }
 
     fn add_below(
@@ -143,11 +177,11 @@ impl Levels {
                 chain.join(" → ")
             ));
         }
-        let resource = self.resource(store, name)?;
-        for set in object_sets.into_iter().flatten() {
-            resource.object_set(set)?;
-        }
-        let waiting: std::collections::VecDeque<u32> = (0..resource.units.len() as u32)
+        let resource = self.wanted(store, name, object_sets).map_err(|fault| match &chain[..] {
+            [.., above, _] => crate::error!("level \"{above}\": {}", fault.message),
+            _ => fault,
+        })?;
+        let waiting: VecDeque<u32> = (0..resource.units.len() as u32)
             .filter(|unit| resource.is_wanted(*unit as usize, object_sets))
             .collect();
         let level = Level {
@@ -156,7 +190,9 @@ impl Levels {
             place,
             units: vec![None; resource.units.len()],
             wanted: waiting.len(),
+            left: waiting.len(),
             waiting,
+            order: VecDeque::new(),
             parent,
             nested: Vec::new(),
         };
@@ -169,8 +205,24 @@ impl Levels {
         for nested in &resource.nested {
             let below = place.within(&nested.placed);
             let sets = nested.object_sets.as_deref();
-            match self.add_below(store, (world, Some(id)), &nested.level, below, sets, chain) {
-                Ok(below) => self.of_mut(id).nested.push(below),
+            let added = match below.is_possible() {
+                true => self.add_below(store, (world, Some(id)), &nested.level, below, sets, chain),
+                false => Err(crate::error!(
+                    "level \"{name}\" has '{}' at {} with the scale {}, which cannot be: give \
+                     levels a finite place and a scale above 0",
+                    nested.name,
+                    below.position,
+                    below.scale
+                )),
+            };
+            match added {
+                Ok(below) => {
+                    let wanted = self.of(below).wanted;
+                    let inside = self.of_mut(id);
+                    inside.nested.push(below);
+                    inside.wanted += wanted;
+                    inside.left += wanted;
+                }
                 Err(error) => {
                     self.remove(id, 0, "");
                     return Err(error);
@@ -192,10 +244,14 @@ impl Levels {
 
     /// A living level. Handles are checked where they come in, so it is there.
     pub fn of(&self, level: LevelId) -> &Level {
+        #[cfg(test)]
+        self.looked.set(self.looked.get() + 1);
         self.slots.get(level.0).expect("the handle was checked where it came in")
     }
 
     fn of_mut(&mut self, level: LevelId) -> &mut Level {
+        #[cfg(test)]
+        self.looked.set(self.looked.get() + 1);
         self.slots.get_mut(level.0).expect("the handle was checked where it came in")
     }
 
@@ -210,42 +266,51 @@ impl Levels {
         all
     }
 
-    /// The next unit that is to be spawned of a level or of those inside of it.
-    pub fn next_waiting(&self, level: LevelId) -> Option<(LevelId, u32)> {
-        let all = self.with_nested(level);
-        all.into_iter().find_map(|level| Some((level, *self.of(level).waiting.front()?)))
+    /// The next unit that is to be spawned of a level that stands in no other, or of those inside
+    /// of it. Until all are spawned, each level is passed by once.
+    pub fn next_waiting(&mut self, level: LevelId) -> Option<(LevelId, u32)> {
+        while let Some(first) = self.of(level).order.front().copied() {
+            if let Some(unit) = self.of(first).waiting.front() {
+                return Some((first, *unit));
+            }
+            self.of_mut(level).order.pop_front();
+        }
+        None
     }
 
     /// A unit of a level was spawned.
     pub fn spawned(&mut self, level: LevelId, unit: u32, id: UnitId) {
         let inside = self.of_mut(level);
+        inside.units[unit as usize] = Some(id);
         if inside.waiting.front() == Some(&unit) {
             inside.waiting.pop_front();
+            let mut above = Some(level);
+            while let Some(level) = above {
+                let inside = self.of_mut(level);
+                inside.left -= 1;
+                above = inside.parent;
+            }
         }
-        inside.units[unit as usize] = Some(id);
         let row = id.row() as usize;
         if self.of_units.len() <= row {
-            self.of_units.resize(row + 1, None);
+            self.of_units.resize(row + 1, [NO_LEVEL, 0]);
         }
-        self.of_units[row] = Some((id, level, unit));
+        self.of_units[row] = [level.0.index() as u32, unit];
     }
 
     /// The level that a living unit came with, and its place in that level's list.
     pub fn of_unit(&self, unit: UnitId) -> Option<(LevelId, u32)> {
-        let (id, level, place) = (*self.of_units.get(unit.row() as usize)?)?;
-        (id == unit && self.slots.get(level.0).is_some()).then_some((level, place))
+        let [slot, place] = *self.of_units.get(unit.row() as usize)?;
+        let level = LevelId(self.slots.handle_at(slot as usize)?);
+        // A unit or a level that ended since has left its place to another.
+        let came = self.of(level).units.get(place as usize) == Some(&Some(unit));
+        came.then_some((level, place))
     }
 
     /// How much of a level and of those inside of it is spawned, from 0 to 1.
     pub fn progress(&self, level: LevelId) -> f64 {
-        let all = self.with_nested(level);
-        let count = |of: fn(&Level) -> usize| -> usize {
-            all.iter().map(|level| of(self.of(*level))).sum()
-        };
-        match count(|level| level.wanted) {
-            0 => 1.0,
-            wanted => 1.0 - count(|level| level.waiting.len()) as f64 / wanted as f64,
-        }
+        let Level { wanted, left, .. } = self.of(level);
+        if *wanted == 0 { 1.0 } else { 1.0 - *left as f64 / *wanted as f64 }
     }
 
     /// The levels of a world that stand in no other, in the order of their slots.
@@ -259,5 +324,86 @@ impl Levels {
         for level in self.in_world(world) {
             self.remove(level, frame, place);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::level_resource::{LevelUnit, Nested};
+    use super::*;
+    use crate::foundation::sjson::Tree;
+
+    fn resource(name: &str, units: usize, nested: &[&str]) -> Arc<LevelResource> {
+        let placed = Placed { position: Vec3::ZERO, rotation: None, scale: None };
+        let unit = |at: usize| LevelUnit {
+            name: at.to_string(),
+            unit: "units/box".to_string(),
+            placed,
+            data: Tree::Object(Vec::new()),
+            sets: Vec::new(),
+        };
+        let below = |name: &&str| Nested {
+            name: name.to_string(),
+            level: name.to_string(),
+            placed,
+            object_sets: None,
+        };
+        Arc::new(LevelResource {
+            name: name.to_string(),
+            units: (0..units).map(unit).collect(),
+            nested: nested.iter().map(below).collect(),
+            volumes: Vec::new(),
+            splines: Vec::new(),
+            object_sets: Vec::new(),
+            data: Tree::Object(Vec::new()),
+        })
+    }
+
+    /// A town of 40 streets of 40 houses, each with two units, and its world.
+    fn town(levels: &mut Levels) -> (LevelId, WorldId) {
+        let known = [
+            resource("town", 1, &["street"; 40]),
+            resource("street", 0, &["house"; 40]),
+            resource("house", 2, &[]),
+        ];
+        levels.resources = known.into_iter().map(|it| (it.name.clone(), it)).collect();
+        let mut worlds = Slots::new(Kind::World, 1);
+        let world = WorldId(worlds.add(()).unwrap());
+        let mut store = Store::without("nothing is read".to_string());
+        (levels.add(&mut store, world, "town", Place::ORIGIN, None).unwrap(), world)
+    }
+
+    #[test]
+    fn spawning_one_by_one_looks_at_each_level_a_few_times() {
+        let mut levels = Levels::default();
+        let (town, _) = town(&mut levels);
+        let (count, wanted) = (levels.with_nested(town).len(), 1 + 40 * 40 * 2);
+        assert_eq!(count, 1 + 40 + 40 * 40);
+        let mut units = Slots::new(Kind::Unit, wanted);
+        levels.looked.set(0);
+        let mut spawned = 0;
+        while let Some((level, unit)) = levels.next_waiting(town) {
+            levels.spawned(level, unit, UnitId(units.add(()).unwrap()));
+            spawned += 1;
+            assert_eq!(levels.progress(town), 1.0 - (wanted - spawned) as f64 / wanted as f64);
+        }
+        assert_eq!((spawned, levels.progress(town)), (wanted, 1.0));
+        let looked = levels.looked.get();
+        assert!(looked < 8 * (wanted + count), "{looked} looks for {wanted} units");
+    }
+
+    #[test]
+    fn a_unit_knows_its_level_until_one_of_them_ends() {
+        let (mut levels, mut units) = (Levels::default(), Slots::new(Kind::Unit, 2));
+        let (town, world) = town(&mut levels);
+        let (unit, stranger) = (UnitId(units.add(()).unwrap()), UnitId(units.add(()).unwrap()));
+        let (level, place) = levels.next_waiting(town).unwrap();
+        levels.spawned(level, place, unit);
+        assert_eq!((levels.of_unit(unit), levels.of_unit(stranger)), (Some((town, 0)), None));
+        units.remove(unit.0, "", 0, "");
+        let next = UnitId(units.add(()).unwrap());
+        assert_eq!((next.row(), levels.of_unit(next)), (unit.row(), None));
+        levels.release_world(world, 0, "");
+        assert_eq!((levels.of_unit(unit), levels.slots.len()), (None, 0));
     }
 }

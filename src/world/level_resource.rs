@@ -3,7 +3,8 @@
 //! What is spawned of it, and when, is in level.rs.
 
 use super::spline::Spline;
-use super::unit_resource::{are_numbers, must_be, pose};
+use super::unit_check::{are_numbers, must_be, wrong};
+use super::unit_resource::pose;
 use super::volume::{self, Volume};
 use crate::foundation::sjson::{self, Tree, Value};
 use crate::foundation::{Error, Quat, Vec3, suggest};
@@ -248,7 +249,7 @@ fn check_placed<'a>(
                 "one number above 0"
             }
             "data" if value.entries().is_none() => "a block: data = { material = \"wood\" }",
-            "object_sets" if value.items().is_none() => "a list of names",
+            "object_sets" if !are_texts(value) => "a list of names",
             key if !keys.contains(&key) => {
                 let hint = suggest::hint(key, keys.iter().copied());
                 return Err((value, format!("'{name}' has the unknown field '{key}'{hint}")));
@@ -258,9 +259,14 @@ fn check_placed<'a>(
                 None => continue,
             },
         };
-        return Err((value, format!("'{key}' of '{name}' must be {must}")));
+        return Err((value, wrong(&format!("'{key}' of '{name}'"), must, value)));
     }
     Ok(())
+}
+
+/// Whether a value is a list of texts.
+fn are_texts(value: Value) -> bool {
+    value.items().is_some_and(|mut items| items.all(|item| item.as_str().is_some()))
 }
 
 fn check_spline<'a>(name: &str, thing: Value<'a>) -> Result<(), Wrong<'a>> {
@@ -271,12 +277,16 @@ fn check_spline<'a>(name: &str, thing: Value<'a>) -> Result<(), Wrong<'a>> {
             return Err((field.value, words));
         }
     }
-    let words = format!(
-        "'points' of spline '{name}' must be a list of two or more points: [[0, 0, 0], [1, 0, 0]]"
-    );
-    let points = thing.get("points").ok_or_else(|| (thing, words.clone()))?;
+    let what = format!("'points' of spline '{name}'");
+    let words =
+        |points| wrong(&what, "a list of two or more points: [[0, 0, 0], [1, 0, 0]]", points);
+    let points = thing.get("points").ok_or_else(|| (thing, words(thing)))?;
     let enough = points.items().is_some_and(|items| items.len() >= 2);
     if !enough || !points.items().into_iter().flatten().all(|point| are_numbers(point, &[3])) {
+        return Err((points, words(points)));
+    }
+    if !Spline::of(&thing.to_tree()).length().is_finite() {
+        let words = format!("{what} are too far from each other: their distance is no number");
         return Err((points, words));
     }
     match thing.get("closed") {
@@ -363,7 +373,7 @@ mod tests {
         );
         check(
             "units = { a = { unit = \"u\" position = [1e300, 0, 0] } }",
-            "x.level:1: 'position' of 'a' must be three numbers, in metres",
+            "x.level:1: 'position' of 'a' has 1e300: numbers are at most 3.4028235e38 here",
         );
         check(
             "units = { a = { unit = \"u\" rotation = [0, 0, 0, 0] } }",
@@ -372,7 +382,11 @@ mod tests {
         );
         check(
             "volumes = { v = { shape = \"box\" size = [1e300, 1, 1] } }",
-            "x.level:1: 'size' of volume 'v' must be three numbers above 0, in metres",
+            "x.level:1: 'size' of volume 'v' has 1e300: numbers are at most 3.4028235e38 here",
+        );
+        check(
+            "levels = { a = { level = \"l\" object_sets = [\"night\", 1] } }",
+            "x.level:1: 'object_sets' of 'a' must be a list of names",
         );
         check(
             "levels = { a = { level = \"l\" scale = -1 } }",
@@ -382,6 +396,11 @@ mod tests {
             "splines = { way = { points = [[0, 0, 0]] } }",
             "x.level:1: 'points' of spline 'way' must be a list of two or more points: \
              [[0, 0, 0], [1, 0, 0]]",
+        );
+        check(
+            "splines = { way = { points = [[3e38, 0, 0], [-3e38, 0, 0]] } }",
+            "x.level:1: 'points' of spline 'way' are too far from each other: their distance is no \
+             number",
         );
         check(
             "units = { barrel = { unit = \"u\" } }\nobject_sets = { s = [\"barel\"] }",

@@ -11,6 +11,10 @@ use std::collections::BTreeMap;
 pub const LIGHTS_MAX: usize = 1 << 16;
 /// How far a light reaches that says nothing of it: to where it is less than this part of white.
 const FAINT: f32 = 1.0 / 256.0;
+/// The most of a colour, and of an intensity: a picture cannot tell more from less.
+pub const BRIGHTNESS_MAX: f32 = 1e9;
+/// The most that a shadow can be kept off.
+pub const SHADOW_BIAS_MAX: f32 = 100.0;
 /// The farthest that such a light reaches, in metres.
 const REACH_MAX: f32 = 500.0;
 
@@ -56,6 +60,8 @@ pub struct LightLook {
     pub spot_start: f32,
     pub spot_end: f32,
     pub casts_shadows: bool,
+    /// How far its shadows are kept off what casts them; 1 is usual.
+    pub shadow_bias: f32,
     pub enabled: bool,
 }
 
@@ -69,6 +75,7 @@ impl LightLook {
         spot_start: 0.35,
         spot_end: 0.7,
         casts_shadows: false,
+        shadow_bias: 1.0,
         enabled: true,
     };
 
@@ -98,7 +105,8 @@ impl LightLook {
                 casts_shadows,
             },
         };
-        scene::Light { kind, color: self.color.map(|part| part * self.intensity) }
+        let color = self.color.map(|part| (part * self.intensity).min(BRIGHTNESS_MAX));
+        scene::Light { kind, color, shadow_bias: self.shadow_bias }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::error;
 use crate::foundation::{Error, Handle, Kind, Mat4, Slots};
 use crate::packet::scene::DrawSlot;
 use crate::system::models::MeshNumber;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// The most meshes of all units together.
 pub const MESHES_MAX: usize = 1 << 20;
@@ -37,7 +37,7 @@ pub const NO_MESH: u32 = u32::MAX;
 /// In no group.
 pub const NO_GROUP: u8 = u8::MAX;
 
-/// A mesh of a unit.
+/// A mesh of a unit: 32 bytes, of which there may be very many.
 #[derive(Debug)]
 pub struct Mesh {
     /// The row of its unit.
@@ -55,19 +55,33 @@ pub struct Mesh {
     pub group: u8,
     /// Multiplied with its colours: red, green, blue (sRGB) and alpha.
     pub tint: [u8; 4],
-    /// From which distance of the camera on, and up to which, it is shown.
-    pub range: [f32; 2],
     /// What is rarely there: shared with others of the same resource until one is changed.
-    pub extra: Option<Arc<Extra>>,
+    pub extra: Arc<Extra>,
 }
 
 /// What few meshes have.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Extra {
     /// Materials in place of those of its mesh, by place.
     pub materials: Vec<Option<Handle>>,
     /// Where it is relative to its node.
     pub local: Option<Mat4>,
+    /// From which distance of the camera on, and up to which, it is shown.
+    pub range: [f32; 2],
+}
+
+impl Extra {
+    /// What a mesh has of which nothing is said: the same for all of them.
+    pub fn none() -> Arc<Extra> {
+        static NONE: LazyLock<Arc<Extra>> = LazyLock::new(Arc::default);
+        NONE.clone()
+    }
+}
+
+impl Default for Extra {
+    fn default() -> Extra {
+        Extra { materials: Vec::new(), local: None, range: [0.0, f32::INFINITY] }
+    }
 }
 
 /// All meshes of all units.
@@ -94,9 +108,8 @@ pub struct MeshPart {
     pub casts_shadows: bool,
     pub visible: bool,
     pub group: u8,
-    pub range: [f32; 2],
     pub tint: [u8; 4],
-    pub extra: Option<Arc<Extra>>,
+    pub extra: Arc<Extra>,
 }
 
 impl Meshes {
@@ -137,7 +150,6 @@ impl Meshes {
                     | if part.visible { 0 } else { flag::HIDDEN },
                 group: part.group,
                 tint: part.tint,
-                range: part.range,
                 extra: part.extra.clone(),
             };
             let handle = self.slots.add(mesh).expect("there is room, it was looked at");
@@ -269,9 +281,8 @@ mod tests {
             casts_shadows: true,
             visible: true,
             group,
-            range: [0.0, f32::INFINITY],
             tint: [255; 4],
-            extra: None,
+            extra: Extra::none(),
         }
     }
 
@@ -304,6 +315,11 @@ mod tests {
         meshes.destroy(unit.row(), 1, "x", |mesh| ended.push(mesh.draw));
         assert_eq!((ended.len(), meshes.slots.len()), (2, 0));
         meshes.destroy(unit.row(), 1, "x", |_| unreachable!());
+    }
+
+    #[test]
+    fn a_mesh_of_a_unit_takes_36_bytes() {
+        assert_eq!((size_of::<Mesh>(), Slots::<Mesh>::BYTES), (32, 36));
     }
 
     #[test]

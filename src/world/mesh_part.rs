@@ -2,7 +2,7 @@
 //! these mean. The compiler has checked their types; what they name is looked up above.
 
 use super::component::{Component, Field, FieldKind};
-use super::light::{LightLook, LightPart, LightType};
+use super::light::{BRIGHTNESS_MAX, LightLook, LightPart, LightType, SHADOW_BIAS_MAX};
 use super::mesh::{Extra, GROUPS_MAX, MeshPart, NO_GROUP};
 use super::sprite::{SequenceNumber, SpritePart};
 use super::sprite_part::{self, SPRITE, TILEMAP};
@@ -96,6 +96,11 @@ pub static LIGHT: Component = Component {
             kind: FieldKind::Boolean,
             words: "whether it casts shadows (false); omni lights cannot",
         },
+        Field {
+            name: "shadow_depth_bias",
+            kind: FieldKind::Number,
+            words: "how far its shadows are kept off what casts them (1)",
+        },
         Field { name: "enabled", kind: FieldKind::Boolean, words: "whether it shines (true)" },
     ],
 };
@@ -126,6 +131,8 @@ pub trait Lookup {
     fn mesh(&mut self, model: &str, mesh: Option<&str>) -> Result<(MeshNumber, usize), Error>;
     /// A material for meshes.
     fn material(&mut self, name: &str) -> Result<Handle, Error>;
+    /// A material for pictures.
+    fn picture_material(&mut self, name: &str) -> Result<Handle, Error>;
     /// A texture, or a frame of a sheet.
     fn picture(&mut self, name: &str) -> Result<TextureNumber, Error>;
     /// The frames of a sheet's tag; all of them without one.
@@ -212,27 +219,30 @@ pub(super) fn group(fields: &Tree, seen: &mut Seen) -> Result<u8, Error> {
     Ok(place as u8)
 }
 
+/// Between which distances of the camera a part is shown.
+pub(super) fn range(fields: &Tree) -> Result<[f32; 2], Error> {
+    let range = numbers(fields, "range").unwrap_or([0.0, f32::INFINITY]);
+    match range[0] >= 0.0 && range[1] > range[0] {
+        true => Ok(range),
+        false => Err(error!(
+            "'range' must rise from 0 or more, got [{}, {}]: it is shown between two distances",
+            range[0], range[1]
+        )),
+    }
+}
+
 fn mesh(part: &Part, node: u16, seen: &mut Seen, lookup: &mut dyn Lookup) -> Result<(), Error> {
     let fields = &part.fields;
     let Some(model) = text(fields, "model") else {
         return Err(error!("it names no model: model = \"models/barrel\""));
     };
     let (mesh, places) = lookup.mesh(model, text(fields, "mesh"))?;
-    let extra = match text(fields, "material") {
-        Some(name) => {
-            let materials = vec![Some(lookup.material(name)?); places];
-            Some(Arc::new(Extra { materials, local: None }))
-        }
-        None => None,
+    let materials = match text(fields, "material") {
+        Some(name) => vec![Some(lookup.material(name)?); places],
+        None => Vec::new(),
     };
     let group = group(fields, seen)?;
-    let range = numbers(fields, "range").unwrap_or([0.0, f32::INFINITY]);
-    if !(range[0] >= 0.0 && range[1] > range[0]) {
-        return Err(error!(
-            "'range' must rise from 0 or more, got [{}, {}]: it is shown between two distances",
-            range[0], range[1]
-        ));
-    }
+    let range = range(fields)?;
     seen.meshes.push(MeshPart {
         name: part.name.clone(),
         node,
@@ -240,9 +250,8 @@ fn mesh(part: &Part, node: u16, seen: &mut Seen, lookup: &mut dyn Lookup) -> Res
         casts_shadows: truth(fields, "casts_shadows").unwrap_or(true),
         visible: truth(fields, "visible").unwrap_or(true),
         group,
-        range,
         tint: [255; 4],
-        extra,
+        extra: Arc::new(Extra { materials, local: None, range }),
     });
     Ok(())
 }
@@ -252,6 +261,19 @@ pub fn check_light(look: &LightLook) -> Result<(), Error> {
     let numbers = [look.intensity, look.falloff_end, look.spot_start];
     if numbers.iter().chain(&look.color).any(|number| *number < 0.0) {
         return Err(error!("its colour, intensity, falloff and angles must not be below 0"));
+    }
+    let bright = look.color.iter().chain([&look.intensity]);
+    if let Some(wrong) = bright.into_iter().find(|number| **number > BRIGHTNESS_MAX) {
+        return Err(error!(
+            "its colour and intensity must be at most {BRIGHTNESS_MAX} (BRIGHTNESS_MAX), got \
+             {wrong}"
+        ));
+    }
+    if !(0.0..=SHADOW_BIAS_MAX).contains(&look.shadow_bias) {
+        return Err(error!(
+            "'shadow_depth_bias' must be from 0 to {SHADOW_BIAS_MAX} (SHADOW_BIAS_MAX), got {}",
+            look.shadow_bias
+        ));
     }
     if look.kind == LightType::Spot
         && !(look.spot_end > 0.0
@@ -288,6 +310,7 @@ fn light(part: &Part, node: u16) -> Result<LightPart, Error> {
         spot_start: degrees("spot_angle_start").unwrap_or(usual.spot_start),
         spot_end: degrees("spot_angle_end").unwrap_or(usual.spot_end),
         casts_shadows: truth(fields, "casts_shadows").unwrap_or(usual.casts_shadows),
+        shadow_bias: number(fields, "shadow_depth_bias").unwrap_or(usual.shadow_bias),
         enabled: truth(fields, "enabled").unwrap_or(usual.enabled),
     };
     check_light(&look)?;

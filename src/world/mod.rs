@@ -16,7 +16,9 @@ pub mod spline;
 pub mod sprite;
 pub mod sprite_part;
 pub mod unit;
+pub mod unit_check;
 pub mod unit_map;
+mod unit_nodes;
 pub mod unit_resource;
 pub mod volume;
 

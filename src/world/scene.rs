@@ -10,6 +10,7 @@ mod pieces;
 use crate::foundation::tasks::Pool;
 use crate::foundation::{Error, Mat3, Mat4, Quat, Vec3};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The most nodes of all units together.
 pub const NODES_MAX: usize = 1 << 20;
@@ -56,16 +57,36 @@ impl Pose {
     }
 }
 
-/// Where a unit's nodes are, and whether their world poses are old.
+/// Where a unit's nodes are, and whether their world poses are old. 12 bytes.
 #[derive(Clone, Copy, Default)]
 struct Run {
     first: u32,
-    count: u32,
-    dirty: bool,
-    /// Whether it waits in the list for the next update.
-    listed: bool,
-    /// Whether other units hang on its nodes.
-    carries: bool,
+    count: u16,
+    /// Bits of [`flag`].
+    flags: u8,
+    /// The unit that its first node hangs on, where that has a parent.
+    above: u32,
+}
+
+/// Bits of [`Run::flags`].
+mod flag {
+    /// Its world poses are old.
+    pub const DIRTY: u8 = 1;
+    /// It waits in the list for the next update.
+    pub const LISTED: u8 = 2;
+    /// Other units hang on its nodes.
+    pub const CARRIES: u8 = 4;
+}
+
+impl Run {
+    fn has(self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// Its nodes' places in the columns.
+    fn nodes(self) -> Range<usize> {
+        self.first as usize..self.first as usize + usize::from(self.count)
+    }
 }
 
 /// All nodes of all units.
@@ -77,8 +98,6 @@ pub struct SceneGraph {
     /// The axes, scaled, and the place: the columns of an affine matrix.
     world: Vec<[[f32; 3]; 4]>,
     parent: Vec<u32>,
-    /// Which unit a node is of.
-    owner: Vec<u32>,
     runs: Vec<Run>,
     used: u32,
     free: BTreeMap<u32, Vec<u32>>,
@@ -89,6 +108,10 @@ pub struct SceneGraph {
 }
 
 impl SceneGraph {
+    /// The bytes of a node in the columns.
+    pub const NODE_BYTES: usize =
+        size_of::<[f32; 3]>() * 2 + size_of::<[f32; 4]>() + size_of::<[[f32; 3]; 4]>() + 4;
+
     /// Makes room for all the nodes that can ever be: addresses are taken, memory is not.
     fn reserve(&mut self) {
         if self.parent.is_empty() {
@@ -98,13 +121,13 @@ impl SceneGraph {
             self.scale = vec![[0.0; 3]; NODES_MAX];
             self.world = vec![[[0.0; 3]; 4]; NODES_MAX];
             self.parent = vec![0; NODES_MAX];
-            self.owner = vec![0; NODES_MAX];
         }
     }
 
     /// Adds a unit's nodes: `parents` are places in this list or [`NO_NODE`], parents first.
     pub fn add(&mut self, unit: u32, parents: &[u32], poses: &[Pose]) -> Result<(), Error> {
         self.reserve();
+        assert!(parents.len() <= UNIT_NODES_MAX, "{} nodes (UNIT_NODES_MAX)", parents.len());
         let count = parents.len() as u32;
         let first = match self.free.get_mut(&count).and_then(Vec::pop) {
             Some(first) => first,
@@ -122,12 +145,11 @@ impl SceneGraph {
         if self.runs.len() <= unit as usize {
             self.runs.resize(unit as usize + 1, Run::default());
         }
-        self.runs[unit as usize] = Run { first, count, ..Run::default() };
+        self.runs[unit as usize] = Run { first, count: count as u16, ..Run::default() };
         for (i, (parent, pose)) in parents.iter().zip(poses).enumerate() {
             debug_assert!(*parent == NO_NODE || (*parent as usize) < i, "parents stand first");
             let node = first as usize + i;
             self.parent[node] = if *parent == NO_NODE { NO_NODE } else { first + parent };
-            self.owner[node] = unit;
             self.put(node, pose);
         }
         self.mark(unit);
@@ -141,18 +163,18 @@ impl SceneGraph {
         }
         self.unlink(unit);
         let run = std::mem::take(&mut self.runs[unit as usize]);
-        self.free.entry(run.count).or_default().push(run.first);
+        self.free.entry(run.count.into()).or_default().push(run.first);
     }
 
     /// How many nodes a unit has.
     pub fn count(&self, unit: u32) -> usize {
-        self.runs[unit as usize].count as usize
+        self.runs[unit as usize].count.into()
     }
 
     /// The place of a unit's node in the columns; nodes count from 0 here.
     fn at(&self, unit: u32, node: usize) -> usize {
         let run = self.runs[unit as usize];
-        assert!(node < run.count as usize, "the node was checked where it came in");
+        assert!(node < usize::from(run.count), "the node was checked where it came in");
         run.first as usize + node
     }
 
@@ -231,7 +253,7 @@ impl SceneGraph {
     /// The units that were moved since the last update, in the order in which they were.
     pub fn marked(&self) -> impl Iterator<Item = u32> + '_ {
         let marked = self.marked.iter().copied();
-        marked.filter(|unit| self.runs[*unit as usize].listed)
+        marked.filter(|unit| self.runs[*unit as usize].has(flag::LISTED))
     }
 
     /// The parent of a node, as unit and node; `None` where it is placed in the world itself.
@@ -240,7 +262,7 @@ impl SceneGraph {
         if parent == NO_NODE {
             return None;
         }
-        let owner = self.owner[parent as usize];
+        let owner = if node == 0 { self.runs[unit as usize].above } else { unit };
         Some((owner, (parent - self.runs[owner as usize].first) as usize))
     }
 
@@ -248,15 +270,15 @@ impl SceneGraph {
     #[inline]
     fn mark(&mut self, unit: u32) {
         let run = &mut self.runs[unit as usize];
-        if run.dirty {
+        let before = *run;
+        if before.has(flag::DIRTY) {
             return;
         }
-        run.dirty = true;
-        let carries = run.carries;
-        if !std::mem::replace(&mut run.listed, true) {
+        run.flags |= flag::DIRTY | flag::LISTED;
+        if !before.has(flag::LISTED) {
             self.marked.push(unit);
         }
-        if carries {
+        if before.has(flag::CARRIES) {
             self.mark_carried(unit);
         }
     }
@@ -301,7 +323,7 @@ impl SceneGraph {
     /// Computes a unit's world poses if they are old, those that it hangs on first.
     pub fn bring_up(&mut self, unit: u32) {
         let run = self.runs[unit as usize];
-        if !run.dirty {
+        if !run.has(flag::DIRTY) {
             return;
         }
         if self.parent[run.first as usize] == NO_NODE {
@@ -311,7 +333,7 @@ impl SceneGraph {
         let mut chain = vec![unit];
         let mut top = unit;
         while let Some((above, _)) = self.parent(top, 0)
-            && self.runs[above as usize].dirty
+            && self.runs[above as usize].has(flag::DIRTY)
         {
             chain.push(above);
             top = above;
@@ -323,8 +345,8 @@ impl SceneGraph {
 
     fn compute(&mut self, unit: u32) {
         let run = &mut self.runs[unit as usize];
-        run.dirty = false;
-        for node in run.first as usize..(run.first + run.count) as usize {
+        run.flags &= !flag::DIRTY;
+        for node in run.nodes() {
             let own = local(&self.position[node], &self.rotation[node], &self.scale[node]);
             let world = match self.parent[node] {
                 NO_NODE => own,
@@ -348,10 +370,11 @@ impl SceneGraph {
         let first = moved.len();
         let mut marked = std::mem::take(&mut self.marked);
         marked.retain(|unit| {
-            if !self.runs[*unit as usize].listed || !has(*unit) {
-                return self.runs[*unit as usize].listed;
+            let run = &mut self.runs[*unit as usize];
+            if !run.has(flag::LISTED) || !has(*unit) {
+                return run.has(flag::LISTED);
             }
-            self.runs[*unit as usize].listed = false;
+            run.flags &= !flag::LISTED;
             moved.push(*unit);
             false
         });
@@ -373,8 +396,9 @@ impl SceneGraph {
         self.detach(child);
         let (at, to) = (self.at(child, 0), self.at(parent, node));
         self.parent[at] = to as u32;
+        self.runs[child as usize].above = parent;
         self.carried.entry(parent).or_default().push(child);
-        self.runs[parent as usize].carries = true;
+        self.runs[parent as usize].flags |= flag::CARRIES;
         self.mark(child);
         Ok(())
     }
@@ -396,7 +420,7 @@ impl SceneGraph {
                 children.retain(|unit| *unit != child);
                 if children.is_empty() {
                     self.carried.remove(&parent);
-                    self.runs[parent as usize].carries = false;
+                    self.runs[parent as usize].flags &= !flag::CARRIES;
                 }
             }
         }
@@ -405,7 +429,7 @@ impl SceneGraph {
     /// Every float of a unit's local poses, for hashes.
     pub fn floats(&self, unit: u32) -> impl Iterator<Item = f32> + '_ {
         let run = self.runs[unit as usize];
-        (run.first as usize..(run.first + run.count) as usize).flat_map(|at| {
+        run.nodes().flat_map(|at| {
             let (position, scale) = (self.position[at], self.scale[at]);
             position.into_iter().chain(self.rotation[at]).chain(scale)
         })
@@ -514,6 +538,11 @@ mod tests {
         assert_eq!(moved, [1, 0]);
         update(&mut graph, |_| true, &mut moved);
         assert_eq!(moved, [1, 0]);
+    }
+
+    #[test]
+    fn a_node_takes_92_bytes_and_a_unit_12_more() {
+        assert_eq!((SceneGraph::NODE_BYTES, size_of::<Run>()), (92, 12));
     }
 
     #[test]

@@ -47,11 +47,22 @@ pub struct Stand {
     pub flat: bool,
     /// Whether light falls on it.
     pub lit: bool,
+    /// The material of pictures that paints it, in place of the engine's own.
+    pub material: Option<Handle>,
+    /// From how many metres of the camera on, and up to how many, it is shown.
+    pub range: [f32; 2],
 }
 
 impl Stand {
-    pub const DEFAULT: Stand =
-        Stand { tint: [255; 4], layer: 0, pixels_per_metre: 100.0, flat: false, lit: false };
+    pub const DEFAULT: Stand = Stand {
+        tint: [255; 4],
+        layer: 0,
+        pixels_per_metre: 100.0,
+        flat: false,
+        lit: false,
+        material: None,
+        range: [0.0, f32::INFINITY],
+    };
 
     /// From a picture's own plane (x to the right, z up, seen from behind y) to its node.
     pub fn turn(&self) -> Mat4 {

@@ -2,7 +2,7 @@
 //! mean. The compiler has checked their types; what they name is looked up above.
 
 use super::component::{Component, Field, FieldKind};
-use super::mesh_part::{Lookup, Seen, group, number, numbers, text, truth};
+use super::mesh_part::{Lookup, Seen, group, number, numbers, range, text, truth};
 use super::sprite::{Shows, SpriteAlpha, SpriteLook, SpritePart, Stand};
 use super::unit_map::MapPart;
 use super::unit_resource::Part;
@@ -35,6 +35,16 @@ const LIT: Field = Field {
     name: "lit",
     kind: FieldKind::Boolean,
     words: "whether light falls on it (false: it is shown as it was painted)",
+};
+const MATERIAL: Field = Field {
+    name: "material",
+    kind: FieldKind::Resource("material"),
+    words: "the material of pictures that paints it, with a shader or a blend of its own",
+};
+const RANGE: Field = Field {
+    name: "range",
+    kind: FieldKind::Numbers(2),
+    words: "metres of the camera from which on and up to which it is shown",
 };
 const VISIBLE: Field =
     Field { name: "visible", kind: FieldKind::Boolean, words: "whether it is seen (true)" };
@@ -113,6 +123,8 @@ pub static SPRITE: Component = Component {
         LAYER,
         PLANE,
         LIT,
+        MATERIAL,
+        RANGE,
         VISIBLE,
         GROUP,
     ],
@@ -134,6 +146,8 @@ pub static TILEMAP: Component = Component {
         LAYER,
         PLANE,
         LIT,
+        MATERIAL,
+        RANGE,
         VISIBLE,
         GROUP,
     ],
@@ -144,7 +158,7 @@ fn frame_name(sheet: &str, frame: &str) -> String {
     format!("{sheet}/{frame}")
 }
 
-fn stand(fields: &Tree) -> Result<Stand, Error> {
+fn stand(fields: &Tree, lookup: &mut dyn Lookup) -> Result<Stand, Error> {
     let usual = Stand::DEFAULT;
     let pixels_per_metre = number(fields, "pixels_per_metre").unwrap_or(usual.pixels_per_metre);
     if pixels_per_metre <= 0.0 {
@@ -156,12 +170,24 @@ fn stand(fields: &Tree) -> Result<Stand, Error> {
     if let Some(wrong) = tint.iter().find(|part| !(0.0..=255.0).contains(*part)) {
         return Err(error!("'tint' must have parts from 0 to 255, got {wrong}"));
     }
+    let lit = truth(fields, "lit").unwrap_or(usual.lit);
+    let material = match text(fields, "material") {
+        Some(name) if lit => {
+            return Err(error!(
+                "it is lit, and the material '{name}' paints it without light: take one of them out"
+            ));
+        }
+        Some(name) => Some(lookup.picture_material(name)?),
+        None => None,
+    };
     Ok(Stand {
         tint: tint.map(|part| part.round() as u8),
         layer: layer as i32,
         pixels_per_metre,
         flat: text(fields, "plane") == Some(PLANES[1]),
-        lit: truth(fields, "lit").unwrap_or(usual.lit),
+        lit,
+        material,
+        range: range(fields)?,
     })
 }
 
@@ -229,7 +255,7 @@ pub(super) fn sprite(
     }
     let mask = text(fields, "alpha") == Some(ALPHAS[1]);
     let look = SpriteLook {
-        stand: stand(fields)?,
+        stand: stand(fields, lookup)?,
         size,
         pivot: numbers(fields, "pivot").unwrap_or(usual.pivot),
         part: of,
@@ -258,7 +284,7 @@ pub(super) fn tilemap(
     };
     let level = text(fields, "level");
     lookup.tilemap(map, level)?;
-    let (stand, group) = (stand(fields)?, group(fields, seen)?);
+    let (stand, group) = (stand(fields, lookup)?, group(fields, seen)?);
     seen.maps.push(MapPart {
         name: part.name.clone(),
         node,
@@ -278,9 +304,14 @@ mod tests {
     use super::super::sprite::SequenceNumber;
     use super::super::unit_resource::UnitResource;
     use super::*;
-    use crate::foundation::{Handle, sjson};
+    use crate::foundation::{Handle, Kind, Slots, sjson};
     use crate::system::models::MeshNumber;
     use crate::system::textures::TextureNumber;
+
+    /// The material "glow".
+    fn glow() -> Handle {
+        Slots::new(Kind::Material, 1).add(()).unwrap()
+    }
 
     /// Knows every picture, the tag "run", and maps of one level.
     struct Known;
@@ -292,6 +323,13 @@ mod tests {
 
         fn material(&mut self, name: &str) -> Result<Handle, Error> {
             Err(error!("there is no material '{name}'"))
+        }
+
+        fn picture_material(&mut self, name: &str) -> Result<Handle, Error> {
+            match name {
+                "glow" => Ok(glow()),
+                _ => Err(error!("there is no material '{name}'")),
+            }
         }
 
         fn picture(&mut self, name: &str) -> Result<TextureNumber, Error> {
@@ -342,8 +380,14 @@ mod tests {
         let sprite = &seen.sprites[0];
         assert_eq!((sprite.shows, sprite.speed), (Shows::Plays(SequenceNumber(1)), 2.0));
         assert_eq!((sprite.visible, sprite.group), (false, 0));
-        let stand =
-            Stand { tint: [1, 2, 3, 4], layer: -3, pixels_per_metre: 16.0, flat: true, lit: true };
+        let stand = Stand {
+            tint: [1, 2, 3, 4],
+            layer: -3,
+            pixels_per_metre: 16.0,
+            flat: true,
+            lit: true,
+            ..Stand::DEFAULT
+        };
         let look = SpriteLook {
             stand,
             size: [0.0; 2],
@@ -357,6 +401,10 @@ mod tests {
         let plain = read("sprite", "texture = \"ship\"").unwrap();
         assert_eq!(plain.sprites[0].look, SpriteLook::DEFAULT);
         assert_eq!(plain.sprites[0].shows, Shows::Picture(TextureNumber(4)));
+        let glowing = "map = \"cave\" material = \"glow\" range = [2, 9]";
+        let glowing = read("tilemap", glowing).unwrap().maps[0].stand;
+        let wanted = Stand { material: Some(glow()), range: [2.0, 9.0], ..Stand::DEFAULT };
+        assert_eq!(glowing, wanted);
         let frame = read("sprite", "sheet = \"hero\" frame = \"1\"").unwrap();
         assert_eq!(frame.sprites[0].shows, Shows::Picture(TextureNumber(6)));
         let map = read("tilemap", "map = \"cave\" layer = 2").unwrap();
@@ -409,6 +457,17 @@ mod tests {
             &ship("part = [0, 0, 0, 8]"),
             "'part' must be left, top, width and height in texels, the latter above 0, got 0, 0, \
              0, 8",
+        );
+        check("sprite", &ship("material = \"fog\""), "there is no material 'fog'");
+        check(
+            "sprite",
+            &ship("material = \"glow\" lit = true"),
+            "it is lit, and the material 'glow' paints it without light: take one of them out",
+        );
+        check(
+            "sprite",
+            &ship("range = [3, 2]"),
+            "'range' must rise from 0 or more, got [3, 2]: it is shown between two distances",
         );
         check("tilemap", "layer = 1", "it names no map: map = \"maps/cave\"");
         check("tilemap", "map = \"cave\" level = \"x\"", "there is no level 'x'");

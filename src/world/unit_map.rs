@@ -5,6 +5,7 @@
 use super::mesh::flag;
 use super::sprite::Stand;
 use super::unit::UnitId;
+use crate::foundation::Handle;
 use crate::packet::mesh::SurfaceSlot;
 use crate::packet::scene::DrawSlot;
 use crate::system::models::MeshNumber;
@@ -75,6 +76,12 @@ pub struct UnitMap {
 }
 
 impl UnitMap {
+    /// Has it painted by a material, or by none.
+    pub fn set_material(&mut self, material: Option<Handle>) {
+        self.stand.material = material;
+        self.pieces.iter_mut().for_each(|piece| piece.stale = true);
+    }
+
     /// The piece that holds a cell of a layer, both from 0.
     fn piece_of(&mut self, [layer, column, row]: [u32; 3]) -> Option<&mut Piece> {
         let chunk = Chunk { layer, column: column / CHUNK_CELLS, row: row / CHUNK_CELLS };

@@ -6,14 +6,17 @@ use super::component;
 use super::mesh_part::Seen;
 use super::model;
 use super::scene::{NO_NODE, Pose, UNIT_NODES_MAX};
+use super::unit_check::compile;
+use super::unit_nodes::parents_first;
 use crate::foundation::hash::{IdString32, clash};
-use crate::foundation::sjson::{self, Tree, Value};
-use crate::foundation::{Error, Quat, Vec3, suggest};
-use crate::resource::data_kinds::{read_tree, write_tree};
-use crate::resource::kind::{Compiling, Form, Kind};
+use crate::foundation::sjson::{self, Tree};
+use crate::foundation::{Error, Mat4, Quat, Vec3, suggest};
+use crate::resource::data_kinds::read_tree;
+use crate::resource::kind::{Form, Kind};
 use crate::resource::name::ResourceName;
 use crate::resource::store::Store;
 use crate::system::models::{Model, shapes};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Units.
@@ -42,9 +45,6 @@ const CORE_UNITS: &[(&str, &str)] = &[
 
 /// How many resources may inherit from each other in a row.
 pub const INHERIT_MAX: usize = 16;
-
-const KEYS: [&str; 5] = ["inherit", "model", "nodes", "components", "data"];
-const NODE_KEYS: [&str; 4] = ["parent", "position", "rotation", "scale"];
 
 /// A component as a unit's resource lists it.
 #[derive(Clone, PartialEq, Debug)]
@@ -98,7 +98,11 @@ impl UnitResource {
                     "units inherit in a circle, or more than {INHERIT_MAX} deep: {chain}"
                 ));
             }
-            trees.push(source(store, &base)?);
+            let heir = bases.last().map_or(name, String::as_str);
+            let tree = source(store, &base).map_err(|fault| {
+                crate::error!("unit '{heir}' inherits from '{base}': {}", fault.message)
+            })?;
+            trees.push(tree);
             bases.push(base);
         }
         let mut merged = Tree::Object(Vec::new());
@@ -117,6 +121,13 @@ impl UnitResource {
             merge(&mut merged, tree);
         }
         bases.retain(|base| base != name);
+        let laid_over = (trees.len() > 1 || modelled.is_some())
+            && trees.iter().any(|tree| tree.get("components").is_some());
+        if laid_over {
+            check_merged(&merged).map_err(|fault| {
+                crate::error!("unit '{name}' with what it inherits: {}", fault.message)
+            })?;
+        }
         UnitResource { bases, twice, ..UnitResource::of(name, &merged)? }.with_parts(&merged)
     }
 
@@ -137,29 +148,14 @@ impl UnitResource {
             Some(Tree::Object(nodes)) => &nodes[..],
             _ => &[],
         };
-        // Parents first, whatever the order of the file: rounds, until none can be placed.
-        let mut waiting: Vec<&(String, Tree)> = nodes.iter().collect();
-        while !waiting.is_empty() {
-            let before = waiting.len();
-            waiting.retain(|(node, fields)| {
-                let parent = match fields.get("parent") {
-                    Some(Tree::String(parent)) => parent,
-                    _ => "root",
-                };
-                if node == "root" {
-                    unit.poses[0] = pose(fields);
-                    return false;
-                }
-                let place = unit.node_names.iter().position(|known| known == parent);
-                let Some(place) = place else { return true };
-                unit.node_names.push(node.clone());
-                unit.parents.push(place as u32);
-                unit.poses.push(pose(fields));
-                false
-            });
-            if waiting.len() == before {
-                return Err(lost(&waiting, nodes));
-            }
+        if let Some((_, fields)) = nodes.iter().find(|(node, _)| node == "root") {
+            unit.poses[0] = pose(fields);
+        }
+        for (node, parent) in parents_first(nodes)? {
+            let (name, fields) = &nodes[node];
+            unit.node_names.push(name.clone());
+            unit.parents.push(parent);
+            unit.poses.push(pose(fields));
         }
         if unit.parents.len() > UNIT_NODES_MAX {
             let count = unit.parents.len();
@@ -170,6 +166,7 @@ impl UnitResource {
         if let Some((one, other)) = clash(unit.node_names.iter().map(String::as_str)) {
             return Err(crate::error!("{}", clash_words(one, other)));
         }
+        check_places(&unit)?;
         unit.node_hashes = unit.node_names.iter().map(|name| IdString32::new(name)).collect();
         Ok(unit)
     }
@@ -205,41 +202,27 @@ impl UnitResource {
     }
 }
 
-fn clash_words(one: &str, other: &str) -> String {
-    let hash = IdString32::new(one);
-    format!("the nodes '{one}' and '{other}' have the same hash {hash}: rename one")
+/// Refuses nodes that are nowhere: poses of parents and children may go beyond all numbers.
+fn check_places(unit: &UnitResource) -> Result<(), Error> {
+    let mut world: Vec<Mat4> = Vec::with_capacity(unit.poses.len());
+    for (node, pose) in unit.poses.iter().enumerate() {
+        let above = world.get(unit.parents[node] as usize).copied();
+        let matrix = above.map_or(pose.matrix(), |above| above * pose.matrix());
+        if !matrix.is_finite() {
+            return Err(crate::error!(
+                "node '{}' is nowhere: its position and scale, with those of the nodes that it \
+                 hangs on, are larger than numbers can be: make them smaller",
+                unit.node_names[node]
+            ));
+        }
+        world.push(matrix);
+    }
+    Ok(())
 }
 
-/// What is wrong with nodes that hang on no root: a parent is missing, or they hang on each other.
-fn lost(waiting: &[&(String, Tree)], nodes: &[(String, Tree)]) -> Error {
-    let parent = |fields: &Tree| match fields.get("parent") {
-        Some(Tree::String(parent)) => parent.clone(),
-        _ => "root".to_string(),
-    };
-    let is_node = |name: &str| nodes.iter().any(|(node, _)| node == name);
-    let missing = waiting.iter().find(|(_, fields)| !is_node(&parent(fields)));
-    if let Some((node, fields)) = missing {
-        let parent = parent(fields);
-        let near = suggest::hint(&parent, nodes.iter().map(|(node, _)| node.as_str()));
-        return crate::error!(
-            "node '{node}' has the parent '{parent}', which is not there{near}: name another node, \
-             or leave 'parent' out for the root"
-        );
-    }
-    // All parents are there, so whoever goes up comes to where it was.
-    let mut circle = vec![waiting[0].0.clone()];
-    loop {
-        let last = circle[circle.len() - 1].clone();
-        let above = nodes.iter().find(|(node, _)| *node == last);
-        let above = above.map_or("root".to_string(), |(_, fields)| parent(fields));
-        if let Some(first) = circle.iter().position(|known| *known == above) {
-            let circle = [&circle[first..], &[above]].concat().join(" → ");
-            return crate::error!(
-                "nodes are each other's parents: {circle}: leave out one 'parent'"
-            );
-        }
-        circle.push(above);
-    }
+pub(super) fn clash_words(one: &str, other: &str) -> String {
+    let hash = IdString32::new(one);
+    format!("the nodes '{one}' and '{other}' have the same hash {hash}: rename one")
 }
 
 fn source(store: &mut Store, name: &str) -> Result<Tree, Error> {
@@ -280,13 +263,27 @@ fn check_names(tree: &Tree, model: &Model) -> Result<(), Error> {
     Ok(())
 }
 
+/// Refuses components that no file has wrong by itself, but all of them together: a file that goes
+/// by a component's name alone does not say which fields it has.
+fn check_merged(merged: &Tree) -> Result<(), Error> {
+    let Some(components) = merged.get("components") else { return Ok(()) };
+    let alone = Tree::Object(vec![("components".to_string(), components.clone())]);
+    let text = sjson::write(&alone).map_err(|fault| crate::error!("{fault}"))?;
+    let document = sjson::parse(&text).map_err(|fault| crate::error!("{fault}"))?;
+    let components = document.root().get("components").expect("it was written");
+    component::check(&components, true, &mut Vec::new()).map_err(|(_, words)| Error::new(words))
+}
+
 /// Puts what `over` says over `base`: objects field by field, anything else as a whole.
 fn merge(base: &mut Tree, over: &Tree) {
     match (base, over) {
+        (Tree::Object(base), Tree::Object(over)) if base.is_empty() => base.clone_from(over),
         (Tree::Object(base), Tree::Object(over)) => {
+            let keys = base.iter().enumerate().map(|(at, (key, _))| (key.clone(), at));
+            let places: HashMap<String, usize> = keys.collect();
             for (key, value) in over {
-                match base.iter_mut().find(|(known, _)| known == key) {
-                    Some((_, known)) => merge(known, value),
+                match places.get(key) {
+                    Some(at) => merge(&mut base[*at].1, value),
                     None => base.push((key.clone(), value.clone())),
                 }
             }
@@ -328,113 +325,10 @@ pub fn pose(fields: &Tree) -> Pose {
     }
 }
 
-fn compile(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
-    let document = sjson::parse_bytes(&compiling.bytes)
-        .map_err(|fault| Error::new(fault.in_file(&compiling.path)))?;
-    let at = |value: &Value, words: String| {
-        crate::error!("{}:{}: {words}", compiling.path, value.line())
-    };
-    let mut named = Vec::new();
-    let whole = ["inherit", "model"].iter().all(|base| document.root().get(base).is_none());
-    for entry in document.root().entries().into_iter().flatten() {
-        let (key, value) = (entry.key, entry.value);
-        match key {
-            "inherit" => match value.as_str() {
-                Some(base) => named.push(("unit".to_string(), base.to_string())),
-                None => return Err(at(&value, "'inherit' must be the name of a unit".into())),
-            },
-            "model" => match value.as_str() {
-                Some(name) if name.starts_with("core/") => {}
-                Some(name) => named.push(("model".to_string(), name.to_string())),
-                None => return Err(at(&value, "'model' must be the name of a model".into())),
-            },
-            "nodes" => check_nodes(&value).map_err(|(value, words)| at(&value, words))?,
-            "components" => {
-                component::check(&value, whole, &mut named)
-                    .map_err(|(value, words)| at(&value, words))?;
-            }
-            "data" if value.entries().is_none() => {
-                let words = "'data' must be a block: data = { material = \"wood\" }";
-                return Err(at(&value, words.into()));
-            }
-            "data" => {}
-            _ => {
-                let hint = suggest::hint(key, KEYS);
-                return Err(at(&value, format!("unknown key '{key}'{hint}")));
-            }
-        }
-    }
-    let tree = document.to_tree();
-    drop(document);
-    for (kind, name) in named {
-        compiling.refer(&kind, &name);
-    }
-    Ok(write_tree(&tree))
-}
-
-/// Whether a value is a list of numbers, as many as one of `counts` says.
-pub fn are_numbers(value: Value, counts: &[usize]) -> bool {
-    value.items().is_some_and(|items| counts.contains(&items.len()))
-        && value.items().into_iter().flatten().all(|item| item.as_f32().is_some())
-}
-
-/// What a field of a pose must be, where it is not that.
-pub fn must_be(key: &str, value: Value) -> Option<&'static str> {
-    let turns = || {
-        let mut items = value.items().into_iter().flatten();
-        are_numbers(value, &[3])
-            || are_numbers(value, &[4])
-                && items.any(|item| item.as_f32().is_some_and(|part| part.abs() > 1e-3))
-    };
-    match key {
-        "position" if !are_numbers(value, &[3]) => Some("three numbers, in metres"),
-        "rotation" if !turns() => {
-            Some("three angles in degrees, or the four numbers of a quaternion, not all of them 0")
-        }
-        "scale" if value.as_f32().is_none() && !are_numbers(value, &[3]) => {
-            Some("one number, or three")
-        }
-        _ => None,
-    }
-}
-
-fn check_nodes<'a>(nodes: &Value<'a>) -> Result<(), (Value<'a>, String)> {
-    let must = "'nodes' must be a block: nodes = { lid = { position = [0, 0, 1] } }";
-    let entries: Vec<_> = nodes.entries().ok_or_else(|| (*nodes, must.to_string()))?.collect();
-    let names = entries.iter().map(|node| node.key);
-    if let Some((one, other)) = clash(std::iter::once("root").chain(names)) {
-        let at = entries.iter().find(|node| node.key == other);
-        return Err((at.map_or(*nodes, |node| node.value), clash_words(one, other)));
-    }
-    for node in entries {
-        let name = node.key;
-        let words = format!("node '{name}' must be a block: {name} = {{ position = [0, 0, 1] }}");
-        for field in node.value.entries().ok_or((node.value, words))? {
-            let (key, value) = (field.key, field.value);
-            let must = match key {
-                "parent" if value.as_str().is_none() => Some("the name of a node"),
-                "parent" if name == "root" => {
-                    let words = "the node 'root' is the unit's own and hangs on no other: leave \
-                                 out its parent";
-                    return Err((value, words.to_string()));
-                }
-                key => must_be(key, value),
-            };
-            if let Some(must) = must {
-                return Err((value, format!("'{key}' of node '{name}' must be {must}")));
-            }
-            if !NODE_KEYS.contains(&key) {
-                let hint = suggest::hint(key, NODE_KEYS);
-                return Err((value, format!("node '{name}' has the unknown field '{key}'{hint}")));
-            }
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resource::kind::Compiling;
 
     fn compiled(text: &str) -> Result<(UnitResource, Vec<String>), String> {
         let read = |_: &str| Err(crate::error!("no other file"));
@@ -493,10 +387,13 @@ mod tests {
             "nodes = { lid = { position = [0, 1] } }",
             "x.unit:1: 'position' of node 'lid' must be three numbers, in metres",
         );
-        for position in ["[1e300, 0, 0]", "[0, -1e39, 0]"] {
+        for number in ["1e300", "-1e39"] {
             check(
-                &format!("nodes = {{ lid = {{ position = {position} }} }}"),
-                "x.unit:1: 'position' of node 'lid' must be three numbers, in metres",
+                &format!("nodes = {{ lid = {{ position = [0, {number}, 0] }} }}"),
+                &format!(
+                    "x.unit:1: 'position' of node 'lid' has {number}: numbers are at most \
+                     3.4028235e38 here"
+                ),
             );
         }
         check(
@@ -506,7 +403,17 @@ mod tests {
         );
         check(
             "nodes = { root = { scale = 1e300 } }",
-            "x.unit:1: 'scale' of node 'root' must be one number, or three",
+            "x.unit:1: 'scale' of node 'root' has 1e300: numbers are at most 3.4028235e38 here",
+        );
+        check(
+            "nodes = { lid = { rotation = [1e30, 0, 0, 1e30] } }",
+            "x.unit:1: 'rotation' of node 'lid' must be three angles in degrees, or the four \
+             numbers of a quaternion, not all of them 0",
+        );
+        check(
+            "nodes = { a = { scale = 1e30 } b = { parent = \"a\" position = [0, 1e30, 0] } }",
+            "node 'b' is nowhere: its position and scale, with those of the nodes that it hangs \
+             on, are larger than numbers can be: make them smaller",
         );
         check(
             "nodes = { root = { parent = \"a\" } a = {} }",
@@ -522,10 +429,14 @@ mod tests {
             "nodes = { d = { parent = \"a\" } a = { parent = \"b\" } b = { parent = \"a\" } }",
             "nodes are each other's parents: a → b → a: leave out one 'parent'",
         );
+    }
+
+    #[test]
+    fn what_components_cannot_be_says_where_and_why() {
+        let check = |text: &str, words: &str| assert_eq!(compiled(text).unwrap_err(), words);
         check(
             "components = { light = { intensity = 1e300 } }",
-            "x.unit:1: 'intensity' of 'light' must be a number: how bright: with 1, a white wall \
-             one metre away sends the colour back",
+            "x.unit:1: 'intensity' of 'light' has 1e300: numbers are at most 3.4028235e38 here",
         );
         check(
             "components = { camera = { verical_fov = 50 } }",
@@ -541,6 +452,19 @@ mod tests {
             "nodes = { lid = {} }\ncomponents = { camera = { node = \"lit\" } }",
             "component 'camera' names the node 'lit', which is not there, did you mean 'lid'?",
         );
+    }
+
+    #[test]
+    fn very_many_nodes_in_a_row_are_read_in_any_order() {
+        let count = UNIT_NODES_MAX - 1;
+        let node = |at: usize| match at {
+            0 => "n0 = {}".to_string(),
+            _ => format!("n{at} = {{ parent = \"n{}\" }}", at - 1),
+        };
+        let text = (0..count).rev().map(node).collect::<Vec<_>>().join("\n");
+        let (unit, _) = compiled(&format!("nodes = {{ {text} }}")).unwrap();
+        assert_eq!(unit.parents.len(), UNIT_NODES_MAX);
+        assert_eq!(unit.node_names[count], format!("n{}", count - 1));
     }
 
     #[test]

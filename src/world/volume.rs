@@ -1,7 +1,8 @@
 //! Volumes of a level: boxes, balls, cylinders and prisms, to ask whether a point is inside and to
 //! draw random points from. Knows neither levels nor units.
 
-use super::unit_resource::{are_numbers, must_be, pose};
+use super::unit_check::{are_numbers, must_be, wrong};
+use super::unit_resource::pose;
 use crate::foundation::angles::{cube_root, sin_cos};
 use crate::foundation::sjson::{Tree, Value};
 use crate::foundation::suggest;
@@ -149,6 +150,19 @@ fn inside_polygon(points: &[Vec2], at: Vec2) -> bool {
     inside
 }
 
+/// Whether pairs of numbers are points on one line, or all one point.
+fn on_one_line(points: Value) -> bool {
+    let pair = |item: Value| {
+        let mut parts = item.items().into_iter().flatten().filter_map(Value::as_f64);
+        (parts.next().unwrap_or(0.0), parts.next().unwrap_or(0.0))
+    };
+    let mut all = points.items().into_iter().flatten().map(pair);
+    let Some(first) = all.next() else { return true };
+    let mut along = all.map(|(x, y)| (x - first.0, y - first.1)).filter(|way| *way != (0.0, 0.0));
+    let Some(way) = along.next() else { return true };
+    along.all(|(x, y)| x * way.1 == y * way.0)
+}
+
 /// What is wrong with the fields of a volume, and where.
 pub fn check<'a>(name: &str, fields: Value<'a>) -> Result<(), (Value<'a>, String)> {
     let Some(shape) = fields.get("shape") else {
@@ -187,6 +201,7 @@ pub fn check<'a>(name: &str, fields: Value<'a>) -> Result<(), (Value<'a>, String
             {
                 "three or more pairs of numbers: [[0, 0], [1, 0], [0, 1]]"
             }
+            "points" if on_one_line(value) => "points that are not all on one line",
             "position" | "rotation" => match must_be(key, value) {
                 Some(must) => must,
                 None => continue,
@@ -199,7 +214,7 @@ pub fn check<'a>(name: &str, fields: Value<'a>) -> Result<(), (Value<'a>, String
                 return Err((value, words));
             }
         };
-        return Err((value, format!("'{key}' of volume '{name}' must be {must}")));
+        return Err((value, wrong(&format!("'{key}' of volume '{name}'"), must, value)));
     }
     Ok(())
 }
@@ -272,6 +287,12 @@ mod tests {
             words("shape = \"sphere\" radius = 1 raduis = 2"),
             "volume 'v' has the unknown field 'raduis', did you mean 'radius'?"
         );
+        for points in ["[0, 0], [0, 0], [0, 0]", "[1, 1], [2, 2], [1, 1], [4, 4]"] {
+            assert_eq!(
+                words(&format!("shape = \"prism\" height = 1 points = [{points}]")),
+                "'points' of volume 'v' must be points that are not all on one line"
+            );
+        }
         assert_eq!(
             words("shape = \"prism\" height = 1 points = [[0, 0], [1, 1]]"),
             "'points' of volume 'v' must be three or more pairs of numbers: [[0, 0], [1, 0], \

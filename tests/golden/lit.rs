@@ -48,7 +48,8 @@ pub fn view(from: Vec3, at: Vec3) -> View {
 
 pub fn sun(direction: Vec3, strength: f32) -> Light {
     let kind = LightKind::Sun { direction: direction.normalize(), casts_shadows: true };
-    Light { kind, color: [strength, strength * 0.95, strength * 0.85] }
+    let color = [strength, strength * 0.95, strength * 0.85];
+    Light { kind, color, shadow_bias: 1.0 }
 }
 
 impl Stage {
@@ -152,6 +153,7 @@ pub fn lamps() -> Packet {
     let omni = |x: f32, color: [f32; 3]| Light {
         kind: LightKind::Omni { position: Vec3::new(x, -0.6, 0.8), range: 4.0 },
         color,
+        shadow_bias: 1.0,
     };
     stage.light(omni(-2.2, [1.6, 0.4, 0.1]));
     stage.light(omni(2.6, [0.1, 0.4, 1.6]));
@@ -164,7 +166,7 @@ pub fn lamps() -> Packet {
         outer: 0.34,
         casts_shadows: true,
     };
-    stage.light(Light { kind, color: [14.0, 13.0, 11.0] });
+    stage.light(Light { kind, color: [14.0, 13.0, 11.0], shadow_bias: 1.0 });
     let mut seen = view(Vec3::new(0.0, -6.0, 3.4), Vec3::new(0.0, 0.3, 0.4));
     seen.clear = Some([0.02, 0.02, 0.05, 1.0]);
     stage.done(vec![seen])

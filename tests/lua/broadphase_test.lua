@@ -38,10 +38,85 @@ describe("a broadphase", function()
     assert.equals(9, Broadphase.num(near))
     Broadphase.query(near, Vector3(15, 0, 0), 8, found)
     assert.same({ 100, 1000 }, found)
-    assert.equals("Broadphase.move: argument #2 'id': nothing of the number 2 is in the broadphase",
+    assert.equals(string.format("Broadphase.move: argument #2 'id': nothing of the number %d is "
+      .. "in the broadphase: it was removed, or is in another one", ids[2]),
       words_of(Broadphase.move, near, ids[2], Vector3(0, 0, 0)))
-    assert.equals("Broadphase.remove: argument #2 'id': nothing of the number 0 is in the "
-      .. "broadphase", words_of(Broadphase.remove, near, 0))
+    for _, number in ipairs({ 0, -1, 2 ^ 53 }) do
+      assert.matches("Broadphase.remove: argument #2 'id': nothing of the number %-?%d+ is in the "
+        .. "broadphase", words_of(Broadphase.remove, near, number))
+    end
+    assert.matches("'id': must be a whole number", words_of(Broadphase.remove, near, 1.5))
+  end)
+
+  it("does not take an old number, or that of another broadphase, for one of its own", function()
+    local found, other = {}, Broadphase.new(4)
+    Broadphase.remove(near, ids[2])
+    local again = Broadphase.add(near, 7, Vector3(20, 0, 0), 1)
+    assert.are_not.equals(ids[2], again)
+    assert.matches("it was removed", words_of(Broadphase.remove, near, ids[2]))
+    assert.matches("it was removed", words_of(Broadphase.move, near, ids[2], Vector3(0, 0, 0)))
+    -- In the order in which they were added, though the place is that of the second.
+    Broadphase.all(near, found)
+    assert.same({ 100, 300, 400, 500, 600, 700, 800, 900, 1000, 7 }, found)
+    assert.equals(3, Broadphase.query(near, Vector3(20, 0, 0), 9.5, found))
+    assert.same({ 100, 300, 7 }, found)
+    Broadphase.add(other, 1, Vector3(0, 0, 0), 1)
+    assert.matches("is in another one", words_of(Broadphase.remove, other, ids[1]))
+    Broadphase.destroy(other)
+  end)
+
+  it("leaves what is moved to no place where it is", function()
+    local found = {}
+    for _, place in ipairs({ Vector3(0 / 0, 0, 0), Vector3(0, 1 / 0, 0) }) do
+      assert.matches("argument #3 'position': must be finite",
+        words_of(Broadphase.move, near, ids[1], place))
+    end
+    assert.equals(1, Broadphase.query(near, Vector3(10, 0, 0), 0, found))
+    assert.same({ 100 }, found)
+  end)
+
+  it("has answers for sizes of nothing, and for huge ones", function()
+    local found, huge = {}, Vector3(3e38, -3e38, 3e38)
+    local point = Broadphase.add(near, 7, Vector3(5, 5, 5), 0)
+    local far = Broadphase.add(near, 8, huge, 1)
+    assert.equals(1, Broadphase.query(near, Vector3(5, 5, 5), 0, found))
+    assert.same({ 7 }, found)
+    assert.equals(11, Broadphase.query(near, Vector3(0, 0, 0), 1e30, found))
+    assert.equals(1, Broadphase.query(near, huge, 1, found))
+    assert.same({ 8 }, found)
+    local pose = Matrix4x4.from_translation(Vector3(5, 5, 5))
+    assert.equals(1, Broadphase.query_box(near, pose, Vector3(0, 0, 0), found))
+    assert.equals(1, Broadphase.query_ray(near, Vector3(5, 5, 0), Vector3(0, 0, 1), 1e30, found))
+    assert.same({ 7 }, found)
+    assert.equals(0, (Broadphase.query_ray(near, Vector3(5, 5, 0), Vector3(0, 0, 1), 0, found)))
+    assert.same({}, found)
+    Broadphase.remove(near, point)
+    Broadphase.remove(near, far)
+    local empty = Broadphase.new(1)
+    assert.equals(0, Broadphase.all(empty, found))
+    assert.equals(0, Broadphase.query(empty, Vector3(0, 0, 0), 1e30, found))
+    Broadphase.destroy(empty)
+  end)
+
+  it("lists what is equally near in the order in which it was added", function()
+    local found = {}
+    for i = 1, 5 do Broadphase.add(near, i, Vector3(0, 50, 0), 1) end
+    Broadphase.query_ray(near, Vector3(0, 40, 0), Vector3(0, 1, 0), 20, found)
+    assert.same({ 1, 2, 3, 4, 5 }, found)
+  end)
+
+  it("sees nothing through a camera that looks away, and all through one that sees far", function()
+    local found, camera = {}, Application.create_camera()
+    Camera.set_local_position(camera, Vector3(50, -20, 0))
+    Camera.set_local_rotation(camera, Quaternion.axis_angle(Vector3(0, 0, 1), math.pi))
+    assert.equals(0, Broadphase.query_frustum(near, camera, found))
+    Camera.set_local_rotation(camera, Quaternion())
+    Camera.set_far_range(camera, 1e9)
+    Camera.set_vertical_fov(camera, math.pi - 0.01)
+    assert.equals(10, Broadphase.query_frustum(near, camera, found))
+    Camera.set_local_position(camera, Vector3(3e38, 3e38, -3e38))
+    assert.equals(0, Broadphase.query_frustum(near, camera, found))
+    Application.destroy_camera(camera)
   end)
 
   it("asks boxes, cameras and rays", function()
@@ -82,6 +157,25 @@ describe("a broadphase", function()
     assert.matches("'results' must be table", words_of(Broadphase.query, near, Vector3(0, 0, 0), 1))
     assert.matches("must have sizes of zero or more",
       words_of(Broadphase.query_box, near, Matrix4x4.identity(), Vector3(-1, 0, 0), {}))
+    for _, size in ipairs({ 0 / 0, 1 / 0 }) do
+      assert.matches("'cell_size': must be a finite number", words_of(Broadphase.new, size))
+      assert.matches("'radius': must be a finite number",
+        words_of(Broadphase.add, near, 1, Vector3(0, 0, 0), size))
+      assert.matches("'radius': must be a finite number",
+        words_of(Broadphase.query, near, Vector3(0, 0, 0), size, {}))
+      assert.matches("'length': must be a finite number",
+        words_of(Broadphase.query_ray, near, Vector3(0, 0, 0), Vector3(1, 0, 0), size, {}))
+    end
+    assert.matches("Broadphase.add: argument #4 'radius' must be at most 1e30, got 1e300",
+      words_of(Broadphase.add, near, 1, Vector3(0, 0, 0), 1e300))
+    assert.matches("Broadphase.query: argument #3 'radius' must be at most 1e30",
+      words_of(Broadphase.query, near, Vector3(0, 0, 0), 1e300, {}))
+    assert.matches("Broadphase.query_ray: argument #4 'length' must not be negative",
+      words_of(Broadphase.query_ray, near, Vector3(0, 0, 0), Vector3(1, 0, 0), -1, {}))
+    assert.matches("Broadphase.query_box: argument #2 'pose' has no room",
+      words_of(Broadphase.query_box, near, Matrix4x4.from_axes(Vector3(1, 0, 0), Vector3(1, 0, 0),
+        Vector3(0, 0, 1), Vector3()), Vector3(1, 1, 1), {}))
+    assert.equals(10, Broadphase.num(near))
     assert.matches("must be", words_of(Broadphase.query_frustum, near, 3, {}))
     assert.matches("must not be zero",
       words_of(Broadphase.query_ray, near, Vector3(0, 0, 0), Vector3(0, 0, 0), 1, {}))

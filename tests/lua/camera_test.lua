@@ -110,6 +110,118 @@ describe("Camera", function()
       words_of(Camera.set_local_rotation, camera, Quaternion.from_elements(0, 0, 0, 2)))
   end)
 
+  it("refuses numbers that no picture can be made of", function()
+    for _, number in ipairs({ 0 / 0, 1 / 0, -1 / 0 }) do
+      for _, name in ipairs({ "set_vertical_fov", "set_near_range", "set_far_range",
+        "projection" }) do
+        assert.matches("must be a finite number", words_of(Camera[name], camera, number))
+      end
+      assert.matches("must be finite",
+        words_of(Camera.set_local_position, camera, Vector3(number, 0, 0)))
+      assert.matches("must be finite",
+        words_of(Camera.world_to_screen, camera, Vector3(0, number, 0)))
+      assert.matches("must be finite",
+        words_of(Camera.screen_to_ray, camera, Vector3(number, 0, 0)))
+      assert.matches("'depth': must be a finite number",
+        words_of(Camera.screen_to_world, camera, Vector3(0, 0, 0), number))
+      assert.matches("must be a finite number",
+        words_of(Camera.set_orthographic_view, camera, -1, number, -1, 1))
+      assert.matches("must be a finite number",
+        words_of(Camera.set_frustum, camera, -1, 1, -1, number))
+      assert.matches("must be a finite number",
+        words_of(Camera.set_frustum_half_angles, camera, -1, 1, number, 1))
+    end
+    for _, angle in ipairs({ 0, -1, math.pi, 180 }) do
+      assert.matches("Camera.set_vertical_fov: argument #2 'angle' must be above 0 and below pi",
+        words_of(Camera.set_vertical_fov, camera, angle))
+    end
+    for _, angle in ipairs({ 1e-300, math.pi - 1e-12 }) do
+      assert.matches("'angle' must be at least 0.0001 radians from 0 and from pi",
+        words_of(Camera.set_vertical_fov, camera, angle))
+    end
+    for _, near in ipairs({ 0, -1, 1e-300, 1000, 2000 }) do
+      assert.matches("'near' must be above 0 in perspective", words_of(Camera.set_near_range,
+        camera, near))
+    end
+    assert.matches("'near' must be at most 1000000000 metres %(SIGHT_MAX%), got %-1e300",
+      words_of(Camera.set_near_range, camera, -1e300))
+    assert.matches("'far' must be at most 1000000000 metres",
+      words_of(Camera.set_far_range, camera, 1e300))
+    assert.matches("'far' must be more than the near range 0.1",
+      words_of(Camera.set_far_range, camera, 0.1))
+    assert.matches("'depth' must be at most 1000000000 metres",
+      words_of(Camera.screen_to_world, camera, Vector3(0, 0, 0), 1e300))
+    for _, aspect in ipairs({ 0, -1, 1e-300, 1e300 }) do
+      assert.matches("'aspect' must be above 0", words_of(Camera.projection, camera, aspect))
+    end
+    assert.matches("'min_x', 1, must be less than 'max_x', 1",
+      words_of(Camera.set_orthographic_view, camera, 1, 1, 0, 1))
+    assert.matches("'min_z', 1, must be less than 'max_z', %-1",
+      words_of(Camera.set_orthographic_view, camera, 0, 1, 1, -1))
+    assert.matches("#3 'max_x' must be at most", words_of(Camera.set_orthographic_view, camera, 0,
+      1e300, 0, 1))
+    assert.matches("'bottom', 0.05%d+, must be less than 'top', 0.05",
+      words_of(Camera.set_frustum_half_angles, camera, -0.5, 0.5, 0.5, 0.5))
+    assert.is_true(near(Camera.near_range(camera), 0.1))
+    assert.equals(1000, Camera.far_range(camera))
+    assert.is_true(near(Camera.vertical_fov(camera), math.pi / 3))
+  end)
+
+  it("goes back to perspective only with a near range before it", function()
+    Camera.set_projection_type(camera, "orthographic")
+    Camera.set_near_range(camera, -5)
+    assert.matches("the near range is %-5, and a camera in perspective needs one above 0",
+      words_of(Camera.set_projection_type, camera, "perspective"))
+    assert.matches("the near range is %-5, and edges in perspective lie before the camera",
+      words_of(Camera.set_frustum_half_angles, camera, -1, 1, -1, 1))
+    assert.equals("orthographic", Camera.projection_type(camera))
+    assert.is_true(Camera.inside_frustum(camera, Vector3(0, -4, 0)) > 0)
+    local from, way = Camera.screen_to_ray(camera, Vector3(0, 0, 0))
+    assert.is_true(near(from.y, -5))
+    assert.equals(Vector3(0, 1, 0), way)
+    Camera.set_near_range(camera, 1)
+    Camera.set_projection_type(camera, "perspective")
+  end)
+
+  it("has a line of sight at every place, also outside of the picture", function()
+    local width, height = Gui.resolution()
+    for _, place in ipairs({ Vector3(-width, 2 * height, 0), Vector3(1e30, -1e30, 0),
+      Vector3(width / 2, height / 2, 0) }) do
+      local from, way = Camera.screen_to_ray(camera, place)
+      assert.is_true(near(Vector3.length(way), 1))
+      assert.is_true(way.y >= 0, tostring(way))
+      assert.equals(from, Camera.screen_to_world(camera, place, Camera.near_range(camera)))
+    end
+    Camera.set_far_range(camera, 1e9)
+    local _, way = Camera.screen_to_ray(camera, Vector3(width / 2, height / 2, 0))
+    assert.is_true(Vector3.distance(way, Vector3(0, 1, 0)) < 1e-6)
+  end)
+
+  it("has finite answers for points behind it, in its own plane and far away", function()
+    for _, point in ipairs({ Vector3(1, -5, 2), Vector3(1, 0, 0), Vector3(0, 0, 0),
+      Vector3(3e38, 3e38, 3e38), Vector3(-3e38, -3e38, 0) }) do
+      local place, depth = Camera.world_to_screen(camera, point)
+      for _, number in ipairs({ place.x, place.y, depth, Camera.inside_frustum(camera, point) }) do
+        assert.is_true(number > -math.huge and number < math.huge, tostring(point))
+      end
+      assert.is_true((depth > 0) == (point.y > 0))
+    end
+    assert.is_true(Camera.inside_frustum(camera, Vector3(0, -3e38, 0)) < -1e38)
+  end)
+
+  it("of a unit stays turned where its node has no size", function()
+    local world = Application.new_world()
+    local unit = World.spawn_unit(world, "models/chest")
+    local seen = Unit.camera(unit, "Eye")
+    local turned = Camera.world_rotation(seen)
+    Unit.set_local_scale(unit, 1, Vector3(0, 0, 0))
+    World.update(world, 1 / 60)
+    assert.is_true(near(math.abs(Quaternion.dot(turned, Camera.world_rotation(seen))), 1))
+    local place, depth = Camera.world_to_screen(seen, Vector3(1, 2, 3))
+    assert.is_true(place.x == place.x and depth == depth)
+    Application.release_world(world)
+  end)
+
   it("is gone when it is destroyed", function()
     assert.is_true(Camera.alive(camera))
     Application.destroy_camera(camera)

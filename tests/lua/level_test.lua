@@ -105,6 +105,45 @@ describe("a level", function()
     assert.matches("has no volume 'x'", words_of(Level.random_point_inside_volume, yard, "x"))
   end)
 
+  it("draws points in volumes from a seed alone", function()
+    local function walk(seed)
+      local points = {}
+      for i = 1, 20 do
+        seed, points[i] = Level.next_random_point_inside_volume(yard, seed, "pit")
+        assert.is_true(Level.is_point_inside_volume(yard, "pit", points[i]))
+      end
+      return seed, points
+    end
+    local seed, points = walk(7)
+    Math.random()
+    local again, same = walk(7)
+    assert.equals(seed, again)
+    assert.same(points, same)
+    assert.not_same(points[1], points[2])
+    assert.not_equals(points[1], (select(2, Level.next_random_point_inside_volume(yard, 8, "pit"))))
+    assert.equals("Level.next_random_point_inside_volume: argument #2 'seed' must be 0 to "
+      .. "4294967295, got -1", words_of(Level.next_random_point_inside_volume, yard, -1, "pit"))
+    assert.matches("argument #3 'volume': level \"levels/yard\" has no volume 'pitt', did you mean "
+      .. "'pit'?", words_of(Level.next_random_point_inside_volume, yard, 1, "pitt"))
+  end)
+
+  it("is found by the names of its units, also those of levels inside", function()
+    assert.equals(Level.unit(yard, "lamp"), World.unit_by_name(world, "lamp"))
+    assert.equals(Level.unit(Level.nested_levels(yard)[1], "box"), World.unit_by_name(world, "box"))
+    assert.is_nil(World.unit_by_name(world, "nobody"))
+    local other = World.spawn_level(world, "levels/yard", Vector3(50, 0, 0))
+    World.destroy_unit(world, Level.unit(yard, "lamp"))
+    assert.equals(Level.unit(other, "lamp"), World.unit_by_name(world, "lamp"))
+    local empty = Application.new_world()
+    assert.is_nil(World.unit_by_name(empty, "lamp"))
+    assert.equals(0, World.num_units(empty))
+    Application.release_world(empty)
+    assert.equals(7, World.num_units(world))
+    assert.equals(7, #World.units(world))
+    assert.matches("must be", words_of(World.num_units, "x"))
+    assert.matches("must be", words_of(World.unit_by_name, world, 3))
+  end)
+
   it("has splines", function()
     assert.same({ "path" }, Level.spline_names(yard))
     assert.equals(1, Level.num_splines(yard))
@@ -117,6 +156,12 @@ describe("a level", function()
       words_of(Level.spline_length, yard, "pth"))
     assert.matches("has no spline", words_of(Level.spline_position, yard, "x", 0))
     assert.matches("has no spline", words_of(Level.spline, yard, "x"))
+    assert.same(Level.spline(yard, "path"), Level.spline_by_index(yard, 1))
+    assert.equals("Level.spline_by_index: argument #2 'index': level \"levels/yard\" has 1 "
+      .. "splines, got 2", words_of(Level.spline_by_index, yard, 2))
+    assert.matches("argument #2 'index' must be whole number, got number 1.5",
+      words_of(Level.spline_by_index, yard, 1.5))
+    assert.matches("must be Level", words_of(Level.spline_by_index, world, 1))
   end)
 
   it("ends with its units, also where some are gone before", function()
@@ -155,8 +200,14 @@ describe("a level", function()
       words_of(World.spawn_level, world, "levels/yard", nil, nil, { scael = 2 }))
     assert.equals("World.spawn_level: option 'units_per_frame' must be a whole number above 0, got "
       .. "0", words_of(World.spawn_level, world, "levels/yard", nil, nil, { units_per_frame = 0 }))
-    assert.equals("World.spawn_level: option 'scale' must be above 0, got -1",
-      words_of(World.spawn_level, world, "levels/yard", nil, nil, { scale = -1 }))
+    for _, scale in ipairs({ -1, 0, 1e-46, 1e39 }) do
+      assert.matches("World.spawn_level: option 'scale' must be above 0, and at most 3.4e38, got ",
+        words_of(World.spawn_level, world, "levels/yard", nil, nil, { scale = scale }))
+    end
+    assert.equals("World.spawn_level: options have names, as { units_per_frame = 50 }, got number "
+      .. "1 as one", words_of(World.spawn_level, world, "levels/yard", nil, nil, { "night" }))
+    assert.equals("World.spawn_level: option 'object_sets' must be a list of names",
+      words_of(World.spawn_level, world, "levels/yard", nil, nil, { object_sets = { a = "x" } }))
     assert.matches("argument #2 'index': level \"levels/yard\" has 3 units, got 4",
       words_of(Level.unit_by_index, yard, 4))
     assert.matches("has no unit 'guad', did you mean 'guard'", words_of(Level.unit, yard, "guad"))
@@ -176,6 +227,18 @@ describe("a level", function()
     assert.matches("must be", words_of(Unit.level, "x"))
     assert.matches("must be", words_of(World.levels, "x"))
     assert.matches("must be", words_of(World.destroy_level, world, "x"))
+  end)
+
+  it("is refused where it would be nowhere, with nothing left of it", function()
+    local function spawn(name, scale)
+      return words_of(World.spawn_level, world, name, nil, nil, { scale = scale })
+    end
+    assert.matches("level \"levels/far\", unit 'lamp': it would be at .*which cannot be",
+      spawn("levels/far", 4))
+    assert.matches("level \"levels/far_inside\" has 'shed' at .*which cannot be",
+      spawn("levels/far_inside", 4))
+    assert.equals(2, #World.levels(world))
+    assert.equals(4, World.num_units(world))
   end)
 
   it("ends with its world", function()

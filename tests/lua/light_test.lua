@@ -47,12 +47,36 @@ describe("a light", function()
     assert.equals(7, Light.falloff_end(light))
     assert.equals("Light.set_color: argument #2 'color' must be Color or Vector3, got number 3",
       words_of(Light.set_color, light, 3))
-    assert.equals("Light.set_color: argument #2 'color' must not have parts below 0, got "
+    assert.equals("Light.set_color: argument #2 'color' must have parts from 0 to 1000000000, got "
       .. "Vector3(-1, 0, 0)", words_of(Light.set_color, light, Vector3(-1, 0, 0)))
-    assert.equals("Light.set_intensity: argument #2 'intensity' must be 0 or more, got -1",
-      words_of(Light.set_intensity, light, -1))
-    assert.equals("Light.set_falloff_end: argument #2 'distance' must be 0 or more, got -2",
-      words_of(Light.set_falloff_end, light, -2))
+    assert.equals("Light.set_intensity: argument #2 'intensity' must be from 0 to 1000000000, got "
+      .. "-1", words_of(Light.set_intensity, light, -1))
+    assert.has_error(function() Light.set_intensity(light, 1e10) end)
+    assert.has_error(function() Light.set_color(light, Vector3(0, 1e10, 0)) end)
+    assert.equals("Light.set_falloff_end: argument #2 'distance' must be from 0 to 1000000000, got "
+      .. "-2", words_of(Light.set_falloff_end, light, -2))
+  end)
+
+  it("is moved and turned relative to its node", function()
+    Light.set_local_position(light, Vector3(0, 2, 1))
+    near(Vector3(0, 2, 1), Light.local_position(light))
+    near(Vector3(0, 2, 5), Light.world_position(light))
+    local down = Quaternion.axis_angle(Vector3(1, 0, 0), -math.pi / 2)
+    Light.set_local_rotation(light, down)
+    near(Vector3(0, 2, 1), Light.local_position(light))
+    near(Vector3(0, 0, -1), Quaternion.forward(Light.local_rotation(light)))
+    near(Vector3(0, 0, -1), Quaternion.forward(Light.world_rotation(light)))
+    assert.matches("Light.set_local_rotation: argument #2 'rotation' must have length 1, this one "
+      .. "has 2", words_of(Light.set_local_rotation, light,
+      Quaternion.from_elements(0, 0, 0, 2)), 1, true)
+  end)
+
+  it("keeps its shadows off what casts them", function()
+    assert.equals(1, Light.shadow_depth_bias(light))
+    Light.set_shadow_depth_bias(light, 2.5)
+    assert.equals(2.5, Light.shadow_depth_bias(light))
+    assert.equals("Light.set_shadow_depth_bias: argument #2 'bias' must be from 0 to 100, got -1",
+      words_of(Light.set_shadow_depth_bias, light, -1))
   end)
 
   it("is of a type", function()
@@ -119,7 +143,11 @@ describe("the sky", function()
     check(3, "argument #2 'options' must be table, got number 3")
     check({ tip = 1 }, "unknown option string \"tip\", did you mean 'top'?")
     check({ top = 1 }, "argument #2 'top' must be Color or Vector3, got number 1")
-    check({ exposure = -1 }, "'exposure' must be a number of 0 or more, got number -1")
+    check({ exposure = -1 }, "'exposure' must be a number from 0 to 1e+09, got number -1")
+    check({ fog_density = 1e300 },
+      "'fog_density' must be a number from 0 to 1e+09, got number 1e+300")
+    check({ top = Vector3(0, -1, 0) },
+      "'top' must have parts from 0 to 1e+09, got Vector3(0, -1, 0)")
     check({ shown = 1 }, "'shown' must be true or false, got number 1")
     assert.has_error(function() World.sky(nil) end)
   end)

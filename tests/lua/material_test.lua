@@ -76,6 +76,8 @@ describe("Material.set_", function()
         .. "'sped', did you mean 'speed'%?")
     assert.error_matches(function() Material.set_scalar(material, "tint", 1) end,
       "the variable 'tint' of the material 'pictures/wave' is a vec4f, and was given a number")
+    assert.error_matches(function() Material.set_scalar(material, "speed", 1e300) end,
+      "Material.set_scalar: argument #3 'value' is too large: a shader's numbers end at ")
     assert.error_matches(function() Material.set_vector2(material, "speed", Vector2(1, 1)) end,
       "is a f32, and was given a Vector2")
     assert.error_matches(function() Material.set_vector3(material, "speed", one) end,

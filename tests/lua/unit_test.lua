@@ -57,6 +57,15 @@ describe("a unit", function()
       .. "got number 5", words_of(World.spawn_unit, world, "units/barrel", 5))
   end)
 
+  it("is checked with what it inherits", function()
+    local narrow = World.spawn_unit(world, "units/eye_narrow")
+    assert.is_near(math.rad(20), Camera.vertical_fov(Unit.camera(narrow, "eye")), 1e-4)
+    assert.matches("'eye' has the unknown field 'verical_fov' for a camera, did you mean "
+      .. "'vertical_fov'?", words_of(World.spawn_unit, world, "units/eye_misspelt"))
+    assert.matches("'eye' has the unknown field 'vertical_fov' for a light",
+      words_of(World.spawn_unit, world, "units/eye_of_light"))
+  end)
+
   it("inherits field by field", function()
     local steel = World.spawn_unit(world, "units/steel_barrel")
     assert.equals("steel", Unit.get_data(steel, "material"))

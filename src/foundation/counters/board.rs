@@ -5,6 +5,7 @@ use super::export::Export;
 use super::registry::{COUNTERS_MAX, name_of};
 use crate::error;
 use crate::foundation::Error;
+use crate::foundation::memory::Zeros;
 
 /// Values that a watched counter keeps.
 pub const HISTORY_FRAMES: usize = 1024;
@@ -42,9 +43,9 @@ pub struct Alarmed {
 pub struct Board {
     /// How many frames were pushed.
     pub frame: u64,
-    newest: Box<[f64]>,
+    newest: Zeros<f64>,
     /// What other threads' arrays had come to.
-    seen: Vec<(*const Block, Box<[f64]>)>,
+    seen: Vec<(*const Block, Zeros<f64>)>,
     histories: Vec<History>,
     alarms: Vec<Alarm>,
     pub alarmed: Vec<Alarmed>,
@@ -54,15 +55,17 @@ pub struct Board {
 // SAFETY: the addresses of arrays are only compared.
 unsafe impl Send for Board {}
 
-fn zeros(count: usize) -> Box<[f64]> {
-    vec![0.0; count].into_boxed_slice()
+/// A place for each counter that there can be; only those of the first ones are used.
+fn all_counters() -> Zeros<f64> {
+    // SAFETY: numbers.
+    unsafe { Zeros::new(COUNTERS_MAX) }
 }
 
 impl Board {
     pub fn new() -> Board {
         Board {
             frame: 0,
-            newest: zeros(COUNTERS_MAX),
+            newest: all_counters(),
             seen: Vec::new(),
             histories: Vec::new(),
             alarms: Vec::new(),
@@ -105,7 +108,7 @@ impl Board {
         }
         let known = self.seen.iter().position(|(block, _)| std::ptr::eq(*block, other));
         let at = known.unwrap_or_else(|| {
-            self.seen.push((other, zeros(COUNTERS_MAX)));
+            self.seen.push((other, all_counters()));
             self.seen.len() - 1
         });
         let seen = &mut self.seen[at].1;
@@ -134,7 +137,7 @@ impl Board {
                 "{WATCHED_MAX} counters are watched already (WATCHED_MAX): unwatch others first"
             ));
         }
-        let (since, values) = (self.frame, zeros(HISTORY_FRAMES));
+        let (since, values) = (self.frame, vec![0.0; HISTORY_FRAMES].into_boxed_slice());
         self.histories.push(History { number, watches: 1, since, values });
         Ok(())
     }

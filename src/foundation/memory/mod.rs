@@ -14,12 +14,14 @@
 
 mod allocator;
 mod owners;
+mod zeros;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub use allocator::{Counting, Plain, is_counting, is_installed, note_installed, set_counting};
 pub use owners::{NAME_BYTES_MAX, OWNERS_MAX, Owner, Site, each, number_of};
+pub use zeros::Zeros;
 
 /// Counts what is allocated under a name until the end of the block: `owner!("textures");`
 #[macro_export]

@@ -5,6 +5,7 @@
 use super::clock::ticks;
 use super::names::Site;
 use crate::foundation::log;
+use crate::foundation::memory::Zeros;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::marker::PhantomData;
 use std::sync::Mutex;
@@ -32,7 +33,8 @@ pub struct Event {
 
 /// What a thread writes and the end of a frame reads.
 pub(super) struct Lane {
-    events: Box<[UnsafeCell<Event>]>,
+    /// Most threads write down little between two frames' ends.
+    events: Zeros<UnsafeCell<Event>>,
     /// How many events were ever written: the thread's.
     head: AtomicUsize,
     /// How many were ever read: the reader's.
@@ -132,7 +134,8 @@ fn take() -> Option<&'static Lane> {
 impl Lane {
     pub fn new() -> Lane {
         Lane {
-            events: (0..EVENTS_MAX).map(|_| UnsafeCell::new(Event::default())).collect(),
+            // SAFETY: events are numbers alone.
+            events: unsafe { Zeros::new(EVENTS_MAX) },
             head: AtomicUsize::new(0),
             tail: AtomicUsize::new(0),
             lost: AtomicU64::new(0),

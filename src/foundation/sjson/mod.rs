@@ -314,6 +314,14 @@ impl<'a> Value<'a> {
         self.as_f64().map(|number| number as f32).filter(|number| number.is_finite())
     }
 
+    /// The first number that is none as a float, in this and in the lists that it is made of.
+    pub fn beyond_f32(self) -> Option<f64> {
+        match self.as_f64() {
+            Some(number) => Some(number).filter(|_| self.as_f32().is_none()),
+            None => self.items().into_iter().flatten().find_map(Value::beyond_f32),
+        }
+    }
+
     pub fn as_str(self) -> Option<&'a str> {
         match self.data() {
             Data::String(value) => Some(value),

@@ -116,12 +116,14 @@ fn new(engine: &mut Engine, cell_size: f64) -> Result<BroadphaseId, Error> {
             "argument #1 'cell_size' must be 0.001 to 1000000 metres, got {cell_size}"
         ));
     }
-    let made = engine.broadphases.add(Broadphase::new(cell_size as f32)).map(BroadphaseId);
-    made.ok_or_else(|| {
-        crate::error!(
+    let Some(made) = engine.broadphases.add(Broadphase::new(cell_size as f32)) else {
+        return Err(crate::error!(
             "{BROADPHASES_MAX} broadphases are there already (BROADPHASES_MAX): destroy one first"
-        )
-    })
+        ));
+    };
+    let known = engine.broadphases.get_mut(made).expect("it was added");
+    known.set_mark(made.index() as u64);
+    Ok(BroadphaseId(made))
 }
 
 fn destroy(engine: &mut Engine, broadphase: BroadphaseId) {
@@ -133,10 +135,20 @@ fn num(engine: &mut Engine, broadphase: BroadphaseId) -> f64 {
     of(engine, broadphase).len() as f64
 }
 
+/// What is left of a box, at least, where its axes lean to each other.
+const FLAT: f64 = 1e-6;
+/// Metres: nothing is that large, and its square is still a number.
+const SIZE_MAX: f64 = 1e30;
+
 fn not_negative(argument: &str, number: f64) -> Result<f32, Error> {
-    match number >= 0.0 {
-        true => Ok(number as f32),
-        false => Err(crate::error!("argument {argument} must not be negative, got {number}")),
+    match number {
+        number if number < 0.0 => {
+            Err(crate::error!("argument {argument} must not be negative, got {number}"))
+        }
+        number if number > SIZE_MAX => {
+            Err(crate::error!("argument {argument} must be at most {SIZE_MAX:e}, got {number:e}"))
+        }
+        number => Ok(number as f32),
     }
 }
 
@@ -161,16 +173,20 @@ fn add(
     let radius = not_negative("#4 'radius'", radius)?;
     let broadphase = of(engine, broadphase);
     let mask = broadphase.mask(names.into_iter(), true)?;
-    Ok(f64::from(broadphase.add(owner.0, position, radius, mask)?) + 1.0)
+    Ok(broadphase.add(owner.0, position, radius, mask)? as f64 + 1.0)
 }
 
-fn id_of(id: Integer) -> Option<u32> {
-    u32::try_from(id.0.checked_sub(1)?).ok()
+fn id_of(id: Integer) -> Option<u64> {
+    u64::try_from(id.0.checked_sub(1)?).ok()
 }
 
 #[cold]
 fn no_such(id: Integer) -> Error {
-    crate::error!("argument #2 'id': nothing of the number {} is in the broadphase", id.0)
+    crate::error!(
+        "argument #2 'id': nothing of the number {} is in the broadphase: it was removed, or is in \
+         another one",
+        id.0
+    )
 }
 
 fn place(
@@ -226,9 +242,18 @@ fn query_box(
     half: Vec3,
     categories: Rest,
 ) -> Result<Value, Error> {
-    if half.min_element() < 0.0 || pose.determinant().abs() < 1e-12 {
+    if half.min_element() < 0.0 {
         return Err(crate::error!(
-            "the box must have sizes of zero or more, and a pose that is not flat"
+            "argument #3 'half' must have sizes of zero or more, got {half}"
+        ));
+    }
+    let axes = [pose.x_axis, pose.y_axis, pose.z_axis].map(|axis| axis.truncate().as_dvec3());
+    let room = axes[0].length() * axes[1].length() * axes[2].length();
+    let volume = axes[0].cross(axes[1]).dot(axes[2]).abs();
+    if volume <= room * FLAT {
+        return Err(crate::error!(
+            "argument #2 'pose' has no room: one of its axes is zero or lies between the others \
+             (a box that is flat has a size of 0 in 'half')"
         ));
     }
     let mask = mask(engine, broadphase, &categories, 5)?;

@@ -5,8 +5,11 @@ use crate::foundation::angles::tan_f64;
 use crate::foundation::{Error, Handle, Mat4, Quat, Vec2, Vec3};
 use crate::script::arg::{AnyNumber, Text};
 use crate::script::row::{Module, func, hot, module};
-use crate::world::camera::{CameraId, Projection, ViewportId};
+use crate::world::camera::{ANGLE_MIN, CameraId, NEAR_MIN, Projection, SIGHT_MAX, ViewportId};
 use std::f64::consts::PI;
+
+/// How many times longer than the other a side of a picture can be.
+const ASPECT_MAX: f64 = 1.0e6;
 
 const CAMERA_ARG: (&str, &str) = ("camera", "a camera");
 const VIEWPORT_ARG: (&str, &str) =
@@ -146,7 +149,7 @@ assert(math.abs(depth - 10) < 0.001)"#,
             &[CAMERA_ARG, ("position", "a point in the world"), VIEWPORT_ARG],
             "Where a point is seen, x and y in logical pixels of the screen (of a viewport that is \
              a texture, in its pixels), and how many metres before the camera it is; below 0 it is \
-             behind.",
+             behind, and seen nowhere: x and y then say nothing.",
         )
         .pure(),
         func(
@@ -169,6 +172,21 @@ assert(math.abs(depth - 10) < 0.001)"#,
         )
         .pure(),
     ],
+);
+
+/// What the prelude's functions stand on.
+pub static CORE: Module = module(
+    "Camera",
+    "Lines of sight, for the prelude.",
+    "assert(core == nil)",
+    &[func(
+        "screen_to_ray",
+        screen_to_ray,
+        &[("camera", ""), ("position", ""), ("viewport", "")],
+        "Where a line of sight begins and goes.",
+    )
+    .told_as("Camera.screen_to_ray")
+    .pure()],
 );
 
 fn alive(engine: &mut Engine, camera: AnyNumber) -> bool {
@@ -255,6 +273,13 @@ fn set_projection_type(
     let word = projection.as_str();
     let camera = engine.camera(camera);
     camera.projection = match known.iter().position(|known| *known == word) {
+        Some(0) if camera.near < NEAR_MIN => {
+            return Err(crate::error!(
+                "the near range is {}, and a camera in perspective needs one above 0 (at least \
+                 {NEAR_MIN}): Camera.set_near_range first",
+                camera.near
+            ));
+        }
         Some(0) => Projection::Perspective,
         Some(_) => Projection::Orthographic,
         None => {
@@ -279,11 +304,14 @@ fn aspect(engine: &Engine) -> f32 {
 }
 
 fn projection(engine: &mut Engine, camera: CameraId, wanted: Option<f64>) -> Result<Mat4, Error> {
-    let aspect = wanted.map_or(aspect(engine), |aspect| aspect as f32);
-    if aspect <= 0.0 {
-        return Err(crate::error!("argument #2 'aspect' must be above 0, got {aspect}"));
+    let wanted = wanted.unwrap_or(aspect(engine).into());
+    if !(1.0 / ASPECT_MAX..=ASPECT_MAX).contains(&wanted) {
+        return Err(crate::error!(
+            "argument #2 'aspect' must be above 0, and neither side more than {ASPECT_MAX} times \
+             the other, got {wanted}: it is width divided by height"
+        ));
     }
-    Ok(engine.camera(camera).projection(aspect))
+    Ok(engine.camera(camera).projection(wanted as f32))
 }
 
 fn vertical_fov(engine: &mut Engine, camera: CameraId) -> f64 {
@@ -295,6 +323,13 @@ fn set_vertical_fov(engine: &mut Engine, camera: CameraId, angle: f64) -> Result
         return Err(crate::error!(
             "argument #2 'angle' must be above 0 and below pi radians, got {angle}: math.rad makes \
              radians of degrees"
+        ));
+    }
+    let least = f64::from(ANGLE_MIN);
+    if angle < least || angle > PI - least {
+        return Err(crate::error!(
+            "argument #2 'angle' must be at least {ANGLE_MIN} radians from 0 and from pi, got \
+             {angle}"
         ));
     }
     let camera = engine.camera(camera);
@@ -311,43 +346,68 @@ fn far_range(engine: &mut Engine, camera: CameraId) -> f64 {
     engine.camera(camera).far.into()
 }
 
+/// # Errors
+/// The metres are more than a camera sees.
+fn range(argument: &str, metres: f64) -> Result<f32, Error> {
+    match metres.abs() <= f64::from(SIGHT_MAX) {
+        true => Ok(metres as f32),
+        false => Err(crate::error!(
+            "argument {argument} must be at most {SIGHT_MAX} metres (SIGHT_MAX), got {metres:e}"
+        )),
+    }
+}
+
 fn set_near_range(engine: &mut Engine, camera: CameraId, near: f64) -> Result<(), Error> {
+    let near = range("#2 'near'", near)?;
     let camera = engine.camera(camera);
-    let least = camera.projection == Projection::Orthographic || near > 0.0;
-    if !least || near as f32 >= camera.far {
+    let least = camera.projection == Projection::Orthographic || near >= NEAR_MIN;
+    if !least || near >= camera.far {
         return Err(crate::error!(
-            "argument #2 'near' must be above 0 in perspective and less than the far range {}, got \
-             {near}",
+            "argument #2 'near' must be above 0 in perspective (at least {NEAR_MIN}) and less \
+             than the far range {}, got {near}: Camera.set_far_range sets that one",
             camera.far
         ));
     }
-    camera.near = near as f32;
+    camera.near = near;
     Ok(())
 }
 
 fn set_far_range(engine: &mut Engine, camera: CameraId, far: f64) -> Result<(), Error> {
+    let far = range("#2 'far'", far)?;
     let camera = engine.camera(camera);
-    if far as f32 <= camera.near {
+    if far <= camera.near {
         return Err(crate::error!(
-            "argument #2 'far' must be more than the near range {}, got {far}",
+            "argument #2 'far' must be more than the near range {}, got {far}: \
+             Camera.set_near_range sets that one",
             camera.near
         ));
     }
-    camera.far = far as f32;
+    camera.far = far;
     Ok(())
 }
 
-fn edges(low: [f64; 2], high: [f64; 2]) -> Result<[f32; 4], Error> {
-    if low[0] >= low[1] || high[0] >= high[1] {
-        return Err(crate::error!(
-            "the edges must be in order: {} is not left of {}, or {} not below {}",
-            low[0],
-            low[1],
-            high[0],
-            high[1]
-        ));
+/// Least and most of two directions, with their names.
+fn edges(
+    names: [&str; 4],
+    [least_x, most_x, least_z, most_z]: [f64; 4],
+) -> Result<[f32; 4], Error> {
+    let all = [least_x, most_x, least_z, most_z];
+    for (place, edge) in all.into_iter().enumerate() {
+        range(&format!("#{} '{}'", place + 2, names[place]), edge)?;
     }
-    Ok([low[0], low[1], high[0], high[1]].map(|edge| edge as f32))
+    let near = all.map(|edge| edge as f32);
+    for [low, high] in [[0, 1], [2, 3]] {
+        if near[low] >= near[high] {
+            return Err(crate::error!(
+                "the edges must be in order: '{}', {}, must be less than '{}', {}",
+                names[low],
+                all[low],
+                names[high],
+                all[high]
+            ));
+        }
+    }
+    Ok(near)
 }
 
 fn set_orthographic_view(
@@ -358,7 +418,8 @@ fn set_orthographic_view(
     min_z: f64,
     max_z: f64,
 ) -> Result<(), Error> {
-    let edges = edges([min_x, max_x], [min_z, max_z])?;
+    let names = ["min_x", "max_x", "min_z", "max_z"];
+    let edges = edges(names, [min_x, max_x, min_z, max_z])?;
     let camera = engine.camera(camera);
     (camera.orthographic, camera.fits_width) = (edges, false);
     Ok(())
@@ -372,7 +433,8 @@ fn set_frustum(
     bottom: f64,
     top: f64,
 ) -> Result<(), Error> {
-    engine.camera(camera).frustum = Some(edges([left, right], [bottom, top])?);
+    let names = ["left", "right", "bottom", "top"];
+    engine.camera(camera).frustum = Some(edges(names, [left, right, bottom, top])?);
     Ok(())
 }
 
@@ -385,9 +447,18 @@ fn set_frustum_half_angles(
     top: f64,
 ) -> Result<(), Error> {
     if [left, right, bottom, top].iter().any(|angle| angle.abs() >= PI / 2.0) {
-        return Err(crate::error!("the angles must be less than half of pi to either side"));
+        return Err(crate::error!(
+            "the angles must be less than half of pi to either side, got {left}, {right}, \
+             {bottom} and {top}: math.rad makes radians of degrees"
+        ));
     }
     let near = f64::from(engine.camera(camera).near);
+    if near <= 0.0 {
+        return Err(crate::error!(
+            "the near range is {near}, and edges in perspective lie before the camera: \
+             Camera.set_near_range first"
+        ));
+    }
     let [left, right, bottom, top] = [left, right, bottom, top].map(|angle| near * tan_f64(angle));
     set_frustum(engine, camera, left, right, bottom, top)
 }
@@ -415,10 +486,20 @@ fn screen_to_world(
     position: Vec3,
     depth: Option<f64>,
     viewport: Option<ViewportId>,
-) -> Vec3 {
+) -> Result<Vec3, Error> {
     let (corner, size) = place(engine, viewport);
-    let depth = depth.unwrap_or(0.0) as f32;
-    engine.camera(camera).screen_to_world(position.truncate() - corner, depth, size)
+    let depth = range("#3 'depth'", depth.unwrap_or(0.0))?;
+    Ok(engine.camera(camera).screen_to_world(position.truncate() - corner, depth, size))
+}
+
+fn screen_to_ray(
+    engine: &mut Engine,
+    camera: CameraId,
+    position: Vec3,
+    viewport: Option<ViewportId>,
+) -> (Vec3, Vec3) {
+    let (corner, size) = place(engine, viewport);
+    engine.camera(camera).ray(position.truncate() - corner, size)
 }
 
 fn inside_frustum(engine: &mut Engine, camera: CameraId, position: Vec3) -> f64 {

@@ -3,6 +3,7 @@
 
 use super::unit::resource as unit_resource;
 use crate::engine::Engine;
+use crate::foundation::random::next_random;
 use crate::foundation::{Error, Handle, Mat4, Quat, Vec3, suggest};
 use crate::script::arg::{AnyNumber, Integer, Text};
 use crate::script::cx;
@@ -102,6 +103,18 @@ Application.release_world(world)"#,
             random_point_inside_volume,
             &[LEVEL_ARG, VOLUME_ARG],
             "A random point inside of a volume, in the world; each is as likely as any other.",
+        )
+        .pure(),
+        func(
+            "next_random_point_inside_volume",
+            next_random_point_inside_volume,
+            &[
+                LEVEL_ARG,
+                ("seed", "a whole number from 0 to 4294967295: the state, kept by you"),
+                VOLUME_ARG,
+            ],
+            "A random point inside of a volume, made from a seed alone: returns the next seed, as \
+             `Math.next_random` does, and the point.",
         )
         .pure(),
         func("spline_names", spline_names, &[LEVEL_ARG], "The names of its splines.").pure(),
@@ -242,6 +255,12 @@ fn unit(engine: &mut Engine, level: LevelId, name: Text) -> Result<Option<UnitId
     Ok(living(engine, level, place))
 }
 
+/// The living unit of a name in a level's file.
+pub fn unit_of_name(engine: &Engine, level: LevelId, name: &str) -> Option<UnitId> {
+    let place = engine.levels.of(level).resource.units.iter().position(|unit| unit.name == name)?;
+    living(engine, level, place)
+}
+
 fn unit_name(engine: &mut Engine, level: LevelId, unit: UnitId) -> Result<String, Error> {
     let place = engine.levels.of_unit(unit).filter(|(of, _)| *of == level);
     let resource = &engine.levels.of(level).resource;
@@ -270,25 +289,27 @@ fn progress(engine: &mut Engine, level: LevelId) -> f64 {
 /// Of a list by names, the one that is meant.
 fn named<'a, T>(
     list: &'a [(String, T)],
-    kind: &str,
+    (argument, kind): (usize, &str),
     name: &str,
     level: &str,
 ) -> Result<&'a T, Error> {
     let found = list.iter().find(|(known, _)| known == name);
     found.map(|(_, thing)| thing).ok_or_else(|| {
         let hint = suggest::hint(name, list.iter().map(|(known, _)| known.as_str()));
-        crate::error!("argument #2 '{kind}': level \"{level}\" has no {kind} '{name}'{hint}")
+        crate::error!(
+            "argument #{argument} '{kind}': level \"{level}\" has no {kind} '{name}'{hint}"
+        )
     })
 }
 
 fn volume<'a>(engine: &'a Engine, level: LevelId, name: &Text) -> Result<&'a Volume, Error> {
     let resource = &engine.levels.of(level).resource;
-    named(&resource.volumes, "volume", name.as_str(), &resource.name)
+    named(&resource.volumes, (2, "volume"), name.as_str(), &resource.name)
 }
 
 fn spline<'a>(engine: &'a Engine, level: LevelId, name: &Text) -> Result<&'a Spline, Error> {
     let resource = &engine.levels.of(level).resource;
-    named(&resource.splines, "spline", name.as_str(), &resource.name)
+    named(&resource.splines, (2, "spline"), name.as_str(), &resource.name)
 }
 
 fn volume_names(engine: &mut Engine, level: LevelId) -> Vec<String> {
@@ -319,6 +340,26 @@ fn random_point_inside_volume(
     let point = volume(engine, level, &name)?.random_point(|| random.next_f64());
     engine.random = random;
     Ok(place.out(point))
+}
+
+fn next_random_point_inside_volume(
+    engine: &mut Engine,
+    level: LevelId,
+    seed: Integer,
+    name: Text,
+) -> Result<(f64, Vec3), Error> {
+    let mut seed = u32::try_from(seed.0).map_err(|_| {
+        crate::error!("argument #2 'seed' must be 0 to {}, got {}", u32::MAX, seed.0)
+    })?;
+    let place = engine.levels.of(level).place;
+    let resource = &engine.levels.of(level).resource;
+    let volume = named(&resource.volumes, (3, "volume"), name.as_str(), &resource.name)?;
+    let point = volume.random_point(|| {
+        let (next, number) = next_random(seed);
+        seed = next;
+        number
+    });
+    Ok((seed.into(), place.out(point)))
 }
 
 fn spline_names(engine: &mut Engine, level: LevelId) -> Vec<String> {
@@ -370,20 +411,25 @@ fn spawn_level(
             place.rotation.length()
         ));
     }
-    if place.scale <= 0.0 {
-        return Err(crate::error!("option 'scale' must be above 0, got {}", place.scale));
+    if !place.is_possible() {
+        let scale = scale.unwrap_or(1.0);
+        return Err(crate::error!(
+            "option 'scale' must be above 0, and at most 3.4e38, got {scale}"
+        ));
     }
+    let no_list = || crate::error!("option 'object_sets' must be a list of names");
     let sets: Option<Vec<String>> = match object_sets {
+        Value::Nil => None,
         Value::List(names) => {
             let text = |name: Value| match name {
                 Value::Text(name) => Ok(name),
-                _ => Err(crate::error!("option 'object_sets' must be a list of names")),
+                _ => Err(no_list()),
             };
             Some(names.into_iter().map(text).collect::<Result<_, Error>>()?)
         }
         // An empty table: of no set.
-        Value::Table(_) => Some(Vec::new()),
-        _ => None,
+        Value::Table(entries) if entries.is_empty() => Some(Vec::new()),
+        _ => return Err(no_list()),
     };
     let Engine { levels, store, .. } = engine;
     levels.add(store, world, resource.as_str(), place, sets.as_deref())
@@ -397,6 +443,14 @@ fn level_next(engine: &mut Engine, level: LevelId) -> Result<Option<UnitId>, Err
     let mut spawn = || {
         let resource = unit_resource(engine, &unit.unit)?;
         let pose = level_place.pose(&unit.placed, &resource.poses[0]);
+        if !(pose.position.is_finite() && pose.scale.is_finite()) {
+            return Err(crate::error!(
+                "it would be at {} with the scale {}, which cannot be: place or size it, or the \
+                 level, less far",
+                pose.position,
+                pose.scale
+            ));
+        }
         engine.spawn_unit(world, &resource, &pose)
     };
     let id = spawn().map_err(|fault| {

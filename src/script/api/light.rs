@@ -8,7 +8,7 @@ use crate::script::arg::{AnyNumber, Integer, Text};
 use crate::script::row::{Module, func, hot, module};
 use crate::script::value::Value;
 use crate::world::WorldId;
-use crate::world::light::{LightId, LightLook, LightType};
+use crate::world::light::{BRIGHTNESS_MAX, LightId, LightLook, LightType, SHADOW_BIAS_MAX};
 use crate::world::mesh_part::check_light;
 use crate::world::unit::UnitId;
 use std::f64::consts::FRAC_PI_2;
@@ -97,6 +97,20 @@ Application.release_world(world)"#,
             &[LIGHT_ARG, ("casts", "whether it casts shadows; omni lights cannot")],
             "Sets whether it casts shadows.",
         ),
+        func(
+            "shadow_depth_bias",
+            shadow_depth_bias,
+            &[LIGHT_ARG],
+            "How far its shadows are kept off what casts them; 1 is usual.",
+        )
+        .pure(),
+        func(
+            "set_shadow_depth_bias",
+            set_shadow_depth_bias,
+            &[LIGHT_ARG, ("bias", "from 0 to 100, 1 is usual")],
+            "Sets how far its shadows are kept off what casts them: more takes stripes off \
+             surfaces that it grazes, less brings shadows of thin things up to their feet.",
+        ),
         func("enabled", enabled, &[LIGHT_ARG], "Whether it shines.").pure(),
         func(
             "set_enabled",
@@ -110,6 +124,32 @@ Application.release_world(world)"#,
             set_local_pose,
             &[LIGHT_ARG, ("pose", "a matrix without shear")],
             "Moves and turns it relative to its node.",
+        ),
+        func(
+            "local_position",
+            local_position,
+            &[LIGHT_ARG],
+            "Where it is relative to its node, in metres.",
+        )
+        .pure(),
+        func(
+            "set_local_position",
+            set_local_position,
+            &[LIGHT_ARG, ("position", "metres from its node")],
+            "Moves it relative to its node.",
+        ),
+        func(
+            "local_rotation",
+            local_rotation,
+            &[LIGHT_ARG],
+            "How it is turned relative to its node.",
+        )
+        .pure(),
+        func(
+            "set_local_rotation",
+            set_local_rotation,
+            &[LIGHT_ARG, ("rotation", "relative to its node")],
+            "Turns it relative to its node.",
         ),
         func("world_pose", world_pose, &[LIGHT_ARG], "Where it is in the world.").pure(),
         func(
@@ -190,9 +230,10 @@ fn color(engine: &mut Engine, light: LightId) -> Vec3 {
 }
 
 fn set_color(engine: &mut Engine, light: LightId, color: Vec3) -> Result<(), Error> {
-    if color.min_element() < 0.0 {
+    if color.min_element() < 0.0 || color.max_element() > BRIGHTNESS_MAX {
         return Err(crate::error!(
-            "argument #2 'color' must not have parts below 0, got Vector3({}, {}, {})",
+            "argument #2 'color' must have parts from 0 to {BRIGHTNESS_MAX}, got Vector3({}, {}, \
+             {})",
             color.x,
             color.y,
             color.z
@@ -206,16 +247,18 @@ fn intensity(engine: &mut Engine, light: LightId) -> f64 {
     look(engine, light).intensity.into()
 }
 
-/// A number of 0 or more.
-fn not_negative(number: f64, argument: &str) -> Result<f32, Error> {
-    match number >= 0.0 {
+/// A number from 0 to the most.
+fn within(number: f64, most: f32, argument: &str) -> Result<f32, Error> {
+    match (0.0..=f64::from(most)).contains(&number) {
         true => Ok(number as f32),
-        false => Err(crate::error!("argument #2 '{argument}' must be 0 or more, got {number}")),
+        false => {
+            Err(crate::error!("argument #2 '{argument}' must be from 0 to {most}, got {number}"))
+        }
     }
 }
 
 fn set_intensity(engine: &mut Engine, light: LightId, intensity: f64) -> Result<(), Error> {
-    let intensity = not_negative(intensity, "intensity")?;
+    let intensity = within(intensity, BRIGHTNESS_MAX, "intensity")?;
     change(engine, light).intensity = intensity;
     Ok(())
 }
@@ -225,7 +268,7 @@ fn falloff_end(engine: &mut Engine, light: LightId) -> f64 {
 }
 
 fn set_falloff_end(engine: &mut Engine, light: LightId, distance: f64) -> Result<(), Error> {
-    let distance = not_negative(distance, "distance")?;
+    let distance = within(distance, BRIGHTNESS_MAX, "distance")?;
     change(engine, light).falloff_end = distance;
     Ok(())
 }
@@ -275,6 +318,15 @@ fn set_casts_shadows(engine: &mut Engine, light: LightId, casts: bool) -> Result
     Ok(())
 }
 
+fn shadow_depth_bias(engine: &mut Engine, light: LightId) -> f64 {
+    look(engine, light).shadow_bias.into()
+}
+
+fn set_shadow_depth_bias(engine: &mut Engine, light: LightId, bias: f64) -> Result<(), Error> {
+    change(engine, light).shadow_bias = within(bias, SHADOW_BIAS_MAX, "bias")?;
+    Ok(())
+}
+
 fn enabled(engine: &mut Engine, light: LightId) -> bool {
     look(engine, light).enabled
 }
@@ -289,6 +341,31 @@ fn local_pose(engine: &mut Engine, light: LightId) -> Mat4 {
 
 fn set_local_pose(engine: &mut Engine, light: LightId, pose: Mat4) {
     engine.scenes.lights.change(light).local = pose;
+}
+
+fn local_position(engine: &mut Engine, light: LightId) -> Vec3 {
+    local_pose(engine, light).w_axis.truncate()
+}
+
+fn set_local_position(engine: &mut Engine, light: LightId, position: Vec3) {
+    engine.scenes.lights.change(light).local.w_axis = position.extend(1.0);
+}
+
+fn local_rotation(engine: &mut Engine, light: LightId) -> Quat {
+    local_pose(engine, light).to_scale_rotation_translation().1
+}
+
+fn set_local_rotation(engine: &mut Engine, light: LightId, rotation: Quat) -> Result<(), Error> {
+    if (rotation.length() - 1.0).abs() > 1e-3 {
+        return Err(crate::error!(
+            "argument #2 'rotation' must have length 1, this one has {}: use Quaternion.normalize",
+            rotation.length()
+        ));
+    }
+    let position = local_position(engine, light);
+    let pose = Mat4::from_rotation_translation(rotation.normalize(), position);
+    engine.scenes.lights.change(light).local = pose;
+    Ok(())
 }
 
 fn world_pose(engine: &mut Engine, light: LightId) -> Mat4 {

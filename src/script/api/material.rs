@@ -125,6 +125,13 @@ fn set(
     numbers: &[f32],
     words: &str,
 ) -> Result<(), Error> {
+    if let Some(wrong) = numbers.iter().find(|number| !number.is_finite()) {
+        return Err(crate::error!(
+            "argument #3 'value' is too large: a shader's numbers end at {}, and one of it is \
+             {wrong} there",
+            f32::MAX
+        ));
+    }
     let set = engine.materials.set(material, name.as_str(), numbers, words);
     set.map_err(|fault| crate::error!("argument #2 'name': {}", fault.message))
 }

@@ -263,7 +263,7 @@ fn material(engine: &mut Engine, mesh: MeshId, which: Value) -> Result<Option<Ma
         }
         _ => return Err(crate::error!("argument #2 'which' must be a whole number or a name")),
     };
-    let own = found.extra.as_ref().and_then(|extra| *extra.materials.get(at)?);
+    let own = found.extra.materials.get(at).copied().flatten();
     let handle = own.or(entry.materials[at]);
     let alive = handle.filter(|handle| engine.materials.slots().get(*handle).is_some());
     Ok(alive.map(MaterialId))
@@ -301,7 +301,7 @@ pub(super) fn set_material(
 }
 
 fn extra(engine: &mut Engine, mesh: MeshId) -> &mut Extra {
-    Arc::make_mut(engine.scenes.meshes.change(mesh).extra.get_or_insert_default())
+    Arc::make_mut(&mut engine.scenes.meshes.change(mesh).extra)
 }
 
 fn visibility(engine: &mut Engine, mesh: MeshId) -> bool {
@@ -336,25 +336,30 @@ fn set_tint(engine: &mut Engine, mesh: MeshId, color: Color) {
 }
 
 fn range(engine: &mut Engine, mesh: MeshId) -> (f64, f64) {
-    let [near, far] = engine.scenes.meshes.of(mesh).range;
+    let [near, far] = engine.scenes.meshes.of(mesh).extra.range;
     (near.into(), far.into())
 }
 
-fn set_range(engine: &mut Engine, mesh: MeshId, near: f64, far: Option<f64>) -> Result<(), Error> {
+/// Two distances of the camera between which something is shown.
+pub(super) fn range_of(near: f64, far: Option<f64>) -> Result<[f32; 2], Error> {
     let far = far.unwrap_or(f64::INFINITY);
-    if !(near >= 0.0 && far > near) {
-        return Err(crate::error!(
+    match near >= 0.0 && far > near {
+        true => Ok([near as f32, far as f32]),
+        false => Err(crate::error!(
             "argument #2 'near' must be 0 or more and less than 'far', got {near} and {far}"
-        ));
+        )),
     }
-    engine.scenes.meshes.change(mesh).range = [near as f32, far as f32];
+}
+
+fn set_range(engine: &mut Engine, mesh: MeshId, near: f64, far: Option<f64>) -> Result<(), Error> {
+    extra(engine, mesh).range = range_of(near, far)?;
     Ok(())
 }
 
 pub(super) fn world_pose(engine: &mut Engine, mesh: MeshId) -> Mat4 {
     let found = engine.scenes.meshes.of(mesh);
     let (row, node) = (found.unit, usize::from(found.node));
-    let local = found.extra.as_ref().and_then(|extra| extra.local);
+    let local = found.extra.local;
     engine.units.scene.world(row, node) * local.unwrap_or(Mat4::IDENTITY)
 }
 
@@ -376,8 +381,7 @@ fn bounding_box(engine: &mut Engine, mesh: MeshId) -> (Mat4, Vec3) {
 }
 
 fn local_pose(engine: &mut Engine, mesh: MeshId) -> Mat4 {
-    let extra = engine.scenes.meshes.of(mesh).extra.as_ref();
-    extra.and_then(|extra| extra.local).unwrap_or(Mat4::IDENTITY)
+    engine.scenes.meshes.of(mesh).extra.local.unwrap_or(Mat4::IDENTITY)
 }
 
 fn local_position(engine: &mut Engine, mesh: MeshId) -> Vec3 {

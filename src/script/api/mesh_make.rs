@@ -10,7 +10,7 @@ use crate::script::value::Value;
 use crate::system::materials::MaterialId;
 use crate::system::models::MeshNumber;
 use crate::system::models::geometry::{Corners, Missing};
-use crate::world::mesh::{MeshId, MeshPart, NO_GROUP};
+use crate::world::mesh::{Extra, MeshId, MeshPart, NO_GROUP};
 use crate::world::unit::UnitId;
 
 fn part(name: &str, node: u16, mesh: MeshNumber) -> MeshPart {
@@ -21,9 +21,8 @@ fn part(name: &str, node: u16, mesh: MeshNumber) -> MeshPart {
         casts_shadows: true,
         visible: true,
         group: NO_GROUP,
-        range: [0.0, f32::INFINITY],
         tint: [255; 4],
-        extra: None,
+        extra: Extra::none(),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::script::arg::{Integer, Text};
 use crate::script::row::{Module, func, more};
 use crate::script::value::Value;
 use crate::system::materials::MaterialId;
+use crate::system::models::ray::{Ray, first_hit};
 use crate::world::camera::CameraId;
 use crate::world::light::LightId;
 use crate::world::mesh::{MeshId, flag};
@@ -117,6 +118,18 @@ pub static UNIT: Module = more(
     ],
 );
 
+/// For the prelude, which makes vectors of what it returns (lua/mesh.lua).
+pub static CORE: Module = more(
+    "Unit",
+    &[func(
+        "mesh_pick_raycast",
+        mesh_pick_raycast,
+        &[("unit", ""), ("from", ""), ("direction", ""), ("length", "")],
+        "Where a ray meets a unit's meshes.",
+    )
+    .pure()],
+);
+
 /// A number from 1 as a place among so many.
 pub(super) fn place(number: f64, count: usize) -> Option<usize> {
     let fits = number.fract() == 0.0 && number >= 1.0 && number <= count as f64;
@@ -190,6 +203,51 @@ fn has_mesh(engine: &mut Engine, unit: UnitId, which: Value) -> Result<bool, Err
 
 fn num_meshes(engine: &mut Engine, unit: UnitId) -> f64 {
     engine.scenes.meshes.of_unit(unit.row()).count() as f64
+}
+
+/// Metres to where a ray first meets what is seen of a unit's meshes, the three numbers of the
+/// normal there, and the mesh; nil where it meets none.
+fn mesh_pick_raycast(
+    engine: &mut Engine,
+    unit: UnitId,
+    from: Vec3,
+    direction: Vec3,
+    length: Option<f64>,
+) -> Result<Value, Error> {
+    let along = direction.try_normalize().ok_or_else(|| {
+        crate::error!("argument #3 'direction' has no length: it must lead somewhere")
+    })?;
+    let most = length.map_or(f32::MAX, |length| length as f32);
+    if most <= 0.0 {
+        return Err(crate::error!("argument #4 'length' must be above 0 metres, got {most}"));
+    }
+    let places: Vec<usize> = engine.scenes.meshes.of_unit(unit.row()).collect();
+    let mut first: Option<(f32, Vec3, MeshId)> = None;
+    for at in places {
+        let handle = engine.scenes.meshes.slots.handle_at(at).expect("it is in a chain");
+        let id = MeshId(handle);
+        if engine.scenes.meshes.of(id).flags & flag::ANY_HIDDEN != 0 {
+            continue;
+        }
+        let pose = mesh::world_pose(engine, id);
+        let back = pose.inverse();
+        if !back.is_finite() {
+            // It has no size along an axis, and is not seen.
+            continue;
+        }
+        let most = first.map_or(most, |(at, ..)| at);
+        let (from, along) = (back.transform_point3(from), back.transform_vector3(along));
+        let shape = &engine.models.entry(engine.scenes.meshes.of(id).mesh).shape;
+        if let Some((at, normal)) = first_hit(shape, Ray { from, along, most }) {
+            // Normals stay upright under any scale: by the inverse's columns, as rows.
+            let normal = back.transpose().transform_vector3(normal).normalize_or_zero();
+            first = Some((at, normal, id));
+        }
+    }
+    let Some((at, normal, MeshId(mesh))) = first else { return Ok(Value::Nil) };
+    let numbers = [at, normal.x, normal.y, normal.z].map(|number| Value::Number(number.into()));
+    let mesh = Value::Number(mesh.to_number());
+    Ok(Value::List(numbers.into_iter().chain([mesh]).collect()))
 }
 
 fn unit_light(engine: &mut Engine, unit: UnitId, which: Value) -> Result<LightId, Error> {

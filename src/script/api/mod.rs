@@ -34,21 +34,25 @@ pub mod physics_fast;
 mod physics_questions;
 mod physics_world;
 pub mod profiler;
+mod rumble;
 mod save;
 mod sound;
 mod sound_args;
 mod sound_world;
 mod sprite;
+mod sprite_paint;
 pub mod stats;
 mod texture;
 mod tilemap;
 mod tools;
 mod touch;
 mod unit;
+mod unit_nodes;
 mod viewport;
 mod window;
 mod worker;
 mod world;
+mod world_units;
 
 use super::row::Module;
 
@@ -97,16 +101,20 @@ pub const MODULES: &[&Module] = &[
     &sprite::SPRITE,
     &sprite::TILEMAP,
     &sprite::UNIT,
+    &sprite_paint::SPRITE,
+    &sprite_paint::TILEMAP,
     &stats::STATS,
     &texture::TEXTURE,
     &tilemap::TILEMAP,
     &touch::TOUCH_MODULE,
     &unit::UNIT,
     &mesh_unit::UNIT,
+    &unit_nodes::UNIT,
     &viewport::VIEWPORT,
     &window::WINDOW,
     &worker::MODULE,
     &world::WORLD,
+    &world_units::WORLD,
 ];
 
 /// What the prelude alone can call, in its table `core`.
@@ -114,6 +122,7 @@ pub const CORE_MODULES: &[&Module] = &[
     &actor_unit::CORE,
     &core::CORE,
     &broadphase::CORE,
+    &camera::CORE,
     &gui::CORE,
     &gui::WORLD_CORE,
     &joint::UNIT_CORE,
@@ -122,6 +131,7 @@ pub const CORE_MODULES: &[&Module] = &[
     &light::WORLD_CORE,
     &material::CORE,
     &mesh::CORE,
+    &mesh_unit::CORE,
     &particles::GUI_CORE,
     &mover::UNIT_CORE,
     &physics_questions::CORE,

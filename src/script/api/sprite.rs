@@ -9,12 +9,13 @@ use crate::script::row::{Module, func, hot, more};
 use crate::script::value::Value;
 use crate::system::tilemaps::TilemapId;
 use crate::world::mesh::flag;
-use crate::world::sprite::{Sequence, Shows, SpriteId, SpriteLook};
+use crate::world::sprite::{Sequence, Shows, SpriteId, SpriteLook, Stand};
 use crate::world::sprite_part::{check_layer, check_picture_part};
 use crate::world::unit::UnitId;
 
-const SPRITE_ARG: (&str, &str) = ("sprite", "a sprite of a unit");
+pub(super) const SPRITE_ARG: (&str, &str) = ("sprite", "a sprite of a unit");
 const UNIT_ARG: (&str, &str) = ("unit", "a unit");
+pub(super) const MAP_ARG: (&str, &str) = ("tilemap", "a tile map of a unit");
 
 pub static SPRITE: Module = more(
     "Sprite",
@@ -31,7 +32,10 @@ pub static SPRITE: Module = more(
         func(
             "set_texture",
             set_texture,
-            &[SPRITE_ARG, ("texture", "the name of a texture, or of a frame of a sheet")],
+            &[
+                SPRITE_ARG,
+                ("texture", "the name of a texture, of a sheet's frame, or of what is drawn into"),
+            ],
             "Shows a picture, and plays nothing any more.",
         ),
         func(
@@ -165,7 +169,7 @@ pub static TILEMAP: Module = more(
         func(
             "cell_at_position",
             cell_at_position,
-            &[("tilemap", "a tile map of a unit"), ("position", "a place in the world")],
+            &[MAP_ARG, ("position", "a place in the world")],
             "The column and the row that a place in the world is in; they may be outside of the \
              map.",
         )
@@ -196,11 +200,11 @@ fn alive(engine: &mut Engine, sprite: AnyNumber) -> bool {
     handle.is_some_and(|handle| engine.scenes.sprites.slots.get(handle).is_some())
 }
 
-fn look(engine: &mut Engine, sprite: SpriteId) -> SpriteLook {
+pub(super) fn look(engine: &mut Engine, sprite: SpriteId) -> SpriteLook {
     engine.scenes.sprites.of(sprite).look
 }
 
-fn change(engine: &mut Engine, sprite: SpriteId) -> &mut SpriteLook {
+pub(super) fn change(engine: &mut Engine, sprite: SpriteId) -> &mut SpriteLook {
     &mut engine.scenes.sprites.change(sprite).look
 }
 
@@ -214,7 +218,7 @@ fn node(engine: &mut Engine, sprite: SpriteId) -> f64 {
 }
 
 fn set_texture(engine: &mut Engine, sprite: SpriteId, texture: Text) -> Result<(), Error> {
-    let found = engine.textures.find(&mut engine.store, texture.as_str());
+    let found = engine.find_picture(texture.as_str());
     let found = found.map_err(|fault| crate::error!("argument #2 'texture': {}", fault.message))?;
     engine.scenes.sprites.show(sprite, Shows::Picture(found));
     Ok(())
@@ -373,7 +377,7 @@ fn set_speed(engine: &mut Engine, sprite: SpriteId, speed: f64) {
 
 fn frame(engine: &mut Engine, sprite: SpriteId) -> String {
     let picture = engine.scenes.sprites.of(sprite).picture;
-    engine.textures.name(picture).to_string()
+    engine.picture_name(picture).to_string()
 }
 
 fn finished(engine: &mut Engine, sprite: SpriteId) -> bool {
@@ -463,6 +467,12 @@ fn cell_at_position(
     Ok((cell(x, of.tile_width), cell(y, of.tile_height)))
 }
 
+/// The words for what paints something.
+fn painted(engine: &Engine, stand: &Stand) -> String {
+    let material = stand.material.and_then(|material| engine.materials.slots().get(material));
+    material.map_or_else(String::new, |material| format!(", material {:?}", material.name))
+}
+
 fn inspect(engine: &mut Engine, unit: UnitId) -> Vec<String> {
     let row = unit.row();
     let places: Vec<usize> = engine.scenes.sprites.of_unit(row).collect();
@@ -482,24 +492,26 @@ fn inspect(engine: &mut Engine, unit: UnitId) -> Vec<String> {
             }
         };
         lines.push(format!(
-            "sprite {} {:?} at node {}, {width:.2} x {height:.2} m, layer {}{plays}{}",
+            "sprite {} {:?} at node {}, {width:.2} x {height:.2} m, layer {}{}{plays}{}",
             at + 1,
-            engine.textures.name(sprite.picture),
+            engine.picture_name(sprite.picture),
             sprite.node + 1,
             sprite.look.stand.layer,
+            painted(engine, &sprite.look.stand),
             hidden(sprite.flags)
         ));
     }
     for (at, map) in engine.scenes.maps.of_unit(row).iter().enumerate() {
         let tilemap = engine.tilemaps.of(map.map);
         lines.push(format!(
-            "tilemap {} {:?} at node {}, {} x {} cells, layer {}{}",
+            "tilemap {} {:?} at node {}, {} x {} cells, layer {}{}{}",
             at + 1,
             tilemap.name,
             map.node + 1,
             tilemap.map().columns,
             tilemap.map().rows,
             map.stand.layer,
+            painted(engine, &map.stand),
             hidden(map.flags)
         ));
     }

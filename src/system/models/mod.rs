@@ -10,12 +10,14 @@ pub mod data;
 pub mod geometry;
 mod gltf;
 mod names;
+pub mod ray;
 mod registry;
 pub mod shapes;
 
 use crate::foundation::Handle;
-use crate::packet::mesh::{Bounds, MeshSlot};
+use crate::packet::mesh::{Bounds, Mesh, MeshSlot};
 use data::ModelData;
+use std::sync::Arc;
 
 pub use self::gltf::import;
 pub use registry::{Models, Shape};
@@ -23,9 +25,12 @@ pub use registry::{Models, Shape};
 /// The most meshes, of models and of the game's own, that can be there at once.
 pub const MESHES_MAX: usize = 1 << 16;
 
-/// A mesh's place in the table of [`Models`]. It stays the same when its model is loaded again.
+/// A mesh's place in the table of [`Models`], below [`MESHES_MAX`]. It stays the same when its
+/// model is loaded again.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct MeshNumber(pub u32);
+pub struct MeshNumber(pub u16);
+
+const _: () = assert!(MESHES_MAX <= 1 << u16::BITS);
 
 /// What a picture is for: how its texels are made.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -49,7 +54,7 @@ pub struct Picture {
 #[derive(Debug)]
 pub struct Model {
     pub name: String,
-    /// Without its triangles, which the renderer has.
+    /// Without its triangles, which are in the entries of its meshes.
     pub data: ModelData,
     /// By the data's meshes.
     pub meshes: Vec<MeshNumber>,
@@ -68,4 +73,6 @@ pub struct MeshEntry {
     pub material_names: Vec<String>,
     pub triangles: u32,
     pub vertices: u32,
+    /// Its triangles, the same that the renderer has.
+    pub shape: Arc<Mesh>,
 }

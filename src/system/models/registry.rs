@@ -13,7 +13,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The models and meshes of a game.
-#[derive(Default)]
 pub struct Models {
     loaded: HashMap<String, Arc<Model>>,
     entries: Vec<MeshEntry>,
@@ -23,6 +22,29 @@ pub struct Models {
     /// Numbers of meshes of the game's that have ended.
     free: Vec<MeshNumber>,
     queue: Vec<MeshChange>,
+    /// What a number has before it has a mesh, and after it.
+    nothing: Arc<Mesh>,
+}
+
+impl Default for Models {
+    fn default() -> Models {
+        let nothing = Mesh {
+            name: String::new(),
+            vertices: Vec::new(),
+            indices: Vec::new(),
+            parts: Vec::new(),
+            bounds: Bounds::of(&[]),
+        };
+        Models {
+            loaded: HashMap::new(),
+            entries: Vec::new(),
+            by_name: HashMap::new(),
+            own: HashMap::new(),
+            free: Vec::new(),
+            queue: Vec::new(),
+            nothing: Arc::new(nothing),
+        }
+    }
 }
 
 /// Corners and triangles of a mesh, for whoever needs its shape.
@@ -105,15 +127,16 @@ impl Models {
                  larger ones"
             ));
         }
-        let number = MeshNumber(self.entries.len() as u32);
+        let number = MeshNumber(self.entries.len() as u16);
         self.entries.push(MeshEntry {
             name: String::new(),
-            slot: MeshSlot(number.0),
+            slot: MeshSlot(number.0.into()),
             bounds: Bounds::of(&[]),
             materials: Vec::new(),
             material_names: Vec::new(),
             triangles: 0,
             vertices: 0,
+            shape: self.nothing.clone(),
         });
         Ok(number)
     }
@@ -125,8 +148,8 @@ impl Models {
         mesh: &Arc<Mesh>,
         (materials, material_names): (Vec<Option<Handle>>, Vec<String>),
     ) {
-        let slot = MeshSlot(number.0);
-        self.entries[number.0 as usize] = MeshEntry {
+        let slot = MeshSlot(number.0.into());
+        self.entries[usize::from(number.0)] = MeshEntry {
             name,
             slot,
             bounds: mesh.bounds,
@@ -134,6 +157,7 @@ impl Models {
             material_names,
             triangles: (mesh.indices.len() / 3) as u32,
             vertices: mesh.vertices.len() as u32,
+            shape: mesh.clone(),
         };
         self.queue.push(MeshChange::Put { slot, mesh: mesh.clone() });
     }
@@ -149,7 +173,7 @@ impl Models {
     pub fn set_own(&mut self, number: MeshNumber, mesh: Mesh) {
         let mesh = Arc::new(mesh);
         let places = mesh.parts.iter().map(|part| part.place as usize + 1).max().unwrap_or(0);
-        let mut materials = std::mem::take(&mut self.entries[number.0 as usize].materials);
+        let mut materials = std::mem::take(&mut self.entries[usize::from(number.0)].materials);
         materials.resize(places, None);
         let names = vec![String::new(); places];
         self.fill(number, mesh.name.clone(), &mesh, (materials, names));
@@ -159,7 +183,8 @@ impl Models {
     /// Ends a mesh of the game's own.
     pub fn end_own(&mut self, number: MeshNumber) {
         if self.own.remove(&number).is_some() {
-            self.queue.push(MeshChange::End { slot: MeshSlot(number.0) });
+            self.entries[usize::from(number.0)].shape = self.nothing.clone();
+            self.queue.push(MeshChange::End { slot: MeshSlot(number.0.into()) });
             self.free.push(number);
         }
     }
@@ -172,7 +197,7 @@ impl Models {
     /// What is known of a mesh.
     #[inline(always)]
     pub fn entry(&self, number: MeshNumber) -> &MeshEntry {
-        &self.entries[number.0 as usize]
+        &self.entries[usize::from(number.0)]
     }
 
     /// The mesh of a model that a name means: `Lid`; without one, its only mesh.

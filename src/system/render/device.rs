@@ -87,6 +87,20 @@ fn card_likely() -> bool {
     render || std::path::Path::new("/dev/nvidia0").exists()
 }
 
+/// Has Vulkan load the drivers of software adapters alone: those of graphics cards take some
+/// megabytes and milliseconds each, and would be of no use. Nothing changes where the environment
+/// names drivers already. Call it before any thread is there.
+pub fn load_software_drivers_alone() {
+    const SELECT: &str = "VK_LOADER_DRIVERS_SELECT";
+    let set = |name: &str| std::env::var_os(name).is_some();
+    let named = [SELECT, "VK_LOADER_DRIVERS_DISABLE", "VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
+    if cfg!(target_os = "linux") && !named.into_iter().any(set) {
+        // Mesa's lavapipe and SwiftShader, by the names of their manifests.
+        // SAFETY: no other thread is there that could read the environment meanwhile.
+        unsafe { std::env::set_var(SELECT, "*lvp*,*swiftshader*") };
+    }
+}
+
 fn backend_name(backend: wgpu::Backend) -> &'static str {
     match backend {
         wgpu::Backend::Noop => "null",

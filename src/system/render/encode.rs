@@ -67,8 +67,8 @@ impl Stage<'_> {
     pub fn pass(&mut self, encoder: &mut wgpu::CommandEncoder, onto: &Onto, pass: &Pass) {
         if let (Some((scene, _)), Some(lit)) = (pass.scene, self.lit) {
             let (scenes, textures) = (self.scenes, &*self.textures);
-            let timing = &mut *self.timing;
-            lit.draw(encoder, scene, &mut lit::Frame { scenes, textures, timing });
+            let (materials, timing) = (&*self.materials, &mut *self.timing);
+            lit.draw(encoder, scene, &mut lit::Frame { scenes, textures, materials, timing });
         }
         let ready = self.prepare(onto, pass, self.plan);
         let depth = pass.world.then(|| self.depth(&onto.texture));

@@ -15,9 +15,10 @@ struct Frame {
     seconds: f32,
     /// Where the Gui's own transforms begin.
     first_transform: u32,
-    /// Bit 0: colours are written as sRGB bytes by the shader.
-    flags: u32,
-    spare: vec2u,
+    /// How many times the rows of each atlas a whole layer has: 1 but for a beginning.
+    atlas_stretch: f32,
+    glyphs_stretch: f32,
+    spare: u32,
 }
 
 /// What a material's own `paint` is given.
@@ -45,6 +46,8 @@ struct Paint {
 /// Which paints a pipeline needs, one bit each; bit 16: nearest texels, too. A pipeline for fewer is
 /// much cheaper where the processor draws: it computes what is not taken.
 override ENGINE_PAINTS: u32 = 0x103ffu;
+/// Whether colours are written as sRGB bytes by the shader.
+override ENGINE_ENCODES: bool = false;
 
 const ENGINE_ATLAS: u32 = 0u;
 const ENGINE_TEXTURE: u32 = 1u;
@@ -250,7 +253,8 @@ fn engine_edge(distance: f32, extra: vec2f, texels: f32) -> f32 {
 }
 
 fn engine_glyph(uv: vec2f, layer: u32, extra: vec2f, dx: vec2f, dy: vec2f) -> f32 {
-    let field = textureSampleLevel(engine_glyphs, engine_smooth, uv, layer, 0.0);
+    let at = uv * vec2f(1.0, frame.glyphs_stretch);
+    let field = textureSampleLevel(engine_glyphs, engine_smooth, at, layer, 0.0);
     let texels = length(vec4f(dx, dy)) * ENGINE_ATLAS_SIDE * 0.70711;
     // Three distances keep corners sharp; what is moved out or softened is round like the true one.
     let sharp = max(min(field.r, field.g), min(max(field.r, field.g), field.b));
@@ -273,11 +277,13 @@ fn engine_paint(in: EngineVarying) -> vec4f {
     let near = engine_needs(16u) && (in.paint & ENGINE_NEAREST) != 0u;
     let color = vec4f(in.color.rgb * in.color.a, in.color.a);
     if engine_needs(ENGINE_ATLAS) && kind == ENGINE_ATLAS {
+        let stretch = vec2f(1.0, frame.atlas_stretch);
         if near {
-            let uv = engine_nearest(in.uv, vec2f(ENGINE_ATLAS_SIDE));
+            let uv = engine_nearest(in.uv, vec2f(ENGINE_ATLAS_SIDE)) * stretch;
             return color * textureSampleLevel(engine_atlas, engine_smooth, uv, layer, 0.0);
         }
-        return color * textureSampleGrad(engine_atlas, engine_smooth, in.uv, layer, dx, dy);
+        return color * textureSampleGrad(engine_atlas, engine_smooth, in.uv * stretch, layer,
+                                         dx * stretch, dy * stretch);
     }
     if engine_needs(ENGINE_TEXTURE) && kind == ENGINE_TEXTURE {
         if near {
@@ -322,7 +328,7 @@ fn engine_fragment(in: EngineVarying) -> @location(0) vec4f {
     it.position = in.position;
     it.pixel = in.clip.xy;
     let painted = paint(it);
-    if (frame.flags & 1u) != 0u {
+    if ENGINE_ENCODES {
         let alpha = max(painted.a, 1e-6);
         return vec4f(engine_to_srgb(painted.rgb / alpha) * alpha, painted.a);
     }

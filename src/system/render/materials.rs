@@ -47,6 +47,16 @@ struct Own {
     generation: u64,
 }
 
+/// What pictures of scenes are painted with.
+pub struct Painter<'a> {
+    /// The engine's own without one.
+    pub shader: Option<&'a Arc<Shader>>,
+    /// Of the material's own group, and that group.
+    pub layout: Option<&'a wgpu::BindGroupLayout>,
+    pub group: Option<&'a wgpu::BindGroup>,
+    pub blend: Blend,
+}
+
 /// Every material.
 pub struct Materials {
     programs: Vec<Option<Program>>,
@@ -156,9 +166,12 @@ impl Program {
             0 => Float32x4, 1 => Float32x4, 2 => Float32x4, 3 => Unorm8x4, 4 => Uint32,
             5 => Float32x2
         ];
-        let paints = [("ENGINE_PAINTS", f64::from(purpose.paints))];
+        let constants = [
+            ("ENGINE_PAINTS", f64::from(purpose.paints)),
+            ("ENGINE_ENCODES", f64::from(u8::from(!purpose.format.is_srgb()))),
+        ];
         let options =
-            || wgpu::PipelineCompilationOptions { constants: &paints, ..Default::default() };
+            || wgpu::PipelineCompilationOptions { constants: &constants, ..Default::default() };
         let depth = purpose.depth.then(|| wgpu::DepthStencilState {
             format: DEPTH_FORMAT,
             depth_write_enabled: Some(false),
@@ -375,16 +388,9 @@ impl Materials {
         purpose: Purpose,
         events: &mut Vec<Event>,
     ) -> bool {
-        let own = self.own.get_mut(&slot.0);
-        let index = own.as_ref().map_or(0, |own| own.program);
+        self.prepare_group(device, textures, slot);
+        let index = self.own.get(&slot.0).map_or(0, |own| own.program);
         let program = self.programs[index].as_mut().expect("a material's program is kept");
-        if let Some(own) = own
-            && let Some(layout) = &program.group
-            && (own.group.is_none() || own.generation != textures.generation)
-        {
-            own.group = Some(own_group(device, textures, layout, own));
-            own.generation = textures.generation;
-        }
         if !program.pipelines.contains_key(&purpose) {
             let made = program.make(device, purpose);
             if let Err(words) = &made {
@@ -394,6 +400,29 @@ impl Materials {
             program.pipelines.insert(purpose, made.ok());
         }
         program.pipelines[&purpose].is_some()
+    }
+
+    /// Makes a material's own group, where it is not there or out of date.
+    pub fn prepare_group(&mut self, device: &Device, textures: &mut Textures, slot: MaterialSlot) {
+        let Some(own) = self.own.get_mut(&slot.0) else { return };
+        let program = self.programs[own.program].as_ref().expect("a material's program is kept");
+        if let Some(layout) = &program.group
+            && (own.group.is_none() || own.generation != textures.generation)
+        {
+            own.group = Some(own_group(device, textures, layout, own));
+            own.generation = textures.generation;
+        }
+    }
+
+    /// What a scene's pictures are painted with. A slot without material is the engine's own.
+    pub fn painter(&self, slot: MaterialSlot) -> Painter<'_> {
+        let blend = self.blend(slot);
+        let Some(own) = self.own.get(&slot.0) else {
+            return Painter { shader: None, layout: None, group: None, blend };
+        };
+        let layout = self.programs[own.program].as_ref().and_then(|it| it.group.as_ref());
+        let shader = own.material.shader.as_ref();
+        Painter { shader, layout, group: own.group.as_ref(), blend }
     }
 
     /// What a prepared draw needs: the pipeline, and the material's own group.

@@ -10,6 +10,7 @@ mod buffers;
 mod capture;
 mod device;
 mod encode;
+mod extent;
 mod lit;
 mod materials;
 mod null;
@@ -24,6 +25,7 @@ mod thread;
 mod timing;
 
 pub use batches::Draw;
+pub use device::load_software_drivers_alone;
 pub use null::Recorder;
 pub use scene::{SceneDraw, SceneDrawKind, SceneSeen, SceneStatistics, SceneThing};
 pub use thread::is_left_behind;
@@ -166,6 +168,10 @@ pub enum Event {
     },
     /// The adapter was lost, and is there again with everything but render targets' contents.
     DeviceRecovered {
+        words: String,
+    },
+    /// A view shows less light than there is, for it has too many lights; told once.
+    Crowded {
         words: String,
     },
     /// Something could not be done on the adapter: memory has run out, or the engine asked wrongly.

@@ -56,7 +56,8 @@ impl Recorder {
             }
         }
         self.scenes.apply(packet, &mut self.events);
-        self.scenes.plan(packet, &self.quality);
+        self.scenes.plan(packet, &self.quality, &mut self.events);
+        self.scenes.none_changed();
         self.guis.apply(&packet.ended_guis, &packet.guis, &mut self.list);
         self.draws.clear();
         for gui in packet.views.iter().flat_map(|view| &view.guis) {

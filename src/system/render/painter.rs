@@ -5,7 +5,7 @@ use super::batches::{DrawList, Guis};
 use super::buffers::Buffers;
 use super::device::{self, Device};
 use super::encode::{Onto, Stage};
-use super::lit::{Lit, Place};
+use super::lit::{Lit, Place, Supplies};
 use super::materials::Materials;
 use super::passes::{Pass, Plan, Sizes};
 use super::scene::Scenes;
@@ -319,7 +319,6 @@ impl Painter {
         self.statistics.copied_bytes = copied;
         self.buffers.copy_transforms(&self.device, &self.guis, &self.list);
         let (textures, buffers, scenes) = (&self.textures, &self.buffers, &self.scenes);
-        let needs_encoding = !self.screen.format().is_srgb();
         let size = |texture: &wgpu::Texture| (texture.width(), texture.height());
         // A picture without a window is only worth drawing where somebody asked for it.
         let is_window = matches!(self.output, Output::Window { .. });
@@ -331,7 +330,8 @@ impl Painter {
             },
             transforms: &|gui| buffers.first_transform(gui),
             scene: &|index| scenes.plans.views.iter().position(|view| view.view == index),
-            screen_flags: u32::from(needs_encoding),
+            atlas_stretch: textures.atlas.stretch(),
+            glyphs_stretch: textures.glyphs.stretch(),
         };
         self.plan.make(packet, &self.guis, &self.list, &sizes);
         self.statistics.copied_bytes += self.copy_scenes(packet);
@@ -357,7 +357,7 @@ impl Painter {
 
     /// Plans what the views draw of their scenes, if they can be drawn here at all.
     fn plan_scenes(&mut self, packet: &Packet) {
-        self.scenes.plan(packet, &self.quality);
+        self.scenes.plan(packet, &self.quality, &mut self.events);
         if self.scenes.plans.views.is_empty() {
             return;
         }
@@ -384,15 +384,16 @@ impl Painter {
         let mut places = vec![None; self.scenes.plans.views.len()];
         for pass in &self.plan.passes {
             if let Some((index, rectangle)) = pass.scene {
-                let format = match pass.target {
-                    Target::Screen => self.screen.format(),
-                    Target::Texture(_) => TARGET_FORMAT,
+                let (format, scale) = match pass.target {
+                    Target::Screen => (self.screen.format(), packet.scale.max(1e-3)),
+                    Target::Texture(_) => (TARGET_FORMAT, 1.0),
                 };
-                places[index] = Some(Place { rectangle, format, deep: pass.world });
+                places[index] = Some(Place { rectangle, format, deep: pass.world, scale });
             }
         }
-        let (textures, scenes) = (&self.textures, &mut self.scenes);
-        let copied = lit.prepare(&self.device, textures, scenes, packet, places);
+        let (textures, materials) = (&mut self.textures, &mut self.materials);
+        let mut supplies = Supplies { textures, materials, events: &mut self.events };
+        let copied = lit.prepare(&self.device, &mut supplies, &mut self.scenes, packet, places);
         self.lit = Some(lit);
         copied
     }

@@ -16,8 +16,9 @@ pub struct FrameUniform {
     pub scale: f32,
     pub seconds: f32,
     pub first_transform: u32,
-    pub flags: u32,
-    pub spare: [u32; 2],
+    pub atlas_stretch: f32,
+    pub glyphs_stretch: f32,
+    pub spare: u32,
 }
 
 /// A rectangle of pixels: left, top, width, height.
@@ -77,8 +78,9 @@ pub struct Sizes<'a> {
     pub transforms: &'a dyn Fn(u64) -> u32,
     /// Which of the scenes' planned views a view of the packet is, if any.
     pub scene: &'a dyn Fn(usize) -> Option<usize>,
-    /// The shader's flags for the screen.
-    pub screen_flags: u32,
+    /// How many times the rows of each atlas a whole layer has.
+    pub atlas_stretch: f32,
+    pub glyphs_stretch: f32,
 }
 
 /// sRGB to linear light.
@@ -154,9 +156,9 @@ impl Plan {
         self.uniforms.clear();
         let mut screen_begun = false;
         for (index, view) in packet.views.iter().enumerate() {
-            let (size, scale, flags) = match view.target {
-                Target::Screen => (sizes.screen, packet.scale.max(1e-3), sizes.screen_flags),
-                Target::Texture(slot) => ((sizes.texture)(slot.0), 1.0, 0),
+            let (size, scale) = match view.target {
+                Target::Screen => (sizes.screen, packet.scale.max(1e-3)),
+                Target::Texture(slot) => ((sizes.texture)(slot.0), 1.0),
             };
             let Some(size) = size else { continue };
             let rectangle = pixels(view.rectangle, size);
@@ -166,7 +168,8 @@ impl Plan {
                 target_size: [size.0 as f32, size.1 as f32],
                 scale,
                 seconds: packet.seconds as f32,
-                flags,
+                atlas_stretch: sizes.atlas_stretch,
+                glyphs_stretch: sizes.glyphs_stretch,
                 ..FrameUniform::default()
             };
             let (mut clear, mut fill) = (None, None);

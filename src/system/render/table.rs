@@ -7,6 +7,8 @@ use std::ops::Range;
 
 /// Ranges nearer to each other than this are copied as one.
 const GAP_MAX: u32 = 16;
+/// With this many ranges they are settled at once: nobody may be there who copies them soon.
+const RANGES_KEPT: usize = 1 << 16;
 /// With more ranges than this, wide gaps are copied, too: each copy has a price of its own.
 const RANGES_MAX: usize = 512;
 
@@ -69,6 +71,9 @@ impl RangeList {
             last.start = last.start.min(range.start);
             last.end = last.end.max(range.end);
         } else {
+            if self.ranges.len() == RANGES_KEPT {
+                self.settle();
+            }
             self.ranges.push(range);
         }
         self.settled = false;
@@ -145,5 +150,18 @@ mod tests {
         for i in 0..10_000 {
             assert!(ranges.iter().any(|range| range.contains(&(i * 40))));
         }
+    }
+
+    #[test]
+    fn ranges_that_nobody_copies_do_not_grow_for_ever() {
+        let mut list = RangeList::default();
+        for _ in 0..20 {
+            for i in 0..10_000 {
+                list.add(i * 40..i * 40 + 1);
+            }
+            assert!(list.ranges.len() <= RANGES_KEPT);
+        }
+        let ranges = list.settle();
+        assert!((0..10_000).all(|i| ranges.iter().any(|range| range.contains(&(i * 40)))));
     }
 }

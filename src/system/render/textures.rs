@@ -4,6 +4,7 @@
 
 use super::Event;
 use super::device::Device;
+use super::extent::{Extent, ahead};
 use super::table::Map;
 use crate::packet::cell;
 use crate::packet::texture::{
@@ -35,6 +36,10 @@ struct Fill {
 }
 
 impl Fill {
+    fn extent(&self) -> Extent {
+        Extent::of(self.layer, self.y, self.texels.height)
+    }
+
     fn covers(&self, other: &Fill) -> bool {
         let overlap = |a: u32, a_size: u32, b: u32, b_size: u32| a < b + b_size && b < a + a_size;
         self.layer == other.layer
@@ -43,12 +48,12 @@ impl Fill {
     }
 }
 
-/// An array of layers that grows when a layer beyond its last is filled.
+/// An array of layers that grows when something beyond its end is filled.
 pub struct Atlas {
     pub view: wgpu::TextureView,
     texture: wgpu::Texture,
-    /// 0: nothing was filled yet, and what stands in for it is one texel.
-    layers: u32,
+    /// No layers: nothing was filled yet, and what stands in for it is one texel.
+    extent: Extent,
     levels: u32,
     format: wgpu::TextureFormat,
     name: &'static str,
@@ -71,14 +76,14 @@ pub struct Textures {
 fn array(
     device: &Device,
     layers: u32,
-    side: u32,
+    (width, height): (u32, u32),
     levels: u32,
     format: wgpu::TextureFormat,
 ) -> (wgpu::Texture, wgpu::TextureView) {
     let layers = if device.two_layers { layers.max(2) } else { layers };
     let texture = device.device.create_texture(&wgpu::TextureDescriptor {
         label: Some("atlas"),
-        size: wgpu::Extent3d { width: side, height: side, depth_or_array_layers: layers },
+        size: wgpu::Extent3d { width, height, depth_or_array_layers: layers },
         mip_level_count: levels,
         sample_count: 1,
         dimension: wgpu::TextureDimension::D2,
@@ -143,15 +148,23 @@ fn fill(
 
 impl Atlas {
     fn new(device: &Device, name: &'static str, format: wgpu::TextureFormat, levels: u32) -> Atlas {
-        let (texture, view) = array(device, 1, 1, 1, format);
-        Atlas { view, texture, layers: 0, levels, format, name, fills: Vec::new() }
+        let (texture, view) = array(device, 1, (1, 1), 1, format);
+        let (extent, fills) = (Extent::default(), Vec::new());
+        Atlas { view, texture, extent, levels, format, name, fills }
     }
 
-    /// Fills a place; true when bind groups with the atlas are out of date.
-    fn put(&mut self, device: &Device, new: Fill) -> Result<bool, String> {
-        let grown = new.layer >= self.layers;
+    /// How many times its rows a whole layer has.
+    pub fn stretch(&self) -> f32 {
+        if self.extent.layers > 0 { ATLAS_SIDE as f32 / self.extent.rows as f32 } else { 1.0 }
+    }
+
+    /// Fills a place; true when bind groups with the atlas are out of date. `ahead`: what will be
+    /// needed at once for this place and others, so that the atlas grows once for all of them.
+    fn put(&mut self, device: &Device, new: Fill, ahead: Extent) -> Result<bool, String> {
+        let needed = new.extent();
+        let grown = !self.extent.holds(needed);
         if grown {
-            self.grow(device, new.layer + 1)?;
+            self.grow(device, needed, ahead)?;
         }
         let at = wgpu::Origin3d { x: new.x, y: new.y, z: new.layer };
         fill(device, &self.texture, at, &new.texels, new.picture);
@@ -160,20 +173,21 @@ impl Atlas {
         Ok(grown)
     }
 
-    fn grow(&mut self, device: &Device, needed: u32) -> Result<(), String> {
+    fn grow(&mut self, device: &Device, needed: Extent, ahead: Extent) -> Result<(), String> {
         let most = ATLAS_LAYERS_MAX.min(device.limits.max_texture_array_layers);
-        if needed > most {
+        if needed.layers > most {
             return Err(format!("the {} has {most} layers, and all are full", self.name));
         }
-        let layers = needed.next_power_of_two().min(most);
-        let made = device.checked(|_| array(device, layers, ATLAS_SIDE, self.levels, self.format));
+        let extent = self.extent.with(needed).with(ahead).rounded(most);
+        let (layers, size) = (extent.layers, (ATLAS_SIDE, extent.rows));
+        let made = device.checked(|_| array(device, layers, size, self.levels, self.format));
         let (texture, view) = made.map_err(|words| {
-            format!("the {} cannot have {layers} layers of {ATLAS_SIDE}²: {words}", self.name)
+            let rows = extent.rows;
+            format!("the {} cannot have {layers} × {ATLAS_SIDE} × {rows}: {words}", self.name)
         })?;
-        if self.layers > 0 {
+        if self.extent.layers > 0 {
             let mut encoder = device.device.create_command_encoder(&Default::default());
             for level in 0..self.levels {
-                let side = ATLAS_SIDE >> level;
                 let place = |texture| wgpu::TexelCopyTextureInfo {
                     texture,
                     mip_level: level,
@@ -181,15 +195,15 @@ impl Atlas {
                     aspect: wgpu::TextureAspect::All,
                 };
                 let size = wgpu::Extent3d {
-                    width: side,
-                    height: side,
-                    depth_or_array_layers: self.layers,
+                    width: ATLAS_SIDE >> level,
+                    height: self.extent.rows >> level,
+                    depth_or_array_layers: self.extent.layers,
                 };
                 encoder.copy_texture_to_texture(place(&self.texture), place(&texture), size);
             }
             device.queue.submit([encoder.finish()]);
         }
-        (self.texture, self.view, self.layers) = (texture, view, layers);
+        (self.texture, self.view, self.extent) = (texture, view, extent);
         Ok(())
     }
 }
@@ -332,6 +346,7 @@ impl Textures {
 
     /// Does what a packet says, in order.
     pub fn apply(&mut self, device: &Device, changes: &[TextureChange], events: &mut Vec<Event>) {
+        let (atlas, glyphs) = ahead(changes);
         for change in changes {
             let (slot, done) = match change {
                 TextureChange::Put { slot, texels } => (*slot, self.put(device, *slot, texels)),
@@ -345,13 +360,13 @@ impl Textures {
                 TextureChange::Atlas { layer, x, y, texels, picture } => {
                     let (texels, picture) = (texels.clone(), *picture);
                     let fill = Fill { layer: *layer, x: *x, y: *y, texels, picture };
-                    let done = self.atlas.put(device, fill);
+                    let done = self.atlas.put(device, fill, atlas);
                     (TextureSlot::SHARED, self.note(done))
                 }
                 TextureChange::Glyph { layer, x, y, texels } => {
                     let (texels, picture) = (texels.clone(), None);
                     let fill = Fill { layer: *layer, x: *x, y: *y, texels, picture };
-                    let done = self.glyphs.put(device, fill);
+                    let done = self.glyphs.put(device, fill, glyphs);
                     (TextureSlot::SHARED, self.note(done))
                 }
             };
@@ -436,10 +451,12 @@ impl Textures {
             }
         };
         for fill in old.atlas.fills {
-            refuse(TextureSlot::SHARED, self.atlas.put(device, fill).map(|_| ()));
+            let done = self.atlas.put(device, fill, old.atlas.extent);
+            refuse(TextureSlot::SHARED, done.map(|_| ()));
         }
         for fill in old.glyphs.fills {
-            refuse(TextureSlot::SHARED, self.glyphs.put(device, fill).map(|_| ()));
+            let done = self.glyphs.put(device, fill, old.glyphs.extent);
+            refuse(TextureSlot::SHARED, done.map(|_| ()));
         }
         for (slot, old) in old.own {
             let slot = TextureSlot(slot);

@@ -1,7 +1,7 @@
 //! World poses of many units at once: the system `scene_graph`, in pieces on every core. What hangs
 //! on another unit follows after, on one.
 
-use super::{NO_NODE, Run, SceneGraph, columns, local, matrix};
+use super::{NO_NODE, Run, SceneGraph, columns, flag, local, matrix};
 use crate::foundation::Error;
 use crate::foundation::tasks::{ITEMS_MIN, Pool, split};
 
@@ -17,7 +17,7 @@ struct Locals<'a> {
 impl Locals<'_> {
     /// Computes the nodes of one unit, which hangs on no other. `world` begins with node `begin`.
     fn compute(self, run: Run, world: &mut [[[f32; 3]; 4]], begin: usize) {
-        for node in run.first as usize..(run.first + run.count) as usize {
+        for node in run.nodes() {
             let own = local(&self.position[node], &self.rotation[node], &self.scale[node]);
             let pose = match self.parent[node] {
                 NO_NODE => own,
@@ -34,7 +34,7 @@ impl SceneGraph {
     /// # Errors
     /// For want of threads.
     pub(super) fn bring_up_all(&mut self, units: &[u32], pool: &Pool) -> Result<(), Error> {
-        let nodes = units.iter().map(|unit| self.runs[*unit as usize].count as usize).sum();
+        let nodes = units.iter().map(|unit| self.count(*unit)).sum();
         if nodes >= ITEMS_MIN && pool.threads() > 1 {
             self.bring_up_free(units, nodes, pool)?;
         }
@@ -48,10 +48,10 @@ impl SceneGraph {
     fn bring_up_free(&mut self, units: &[u32], nodes: usize, pool: &Pool) -> Result<(), Error> {
         let mut free: Vec<Run> = Vec::with_capacity(units.len());
         for unit in units {
-            let run = self.runs[*unit as usize];
-            if run.dirty && self.parent[run.first as usize] == NO_NODE {
-                self.runs[*unit as usize].dirty = false;
-                free.push(run);
+            let run = &mut self.runs[*unit as usize];
+            if run.has(flag::DIRTY) && self.parent[run.first as usize] == NO_NODE {
+                run.flags &= !flag::DIRTY;
+                free.push(*run);
             }
         }
         // In the order of their nodes, so that each piece is one stretch of the column.
@@ -65,7 +65,7 @@ impl SceneGraph {
             for piece in split(free.len(), tasks.threads()) {
                 let runs = &free[piece];
                 let last = runs[runs.len() - 1];
-                let end = (last.first + last.count) as usize;
+                let end = last.nodes().end;
                 let (stretch, others) = rest.split_at_mut(end - begin);
                 let from = std::mem::replace(&mut begin, end);
                 rest = others;

@@ -2,6 +2,7 @@
 //! bind groups of textures. Copies no more than what changed; draws nothing.
 
 use super::super::device::Device;
+use super::super::passes::FrameUniform;
 use super::super::scene::{
     DrawData, Library, Scene, SceneUniform, Scenes, SurfaceData, TextureSet,
 };
@@ -110,10 +111,12 @@ pub struct Buffers {
     pub instances: Growing,
     pub particles: Growing,
     uniforms: Growing,
+    frames: Growing,
     maps: Growing,
     batches: Growing,
-    /// Group 0 of the sky and the picture, and of particles; and their generation.
-    plain: Option<(wgpu::BindGroup, wgpu::BindGroup, u64)>,
+    /// Group 0 of the sky and the picture, of particles, and of painted pictures; and their
+    /// generation.
+    plain: Option<([wgpu::BindGroup; 3], u64)>,
     sets: Map<u32, wgpu::BindGroup>,
     /// Of the textures that the sets were made with.
     sets_generation: u64,
@@ -138,6 +141,7 @@ impl Buffers {
             instances: make(Usage::VERTEX),
             particles: make(Usage::VERTEX),
             uniforms: make(Usage::UNIFORM),
+            frames: make(Usage::UNIFORM),
             maps: make(Usage::UNIFORM),
             batches: make(Usage::UNIFORM),
             plain: None,
@@ -158,13 +162,14 @@ impl Buffers {
         }
     }
 
-    /// Copies what has changed of everything that is drawn. `uniforms`: of the plan's views.
+    /// Copies what has changed of everything that is drawn. `uniforms` and `frames`: of the plan's
+    /// views.
     pub fn copy(
         &mut self,
         device: &Device,
         scenes: &mut Scenes,
         packet: &Packet,
-        uniforms: &[SceneUniform],
+        (uniforms, frames): (&[SceneUniform], &[FrameUniform]),
     ) -> u64 {
         let mut copied = 0;
         let library = &mut scenes.library;
@@ -182,7 +187,12 @@ impl Buffers {
         copied += instances.len() as u64;
         copied += self.copy_particles(device, scenes, packet);
         copied += self.copy_uniforms(device, scenes, uniforms);
-        copied
+        self.scratch.clear();
+        for frame in frames {
+            push(&mut self.scratch, bytemuck::bytes_of(frame), self.small_stride);
+        }
+        self.generation += u64::from(self.frames.write(device, &self.scratch));
+        copied + self.scratch.len() as u64
     }
 
     fn copy_scene(&mut self, device: &Device, number: u64, scene: &mut Scene) -> u64 {
@@ -271,14 +281,16 @@ impl Buffers {
                 buffers.groups = Some((scene, map, generation));
             }
         }
-        if self.plain.as_ref().is_none_or(|(_, _, made)| *made != generation) {
+        if self.plain.as_ref().is_none_or(|(_, made)| *made != generation) {
             let view = group(device, "view", &layouts.view, &[self.part::<SceneUniform>(0)]);
             let both = [
                 self.part::<SceneUniform>(0),
                 entry(1, part_of(&self.batches.buffer, size_of::<BatchUniform>())),
             ];
             let particles = group(device, "particles", &layouts.particles, &both);
-            self.plain = Some((view, particles, generation));
+            let frame = part_of(&self.frames.buffer, size_of::<FrameUniform>());
+            let frame = group(device, "frame", &layouts.frame, &[entry(0, frame)]);
+            self.plain = Some(([view, particles, frame], generation));
         }
     }
 
@@ -364,13 +376,19 @@ impl Buffers {
 
     /// Group 0 of the sky and the picture, and the offset.
     pub fn view(&self, view: usize) -> (&wgpu::BindGroup, u32) {
-        let (group, _, _) = self.plain.as_ref().expect("groups were made");
+        let ([group, ..], _) = self.plain.as_ref().expect("groups were made");
         (group, (view as u64 * self.stride) as u32)
+    }
+
+    /// Group 0 of painted pictures, and the offset.
+    pub fn frame(&self, view: usize) -> (&wgpu::BindGroup, u32) {
+        let ([.., group], _) = self.plain.as_ref().expect("groups were made");
+        (group, (view as u64 * self.small_stride) as u32)
     }
 
     /// Group 0 of particles, and the offsets.
     pub fn particle_view(&self, view: usize, batch: usize) -> (&wgpu::BindGroup, [u32; 2]) {
-        let (_, group, _) = self.plain.as_ref().expect("groups were made");
+        let ([_, group, _], _) = self.plain.as_ref().expect("groups were made");
         let offsets = [view as u64 * self.stride, batch as u64 * self.small_stride];
         (group, offsets.map(|offset| offset as u32))
     }

@@ -1,23 +1,27 @@
 //! A view's scene, encoded: shadow maps, light, and the picture. State is set as seldom as can be,
 //! and each group is a draw call. Decides nothing about what is drawn.
 
+use super::super::materials::Materials;
 use super::super::scene::{BatchKey, Class, Group, Scenes, Seen, ShadowMap, ViewPlan};
+use super::super::shader::MATERIAL_GROUP;
 use super::super::textures::Textures;
 use super::super::timing::Timing;
 use super::pipelines::Key;
-use super::{Lit, PARTICLE_BYTES};
+use super::{Lit, PARTICLE_BYTES, painted};
 
 /// What a view is encoded with.
 pub struct Frame<'a> {
     pub scenes: &'a Scenes,
     pub textures: &'a Textures,
+    pub materials: &'a Materials,
     pub timing: &'a mut Option<Timing>,
 }
 
 /// What is set at the moment, so that it is not set again.
 #[derive(Default)]
 struct Set {
-    class: Option<Class>,
+    /// The class, and the material that paints.
+    class: Option<(Class, u32)>,
     set: Option<u32>,
     page: Option<u32>,
 }
@@ -53,7 +57,7 @@ impl Lit {
         to.set_vertex_buffer(1, self.buffers.instances.buffer.slice(..));
         let mut set = Set::default();
         for group in &frame.scenes.plans.groups[view.solid.clone()] {
-            self.group(&mut to, &mut set, frame.scenes, group);
+            self.group(&mut to, &mut set, (frame, view, index), group);
         }
         if view.uniform.horizon[3] > 0.5 {
             to.set_pipeline(self.pipelines.get(Key::Sky));
@@ -100,7 +104,7 @@ impl Lit {
                         to.set_vertex_buffer(1, self.buffers.instances.buffer.slice(..));
                         set = Set::default();
                     }
-                    self.group(to, &mut set, frame.scenes, group);
+                    self.group(to, &mut set, (frame, view, index), group);
                 }
                 Seen::Particles { batch, first, count } => {
                     let known = &frame.scenes.scenes[&view.scene].particle_batches[*batch as usize];
@@ -157,20 +161,59 @@ impl Lit {
         to.set_vertex_buffer(1, self.buffers.instances.buffer.slice(..));
         let mut set = Set::default();
         for group in &frame.scenes.plans.groups[shadow.groups.clone()] {
-            self.group(&mut to, &mut set, frame.scenes, group);
+            self.batch(&mut to, &mut set, frame.scenes, group, |to, key| {
+                to.set_pipeline(self.pipelines.get(Key::Mesh(key.class)));
+            });
         }
     }
 
-    /// One draw call.
-    fn group(&self, to: &mut wgpu::RenderPass, set: &mut Set, scenes: &Scenes, group: &Group) {
+    /// One draw call of a view.
+    fn group(
+        &self,
+        to: &mut wgpu::RenderPass,
+        set: &mut Set,
+        (frame, view, index): (&Frame, &ViewPlan, usize),
+        group: &Group,
+    ) {
+        let was_painted = set.class.is_some_and(|(_, painter)| painter != 0);
+        self.batch(to, set, frame.scenes, group, |to, key| {
+            let (scene, offset) = self.buffers.scene(view.scene, index);
+            let Some(slot) = painted::slot(key) else {
+                if was_painted {
+                    to.set_bind_group(0, scene, &[offset]);
+                }
+                return to.set_pipeline(self.pipelines.get(Key::Mesh(key.class)));
+            };
+            let painter = frame.materials.painter(slot);
+            let (pipeline, own) = self.painted.get(key, &painter);
+            to.set_pipeline(pipeline);
+            let (told, at) = self.buffers.frame(index);
+            to.set_bind_group(0, told, &[at]);
+            to.set_bind_group(3, scene, &[offset]);
+            if let Some(group) = painter.group.filter(|_| own) {
+                to.set_bind_group(MATERIAL_GROUP, group, &[]);
+            }
+        });
+    }
+
+    /// One draw call; `begin` sets the pipeline of a batch.
+    fn batch(
+        &self,
+        to: &mut wgpu::RenderPass,
+        set: &mut Set,
+        scenes: &Scenes,
+        group: &Group,
+        begin: impl FnOnce(&mut wgpu::RenderPass, &BatchKey),
+    ) {
         let key: &BatchKey = scenes.library.batch(group.batch);
         let found = self.meshes.get(key.mesh).zip(scenes.library.mesh(key.mesh));
         let Some(((place, page), mesh)) = found else {
             // It was refused, and that was said.
             return;
         };
-        if set.class.replace(key.class) != Some(key.class) {
-            to.set_pipeline(self.pipelines.get(Key::Mesh(key.class)));
+        let alike = (key.class, key.painter);
+        if set.class.replace(alike) != Some(alike) {
+            begin(to, key);
         }
         let textured = !key.class.has(Class::SHADOW) || key.class.has(Class::MASK);
         if textured && set.set.replace(key.set) != Some(key.set) {

@@ -13,6 +13,8 @@ pub struct Layouts {
     pub set: wgpu::BindGroupLayout,
     /// The view alone: group 0 of the sky and of what shows the picture.
     pub view: wgpu::BindGroupLayout,
+    /// What materials of games are told: group 0 of painted pictures.
+    pub frame: wgpu::BindGroupLayout,
     /// Light and depth: group 1 of what shows the picture.
     pub light: wgpu::BindGroupLayout,
     /// The same without depth.
@@ -102,6 +104,7 @@ impl Layouts {
             map: make("map", &[uniform(0), storage(1, VERTEX), storage(2, FRAGMENT)]),
             set: make("set", &set),
             view: make("view", &[uniform(0)]),
+            frame: make("frame", &[uniform(0)]),
             light: make("light", &[picture(0, plain, D2, many), picture(1, plain, D2, many)]),
             particles: make("particles", &[uniform(0), uniform(1)]),
             light_alone: make("light alone", &[picture(0, plain, D2, many)]),

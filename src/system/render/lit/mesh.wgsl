@@ -91,7 +91,9 @@ fn mesh_vertex(in: Corner) -> Point {
     var out: Point;
     out.clip = view.to_clip * vec4f(world, 1.0);
     out.world = world;
-    out.normal = normalize(normal);
+    // What is flat along an axis has no normal at its rim.
+    let square = dot(normal, normal);
+    out.normal = select(vec3f(0.0, 0.0, 1.0), normal * inverseSqrt(square), square > 0.0);
     out.tangent = vec4f(a * t.x + b * t.y + c * t.z, in.tangent.w * side);
     out.uv = part_uv(draw.tint, in.uv);
     out.color = vec4f(linear_light(in.color.rgb) * linear_light(tint.rgb), in.color.a * tint.a);
@@ -162,7 +164,7 @@ fn off_surface(lit: Lit, towards: vec3f, texel: f32) -> vec3f {
     return lit.world + lit.flat_normal * texel * (1.0 + 1.5 * sqrt(1.0 - facing * facing));
 }
 
-fn sun_arrives(lit: Lit, towards: vec3f) -> f32 {
+fn sun_arrives(lit: Lit, towards: vec3f, bias: f32) -> f32 {
     let ahead = dot(lit.world - view.eye.xyz, view.ahead.xyz);
     let count = view.counts.z;
     var layer = 0u;
@@ -172,16 +174,17 @@ fn sun_arrives(lit: Lit, towards: vec3f) -> f32 {
     if layer >= count {
         return 1.0;
     }
-    let point = off_surface(lit, towards, view.cascade_texels[layer]);
+    let point = off_surface(lit, towards, view.cascade_texels[layer] * bias);
     let at = on_map(view.cascades[layer] * vec4f(point, 1.0));
     let end = view.cascade_ends[count - 1u];
-    let fade = smoothstep(0.85 * end, end, ahead);
+    // Without perspective, the maps reach as far as something is seen.
+    let fade = smoothstep(0.85 * end, end, ahead) * view.eye.w;
     return mix(arrives(sun_maps, at, layer, view.shadow.x), 1.0, fade);
 }
 
 fn spot_arrives(lit: Lit, towards: vec3f, metres: f32, light: Light) -> f32 {
     let layer = u32(light.shadow);
-    let point = off_surface(lit, towards, light.texel * metres);
+    let point = off_surface(lit, towards, light.texel * light.bias * metres);
     let clip = view.spots[layer] * vec4f(point, 1.0);
     let at = on_map(clip);
     let beyond = clip.w <= 0.0 || any(at.xy < vec2f(0.0)) || any(at.xy > vec2f(1.0));
@@ -257,7 +260,7 @@ fn mesh_fragment(in: Point, @builtin(front_facing) front: bool) -> @location(0) 
     let way = view.eye.xyz - in.world;
     let metres = select(-dot(way, view.ahead.xyz), length(way), view.eye.w > 0.5);
     if (surface.flags.x & UNLIT) != 0u {
-        return vec4f(through_air(color, metres) * alpha, alpha);
+        return vec4f(kept(through_air(color, metres)) * alpha, alpha);
     }
     var lit: Lit;
     lit.world = in.world;
@@ -265,7 +268,8 @@ fn mesh_fragment(in: Point, @builtin(front_facing) front: bool) -> @location(0) 
     lit.normal = flat_normal;
     if (surface.flags.x & NORMAL_TEXTURE) != 0u {
         let tangent = normalize(in.tangent.xyz) * side;
-        let bitangent = cross(flat_normal, tangent) * in.tangent.w;
+        // Seen from behind, all three point the other way.
+        let bitangent = cross(flat_normal, tangent) * in.tangent.w * side;
         let n = (slope.xyz * 2.0 - 1.0) * vec3f(vec2f(surface.normal_scale), 1.0);
         let bent = tangent * n.x + bitangent * n.y + flat_normal * n.z;
         lit.normal = select(flat_normal, normalize(bent), dot(bent, bent) > 1e-8);
@@ -277,7 +281,7 @@ fn mesh_fragment(in: Point, @builtin(front_facing) front: bool) -> @location(0) 
     lit.alpha = steady;
     lit.n_dot_v = max(abs(dot(lit.normal, lit.back)), 1e-4);
     let sent = gather(lit, surface, roughness, occlusion, glowing);
-    return vec4f(through_air(sent, metres) * alpha, alpha);
+    return vec4f(kept(through_air(sent, metres)) * alpha, alpha);
 }
 
 // All light that a pixel sends.
@@ -287,7 +291,7 @@ fn gather(lit: Lit, surface: Surface, roughness: f32, occlusion: f32, glowing: v
         let sun = view.suns[i];
         var color = sun.color.rgb;
         if sun.towards.w > 0.5 && dot(lit.normal, sun.towards.xyz) > 0.0 {
-            color *= sun_arrives(lit, sun.towards.xyz);
+            color *= sun_arrives(lit, sun.towards.xyz, sun.color.w);
         }
         sum += send(lit, sun.towards.xyz, color);
     }

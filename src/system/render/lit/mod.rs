@@ -11,11 +11,13 @@ mod buffers;
 mod encode;
 mod layouts;
 mod meshes;
+mod painted;
 mod pipelines;
 mod targets;
 
 use super::device::Device;
-use super::passes::Rectangle;
+use super::materials::Materials;
+use super::passes::{FrameUniform, Rectangle};
 use super::scene::{Group, SceneUniform, Scenes, Seen, ShadowMap, ViewPlan};
 use super::textures::Textures;
 use super::{Event, Quality};
@@ -40,18 +42,30 @@ pub struct Place {
     pub format: wgpu::TextureFormat,
     /// World Guis follow: they want the depth.
     pub deep: bool,
+    /// Pixels for each logical pixel.
+    pub scale: f32,
+}
+
+/// What scenes are drawn with that is not theirs.
+pub struct Supplies<'a> {
+    pub textures: &'a mut Textures,
+    pub materials: &'a mut Materials,
+    pub events: &'a mut Vec<Event>,
 }
 
 /// Everything that draws scenes.
 pub struct Lit {
     layouts: Layouts,
     pipelines: Pipelines,
+    painted: painted::Programs,
+    samples: u32,
     targets: Targets,
     meshes: Meshes,
     buffers: Buffers,
     /// For each of the plan's views, where it is shown; `None`: nowhere.
     places: Vec<Option<Place>>,
     uniforms: Vec<SceneUniform>,
+    frames: Vec<FrameUniform>,
 }
 
 fn refused(events: &mut Vec<Event>, scenes: &Scenes, all: Vec<(u32, String)>) {
@@ -87,11 +101,14 @@ impl Lit {
         Ok(Lit {
             layouts: Layouts::new(device, textures, samples),
             pipelines: Pipelines::new(device, samples),
+            painted: painted::Programs::default(),
+            samples,
             targets: Targets::new(device, samples, quality.shadow_texels, quality.spot_texels),
             meshes,
             buffers: Buffers::new(device),
             places: Vec::new(),
             uniforms: Vec::new(),
+            frames: Vec::new(),
         })
     }
 
@@ -112,13 +129,14 @@ impl Lit {
     pub fn prepare(
         &mut self,
         device: &Device,
-        textures: &Textures,
+        supplies: &mut Supplies,
         scenes: &mut Scenes,
         packet: &Packet,
         places: Vec<Option<Place>>,
     ) -> u64 {
         self.places = places;
         self.uniforms.clear();
+        self.frames.clear();
         for (view, place) in scenes.plans.views.iter().zip(&self.places) {
             let mut uniform = view.uniform;
             if let Some(place) = place {
@@ -127,6 +145,8 @@ impl Lit {
                 uniform.shadow[3] = place.rectangle[1] as f32;
             }
             self.uniforms.push(uniform);
+            let frame = place.as_ref().map(|place| painted::frame(place, packet));
+            self.frames.push(frame.unwrap_or_default());
         }
         let sizes =
             self.places.iter().flatten().map(|place| (place.rectangle[2], place.rectangle[3]));
@@ -139,12 +159,13 @@ impl Lit {
         if self.targets.spots.need(device, layers(ShadowMap::Spot)) || sun_grown {
             self.buffers.renew();
         }
-        let copied = self.buffers.copy(device, scenes, packet, &self.uniforms);
+        let told = (&self.uniforms[..], &self.frames[..]);
+        let copied = self.buffers.copy(device, scenes, packet, told);
         self.buffers.make_groups(device, &self.layouts, &self.targets, scenes);
-        self.buffers.follow_textures(textures, !packet.surfaces.is_empty());
+        self.buffers.follow_textures(supplies.textures, !packet.surfaces.is_empty());
         for (index, view) in scenes.plans.views.iter().enumerate() {
             if let Some(place) = self.places[index] {
-                self.need(device, textures, scenes, view, place);
+                self.need(device, supplies, scenes, view, place);
             }
         }
         copied
@@ -154,7 +175,7 @@ impl Lit {
     fn need(
         &mut self,
         device: &Device,
-        textures: &Textures,
+        supplies: &mut Supplies,
         scenes: &Scenes,
         view: &ViewPlan,
         place: Place,
@@ -171,10 +192,20 @@ impl Lit {
         let mut last = None;
         for Group { batch, .. } in groups.chain(through) {
             let key = scenes.library.batch(*batch);
-            if last.replace((key.class, key.set)) != Some((key.class, key.set)) {
-                self.pipelines.need(device, &self.layouts, Key::Mesh(key.class));
+            let alike = (key.class, key.painter, key.set);
+            if last.replace(alike) != Some(alike) {
+                match painted::slot(key) {
+                    None => self.pipelines.need(device, &self.layouts, Key::Mesh(key.class)),
+                    Some(slot) => {
+                        let Supplies { textures, materials, events } = supplies;
+                        materials.prepare_group(device, textures, slot);
+                        let (layouts, samples) = (&self.layouts, self.samples);
+                        let painter = materials.painter(slot);
+                        self.painted.need(device, layouts, samples, key, &painter, events);
+                    }
+                }
                 let library = &scenes.library;
-                self.buffers.need_set(device, &self.layouts, textures, library, key.set);
+                self.buffers.need_set(device, &self.layouts, supplies.textures, library, key.set);
             }
         }
         for seen in seen {

@@ -60,23 +60,23 @@ const PARTICLE: [wgpu::VertexAttribute; 7] = wgpu::vertex_attr_array![
 ];
 
 /// What pipelines differ in.
-struct Parts<'a> {
-    label: &'static str,
-    layouts: &'a [Option<&'a wgpu::BindGroupLayout>],
-    module: &'a wgpu::ShaderModule,
-    vertex: &'static str,
-    fragment: Option<&'static str>,
-    constants: &'a [(&'static str, f64)],
-    buffers: &'a [Option<wgpu::VertexBufferLayout<'a>>],
-    strip: bool,
-    front: wgpu::FrontFace,
-    cull: Option<wgpu::Face>,
-    depth: Option<wgpu::DepthStencilState>,
-    samples: u32,
-    target: Option<(wgpu::TextureFormat, Option<wgpu::BlendState>)>,
+pub struct Parts<'a> {
+    pub label: &'static str,
+    pub layouts: &'a [Option<&'a wgpu::BindGroupLayout>],
+    pub module: &'a wgpu::ShaderModule,
+    pub vertex: &'static str,
+    pub fragment: Option<&'static str>,
+    pub constants: &'a [(&'static str, f64)],
+    pub buffers: &'a [Option<wgpu::VertexBufferLayout<'a>>],
+    pub strip: bool,
+    pub front: wgpu::FrontFace,
+    pub cull: Option<wgpu::Face>,
+    pub depth: Option<wgpu::DepthStencilState>,
+    pub samples: u32,
+    pub target: Option<(wgpu::TextureFormat, Option<wgpu::BlendState>)>,
 }
 
-fn depth_state(write: bool, compare: wgpu::CompareFunction) -> wgpu::DepthStencilState {
+pub fn depth_state(write: bool, compare: wgpu::CompareFunction) -> wgpu::DepthStencilState {
     wgpu::DepthStencilState {
         format: DEPTH_FORMAT,
         depth_write_enabled: Some(write),
@@ -86,8 +86,8 @@ fn depth_state(write: bool, compare: wgpu::CompareFunction) -> wgpu::DepthStenci
     }
 }
 
-fn make(device: &Device, parts: &Parts) -> wgpu::RenderPipeline {
-    let layout = device.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+pub fn make(device: &wgpu::Device, parts: &Parts) -> wgpu::RenderPipeline {
+    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some(parts.label),
         bind_group_layouts: parts.layouts,
         immediate_size: 0,
@@ -102,7 +102,7 @@ fn make(device: &Device, parts: &Parts) -> wgpu::RenderPipeline {
         write_mask: wgpu::ColorWrites::ALL,
     });
     let targets = [target];
-    device.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+    device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
         label: Some(parts.label),
         layout: Some(&layout),
         vertex: wgpu::VertexState {
@@ -167,7 +167,7 @@ impl Pipelines {
         let blend = class.has(Class::BLEND);
         let constants = [("MASK", f64::from(u8::from(class.has(Class::MASK))))];
         make(
-            device,
+            &device.device,
             &Parts {
                 label: "mesh",
                 layouts: &[Some(&layouts.scene), Some(&layouts.set)],
@@ -196,7 +196,7 @@ impl Pipelines {
         depth.bias = wgpu::DepthBiasState { constant: 2, slope_scale: 2.0, clamp: 0.0 };
         let with_set = [Some(&layouts.map), Some(&layouts.set)];
         make(
-            device,
+            &device.device,
             &Parts {
                 label: "shadow",
                 layouts: if mask { &with_set } else { &with_set[..1] },
@@ -218,7 +218,7 @@ impl Pipelines {
 
     fn sky(&self, device: &Device, layouts: &Layouts) -> wgpu::RenderPipeline {
         make(
-            device,
+            &device.device,
             &Parts {
                 label: "sky",
                 layouts: &[Some(&layouts.view)],
@@ -246,7 +246,7 @@ impl Pipelines {
     ) -> wgpu::RenderPipeline {
         let light = if deep { &layouts.light } else { &layouts.light_alone };
         make(
-            device,
+            &device.device,
             &Parts {
                 label: "show",
                 layouts: &[Some(&layouts.view), Some(light)],
@@ -272,7 +272,7 @@ impl Pipelines {
             attributes: &PARTICLE,
         })];
         make(
-            device,
+            &device.device,
             &Parts {
                 label: "particles",
                 layouts: &[Some(&layouts.particles), Some(&layouts.picture), Some(&layouts.depth)],
@@ -296,7 +296,7 @@ fn over(blend: bool) -> Blend {
     if blend { Blend::Alpha } else { Blend::Replace }
 }
 
-fn mesh_buffers() -> [Option<wgpu::VertexBufferLayout<'static>>; 2] {
+pub fn mesh_buffers() -> [Option<wgpu::VertexBufferLayout<'static>>; 2] {
     [
         Some(wgpu::VertexBufferLayout {
             array_stride: size_of::<Vertex>() as u64,

@@ -43,7 +43,7 @@ fn shown(at: vec2i) -> vec4f {
     var sum = vec4f(0.0);
     for (var i = 0; i < SAMPLES; i++) {
         let seen = textureLoad(light, at, i);
-        let bright = max(seen.rgb, vec3f(0.0)) * view.top.w;
+        let bright = clamp(seen.rgb, vec3f(0.0), vec3f(65504.0)) * view.top.w;
         let cut = min(bright, vec3f(1.0));
         sum += vec4f(select(neutral(bright), cut, view.ground.w > 0.5), seen.a);
     }

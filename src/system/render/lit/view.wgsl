@@ -9,6 +9,7 @@ const VIEW_LIGHTS_MAX: u32 = 64u;
 struct Sun {
     // Towards the sun; w is 1 where it casts shadows.
     towards: vec4f,
+    // w: how far its shadows are kept off what casts them.
     color: vec4f,
 }
 
@@ -21,7 +22,9 @@ struct Light {
     cone_scale: f32,
     cone_offset: f32,
     texel: f32,
-    spare: vec2f,
+    // How far its shadows are kept off what casts them.
+    bias: f32,
+    spare: f32,
 }
 
 struct View {
@@ -70,6 +73,11 @@ fn sky(direction: vec3f, blur: f32) -> vec3f {
     let rise = pow(clamp(height, 0.0, 1.0), mix(0.5, 1.0, blur));
     let above = mix(view.horizon.rgb, view.top.rgb, rise);
     return mix(view.ground.rgb, above, smoothstep(-edge, edge, height));
+}
+
+// Light that can be stored: half floats end at 65504, and what is beyond them would turn black.
+fn kept(color: vec3f) -> vec3f {
+    return min(color, vec3f(60000.0));
 }
 
 // Light that has come through the air for some metres.

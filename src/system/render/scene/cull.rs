@@ -35,6 +35,11 @@ impl Spheres {
         self.radius[index] = radius;
     }
 
+    /// A sphere's middle and radius.
+    pub fn get(&self, index: usize) -> (Vec3, f32) {
+        (self.center(index), self.radius[index])
+    }
+
     pub fn center(&self, index: usize) -> Vec3 {
         Vec3::new(self.x[index], self.y[index], self.z[index])
     }

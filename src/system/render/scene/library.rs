@@ -43,6 +43,8 @@ impl Class {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct BatchKey {
     pub class: Class,
+    /// The slot of the material that paints it; 0: it takes light.
+    pub painter: u32,
     /// Which set of textures.
     pub set: u32,
     pub mesh: u32,
@@ -84,6 +86,7 @@ pub type TextureSet = [SurfaceTexture; 5];
 #[derive(Clone, Copy)]
 struct Known {
     class: Class,
+    painter: u32,
     set: u32,
 }
 
@@ -188,9 +191,10 @@ fn data_of(surface: &Surface) -> SurfaceData {
 fn class_of(surface: &Surface) -> Class {
     let double = if surface.double_sided { Class::DOUBLE } else { 0 };
     Class(match surface.alpha {
-        Alpha::Opaque => double,
         Alpha::Mask(_) => double | Class::MASK,
-        Alpha::Blend => double | Class::BLEND,
+        // What a material paints may be seen through wherever it likes.
+        Alpha::Opaque if surface.painter.is_none() => double,
+        Alpha::Opaque | Alpha::Blend => double | Class::BLEND,
     })
 }
 
@@ -302,7 +306,8 @@ impl Library {
             self.surfaces.resize(index + 1, None);
             self.data.resize(index + 1, data_of(&Surface::DEFAULT));
         }
-        let known = Known { class: class_of(surface), set };
+        let painter = surface.painter.map_or(0, |slot| slot.0);
+        let known = Known { class: class_of(surface), painter, set };
         if let Some(old) = self.surfaces[index].replace(known) {
             self.sets.give_back(old.set);
         }
@@ -383,14 +388,16 @@ impl Library {
             let part = number as u32;
             let mirror = if mirrored { Class::MIRRORED } else { 0 };
             let class = Class(known.class.0 | mirror);
-            let batch = self.take_batch(BatchKey { class, set: known.set, mesh, part });
+            let Known { painter, set, .. } = known;
+            let batch = self.take_batch(BatchKey { class, painter, set, mesh, part });
             let shadow = if known.class.has(Class::BLEND) {
                 NONE
             } else {
                 // Only what is masked needs its textures to cast a shadow.
                 let mask = known.class.0 & Class::MASK;
                 let set = if mask != 0 { known.set } else { 0 };
-                self.take_batch(BatchKey { class: Class(Class::SHADOW | mask), set, mesh, part })
+                let class = Class(Class::SHADOW | mask);
+                self.take_batch(BatchKey { class, painter: 0, set, mesh, part })
             };
             to.push(Item { batch, shadow, surface });
         }

@@ -6,7 +6,7 @@ use super::shadows::{CASCADES_MAX, Cascades, SpotShadow};
 use super::store::Scene;
 use crate::foundation::{Mat4, Vec3, Vec4};
 use crate::packet::CameraFrame;
-use crate::packet::scene::{LightKind, SPOT_SHADOWS_MAX, SUNS_MAX, Sky, VIEW_LIGHTS_MAX};
+use crate::packet::scene::{Light, LightKind, SPOT_SHADOWS_MAX, SUNS_MAX, Sky, VIEW_LIGHTS_MAX};
 use bytemuck::{Pod, Zeroable};
 
 /// A sun, as scene.wgsl's `Sun` has it.
@@ -15,6 +15,7 @@ use bytemuck::{Pod, Zeroable};
 pub struct SunData {
     /// Towards the sun; the last is 1 where it casts shadows.
     pub towards: [f32; 4],
+    /// The last is how far its shadows are kept off.
     pub color: [f32; 4],
 }
 
@@ -34,7 +35,9 @@ pub struct LightData {
     pub cone_offset: f32,
     /// Metres that a texel of its shadow map covers, for each metre of distance.
     pub texel: f32,
-    pub spare: [f32; 2],
+    /// How far its shadows are kept off.
+    pub bias: f32,
+    pub spare: f32,
 }
 
 /// The uniform `view` of scene.wgsl.
@@ -79,6 +82,10 @@ pub struct Chosen {
     /// Which way the first sun shines that casts shadows.
     pub shadow_sun: Option<Vec3>,
     pub spots: Vec<SpotShadow>,
+    /// How many lights reach into the view, suns not counted, and how many spots have no map for
+    /// the shadow that they cast.
+    pub found: usize,
+    pub unshadowed: usize,
     ranked: Vec<(f32, u32)>,
 }
 
@@ -90,11 +97,12 @@ impl Chosen {
         self.lights.clear();
         self.spots.clear();
         self.ranked.clear();
+        self.unshadowed = 0;
         self.shadow_sun = None;
         for (i, light) in scene.lights.iter().enumerate() {
             match light.kind {
                 LightKind::Sun { direction, casts_shadows } => {
-                    self.sun(direction, light.color, casts_shadows);
+                    self.sun(direction, light, casts_shadows);
                 }
                 LightKind::Omni { position, range } | LightKind::Spot { position, range, .. } => {
                     if range > 0.0 && reaches(position, range, planes) {
@@ -104,10 +112,12 @@ impl Chosen {
             }
         }
         self.ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        self.found = self.ranked.len();
         self.ranked.truncate(VIEW_LIGHTS_MAX);
         for i in 0..self.ranked.len() {
             let light = &scene.lights[self.ranked[i].1 as usize];
-            let mut data = LightData { color: light.color, shadow: -1.0, ..LightData::default() };
+            let (color, bias) = (light.color, light.shadow_bias);
+            let mut data = LightData { color, bias, shadow: -1.0, ..LightData::default() };
             match light.kind {
                 LightKind::Sun { .. } => continue,
                 LightKind::Omni { position, range } => {
@@ -126,6 +136,7 @@ impl Chosen {
                     data.cone_scale = 1.0 / (inner - end).max(0.001);
                     data.cone_offset = -end * data.cone_scale;
                     let room = spot_texels > 0 && self.spots.len() < SPOT_SHADOWS_MAX;
+                    self.unshadowed += usize::from(casts_shadows && spot_texels > 0 && !room);
                     if casts_shadows && room {
                         data.shadow = self.spots.len() as f32;
                         let spot = SpotShadow::new(position, direction, range, outer);
@@ -138,7 +149,7 @@ impl Chosen {
         }
     }
 
-    fn sun(&mut self, direction: Vec3, [r, g, b]: [f32; 3], casts_shadows: bool) {
+    fn sun(&mut self, direction: Vec3, light: &Light, casts_shadows: bool) {
         if self.suns.len() == SUNS_MAX {
             return;
         }
@@ -148,7 +159,8 @@ impl Chosen {
             self.shadow_sun = Some(direction);
         }
         let towards = (-direction).extend(f32::from(u8::from(first))).to_array();
-        self.suns.push(SunData { towards, color: [r, g, b, 0.0] });
+        let [r, g, b] = light.color;
+        self.suns.push(SunData { towards, color: [r, g, b, light.shadow_bias] });
     }
 }
 
@@ -209,7 +221,6 @@ pub fn is_perspective(camera: &CameraFrame) -> bool {
 mod tests {
     use super::super::cull::planes;
     use super::*;
-    use crate::packet::scene::Light;
 
     #[test]
     fn the_uniform_is_laid_out_as_a_shader_wants_it() {
@@ -224,10 +235,11 @@ mod tests {
         let omni = |x: f32| Light {
             kind: LightKind::Omni { position: Vec3::new(x, 0.0, 0.5), range: 0.5 },
             color: [1.0; 3],
+            shadow_bias: 1.0,
         };
         scene.lights = vec![omni(9.0), omni(0.9), omni(-0.1)];
         let sun = LightKind::Sun { direction: Vec3::NEG_Z, casts_shadows: true };
-        scene.lights.extend([Light { kind: sun, color: [2.0; 3] }; 6]);
+        scene.lights.extend([Light { kind: sun, color: [2.0; 3], shadow_bias: 1.0 }; 6]);
         let mut chosen = Chosen::default();
         chosen.choose(&scene, Vec3::ZERO, &planes(&Mat4::IDENTITY), 1024);
         let found: Vec<f32> = chosen.lights.iter().map(|light| light.position[0]).collect();
@@ -237,6 +249,6 @@ mod tests {
         assert_eq!(shadowed, [1.0, 0.0, 0.0, 0.0]);
         scene.lights = (0..200).map(|i| omni(i as f32 * 0.005)).collect();
         chosen.choose(&scene, Vec3::ZERO, &planes(&Mat4::IDENTITY), 1024);
-        assert_eq!(chosen.lights.len(), VIEW_LIGHTS_MAX);
+        assert_eq!((chosen.lights.len(), chosen.found), (VIEW_LIGHTS_MAX, 200));
     }
 }

@@ -5,6 +5,7 @@
 //! batch and written as one list of instances: no sorting, but for what is seen through.
 
 mod cull;
+mod depths;
 mod library;
 mod lights;
 mod plan;
@@ -32,6 +33,8 @@ pub struct Scenes {
     pub library: Library,
     pub scenes: BTreeMap<u64, Scene>,
     pub plans: Plans,
+    /// Whether it was told that a view shows less light than there is.
+    crowded: bool,
 }
 
 /// A draw call of a scene, as tests see it.
@@ -106,7 +109,12 @@ impl SceneStatistics {
 
 impl Default for Scenes {
     fn default() -> Scenes {
-        Scenes { library: Library::new(), scenes: BTreeMap::new(), plans: Plans::default() }
+        Scenes {
+            library: Library::new(),
+            scenes: BTreeMap::new(),
+            plans: Plans::default(),
+            crowded: false,
+        }
     }
 }
 
@@ -140,14 +148,25 @@ impl Scenes {
     }
 
     /// Plans what a packet's views draw of their scenes.
-    pub fn plan(&mut self, packet: &Packet, quality: &Quality) {
+    pub fn plan(&mut self, packet: &Packet, quality: &Quality, events: &mut Vec<Event>) {
         self.plans.make(&mut self.library, &self.scenes, packet, quality);
+        if let Some(words) = self.plans.crowded.take()
+            && !std::mem::replace(&mut self.crowded, true)
+        {
+            events.push(Event::Crowded { words });
+        }
     }
 
     /// Everything must be copied again, to another adapter.
     pub fn all_changed(&mut self) {
         self.library.all_changed();
         self.scenes.values_mut().for_each(Scene::all_changed);
+    }
+
+    /// Nothing of what has changed is copied anywhere.
+    pub fn none_changed(&mut self) {
+        self.library.data_changed.clear();
+        self.scenes.values_mut().for_each(|scene| scene.changed.clear());
     }
 
     pub fn statistics(&self) -> SceneStatistics {

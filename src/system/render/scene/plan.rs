@@ -2,12 +2,14 @@
 //! shadow maps that come before. Makes nothing on an adapter.
 
 use super::cull::{cull, planes, reaches};
+use super::depths;
 use super::library::{Class, Item, Library, NONE};
 use super::lights::{self, Chosen, SceneUniform, is_perspective};
 use super::shadows::{Cascades, Wanted};
-use super::store::Scene;
+use super::store::{Scene, state};
 use super::{SceneStatistics, first_particle};
 use crate::foundation::{Mat4, Vec3, Vec4};
+use crate::packet::scene::{SPOT_SHADOWS_MAX, VIEW_LIGHTS_MAX};
 use crate::packet::{Packet, View};
 use crate::system::render::Quality;
 use std::cmp::Ordering;
@@ -84,6 +86,8 @@ pub struct Plans {
     counts: Vec<u32>,
     far: Vec<Far>,
     chosen: Chosen,
+    /// Why a view shows less light than there is, if one does.
+    pub crowded: Option<String>,
 }
 
 /// How many steps of distance a metre has, for what has an order of its own.
@@ -128,6 +132,24 @@ fn items(scene: &Scene, slot: u32) -> impl Iterator<Item = Item> {
     std::iter::once(scene.items[slot as usize]).chain(more.iter().copied())
 }
 
+/// Why a view shows less light than there is, if it does.
+fn crowded(chosen: &Chosen) -> Option<String> {
+    if chosen.found > VIEW_LIGHTS_MAX {
+        return Some(format!(
+            "{} lamps and spots reach into a view, and the {VIEW_LIGHTS_MAX} nearest of them shine \
+             (VIEW_LIGHTS_MAX): give lights a shorter falloff_end, or switch some off",
+            chosen.found
+        ));
+    }
+    (chosen.unshadowed > 0).then(|| {
+        format!(
+            "{} spots with shadows reach into a view, and the {SPOT_SHADOWS_MAX} nearest of them \
+             cast some (SPOT_SHADOWS_MAX): take casts_shadows off others",
+            chosen.spots.len() + chosen.unshadowed
+        )
+    })
+}
+
 impl Plans {
     /// Plans a packet whose changes were taken over.
     pub fn make(
@@ -155,6 +177,7 @@ impl Plans {
         self.groups.clear();
         self.seen.clear();
         self.instances.clear();
+        self.crowded = None;
     }
 
     fn view(
@@ -171,14 +194,16 @@ impl Plans {
         let sides = planes(&to_clip);
         let mut chosen = std::mem::take(&mut self.chosen);
         chosen.choose(scene, camera.position, &sides, quality.spot_texels);
-        let wanted = Wanted {
-            count: quality.cascades as usize,
-            texels: quality.shadow_texels,
-            distance: quality.shadow_distance,
-        };
         let shadows = quality.shadow_texels > 0;
-        let sun = chosen.shadow_sun.filter(|_| shadows);
-        let cascades = sun.map(|sun| Cascades::new(camera, sun, wanted));
+        let cascades = chosen.shadow_sun.filter(|_| shadows).map(|sun| {
+            let wanted = Wanted {
+                count: quality.cascades as usize,
+                texels: quality.shadow_texels,
+                distance: quality.shadow_distance,
+                between: self.depths(scene, library, view, &sides),
+            };
+            Cascades::new(camera, sun, wanted)
+        });
         let first_shadow = self.shadows.len();
         for (layer, matrix) in cascades.iter().flat_map(|it| &it.to_clip[..it.count]).enumerate() {
             // What is nearer to the sun than the map casts into it all the same.
@@ -194,8 +219,9 @@ impl Plans {
         let texels = (quality.shadow_texels.max(1), quality.spot_texels.max(1));
         let seen = lights::Seen { camera, sky: &scene.sky, seconds, texels };
         let uniform = lights::uniform(&seen, &chosen, cascades.as_ref());
+        self.crowded = self.crowded.take().or_else(|| crowded(&chosen));
         self.chosen = chosen;
-        self.find(scene, view, &sides, view.layers, &scene.layers);
+        self.find(scene, view, &sides, state::SEEN);
         let count = self.visible.len() as u32;
         let ahead = Vec3::new(uniform.ahead[0], uniform.ahead[1], uniform.ahead[2]);
         let solid = self.solid(library, scene, camera.position, ahead);
@@ -212,24 +238,46 @@ impl Plans {
         }
     }
 
-    /// Finds what is within planes, in groups that are asked for, and in its range of distances.
-    fn find(&mut self, scene: &Scene, view: &View, sides: &[Vec4], wanted: u32, layers: &[u32]) {
+    /// Finds what is within planes, of a state, in groups that the view shows, and in its range of
+    /// distances.
+    fn find(&mut self, scene: &Scene, view: &View, sides: &[Vec4], wanted: u8) {
         self.visible.clear();
         cull(&scene.spheres, sides, &mut self.visible);
         let (eye, endless) = (view.camera.position, !is_perspective(&view.camera));
         self.visible.retain(|slot| {
             let index = *slot as usize;
-            if layers[index] & wanted == 0 {
+            let bits = scene.states[index];
+            if bits & wanted == 0 || scene.layers[index] & view.layers == 0 {
                 return false;
             }
+            if bits & state::RANGED == 0 {
+                return true;
+            }
             let [near, far] = scene.ranges[index];
-            if (near <= 0.0 && far == f32::INFINITY) || endless {
+            if endless {
                 // Without perspective nothing gets smaller with distance: the finest is shown.
                 return near <= 0.0;
             }
             let distance = scene.spheres.center(index).distance_squared(eye);
             distance >= near * near && distance < far * far
         });
+    }
+
+    /// Between which distances ahead of a camera without perspective something is seen.
+    fn depths(
+        &mut self,
+        scene: &Scene,
+        library: &Library,
+        view: &View,
+        sides: &[Vec4],
+    ) -> Option<[f32; 2]> {
+        let camera = &view.camera;
+        if is_perspective(camera) {
+            return None;
+        }
+        self.find(scene, view, sides, state::SEEN);
+        let found = depths::span(scene, library, &self.visible, &camera.view, &sides[..4]);
+        Some(found.unwrap_or([camera.near; 2]))
     }
 
     fn shadow(
@@ -241,7 +289,7 @@ impl Plans {
         to_clip: &Mat4,
         sides: &[Vec4],
     ) {
-        self.find(scene, view, sides, view.layers, &scene.shadow_layers);
+        self.find(scene, view, sides, state::CASTS_SHADOW);
         self.begin_count(library);
         for slot in &self.visible {
             for item in items(scene, *slot).filter(|item| item.shadow != NONE) {

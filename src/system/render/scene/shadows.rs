@@ -15,6 +15,11 @@ use crate::packet::CameraFrame;
 pub const CASCADES_MAX: usize = 4;
 /// How much the cuts follow the logarithm of the distance; the rest is even.
 const LOGARITHMIC: f32 = 0.75;
+/// Distances between which something is seen are rounded to this many metres, so that maps stay as
+/// they are while things move.
+const DEPTH_STEP: f32 = 8.0;
+/// From how far before a spot its map begins at the latest, in metres.
+const SPOT_NEAR_MAX: f32 = 0.2;
 /// Spheres' radii are rounded up to this many metres, so that they do not flicker.
 const RADIUS_STEP: f32 = 1.0 / 16.0;
 
@@ -47,7 +52,8 @@ impl SpotShadow {
         // A cone of half a circle has no map: what is beyond three fifths of pi is left lit.
         let half = outer.clamp(0.01, 0.3 * std::f32::consts::PI) * 1.02;
         let view = look_to_mat4(position, direction, up_for(direction));
-        let near = (range * 0.005).max(0.02).min(range * 0.5);
+        // What is nearer to the lamp than this casts no shadow.
+        let near = (range * 0.005).clamp(0.02, SPOT_NEAR_MAX).min(range * 0.5);
         let to_clip = perspective(2.0 * half, 1.0, near, range) * view;
         SpotShadow { to_clip, width: 2.0 * half.tan() }
     }
@@ -61,6 +67,22 @@ pub struct Wanted {
     pub texels: u32,
     /// Up to which distance there are shadows, in metres.
     pub distance: f32,
+    /// For a camera without perspective, which shows things as large however far they are: from
+    /// which distance on and up to which it sees something. It has shadows there and nowhere else.
+    pub between: Option<[f32; 2]>,
+}
+
+impl Wanted {
+    /// The distances between which there are shadows.
+    fn span(&self, camera: &CameraFrame) -> (f32, f32) {
+        let Some([begin, end]) = self.between else {
+            let far = camera.near.max(0.0) + self.distance.max(0.1);
+            return (camera.near, camera.far.min(far));
+        };
+        let begin = ((begin / DEPTH_STEP).floor() * DEPTH_STEP).clamp(camera.near, camera.far);
+        let end = ((end / DEPTH_STEP).ceil() * DEPTH_STEP).clamp(camera.near, camera.far);
+        (begin, end.max(begin + 0.1))
+    }
 }
 
 impl Cascades {
@@ -73,11 +95,15 @@ impl Cascades {
             texels: [1.0; CASCADES_MAX],
         };
         let rays = corners(camera);
-        let far = camera.far.min(camera.near.max(0.0) + wanted.distance.max(0.1));
+        let (near, far) = wanted.span(camera);
+        let cut = |part: f32| match wanted.between {
+            Some(_) => near + (far - near) * part,
+            None => cut(near, far, part),
+        };
         let light = look_to_mat4(Vec3::ZERO, sun, up_for(sun));
-        let mut begin = camera.near;
+        let mut begin = near;
         for i in 0..count {
-            let end = cut(camera.near, far, (i + 1) as f32 / count as f32);
+            let end = cut((i + 1) as f32 / count as f32);
             let mut points = [Vec3::ZERO; 8];
             for (k, (near, away)) in rays.iter().enumerate() {
                 let along = |depth: f32| *near + *away * (depth - camera.near);
@@ -108,7 +134,6 @@ impl Cascades {
 /// The distance at a part of the way from near to far.
 fn cut(near: f32, far: f32, part: f32) -> f32 {
     let even = near + (far - near) * part;
-    // Cameras without perspective may begin behind themselves.
     let low = near.max(0.05);
     if far <= low {
         return even;
@@ -144,7 +169,7 @@ mod tests {
         }
     }
 
-    const WANTED: Wanted = Wanted { count: 3, texels: 1024, distance: 60.0 };
+    const WANTED: Wanted = Wanted { count: 3, texels: 1024, distance: 60.0, between: None };
 
     #[test]
     fn every_point_ahead_is_in_the_map_of_its_cascade() {
@@ -158,6 +183,24 @@ mod tests {
                 assert!(point.abs().max_element() <= 1.0 && point.z >= 0.0, "{depth}: {point}");
             }
             begin = cascades.ends[i];
+        }
+    }
+
+    #[test]
+    fn without_perspective_the_maps_are_where_something_is_seen() {
+        let sun = Vec3::new(0.3, 0.4, -0.8).normalize();
+        let projection = orthographic(-8.0, 8.0, -5.0, 5.0, -50.0, 900.0);
+        let camera = CameraFrame { projection, near: -50.0, far: 900.0, ..camera(Vec3::ZERO) };
+        let wanted = Wanted { between: Some([297.0, 318.0]), ..WANTED };
+        let cascades = Cascades::new(&camera, sun, wanted);
+        assert_eq!(
+            cascades.ends[..3].iter().map(|end| end.round()).collect::<Vec<_>>(),
+            [304.0, 312.0, 320.0]
+        );
+        for (layer, depth) in [(0, 297.0), (1, 308.0), (2, 318.0)] {
+            let point = Vec3::new(7.0, depth, -4.0);
+            let point = cascades.to_clip[layer].project_point3(point);
+            assert!(point.abs().max_element() <= 1.0 && point.z >= 0.0, "{depth}: {point}");
         }
     }
 
@@ -182,5 +225,9 @@ mod tests {
         let edge = Vec3::new(3.0 * 0.5f32.tan(), 0.0, 0.0);
         let point = spot.to_clip.project_point3(edge);
         assert!(point.abs().max_element() <= 1.0 && point.z > 0.0, "{point}");
+        // However far it shines, what is a hand before it casts a shadow.
+        let spot = SpotShadow::new(Vec3::ZERO, Vec3::Y, 500.0, 0.5);
+        let point = spot.to_clip.project_point3(Vec3::new(0.0, 0.25, 0.0));
+        assert!(point.z > 0.0, "{point}");
     }
 }

@@ -38,17 +38,30 @@ struct Wanted {
     mesh: u32,
     /// The first surface; more of them in `Scene::surfaces`.
     surface: u32,
-    mirrored: bool,
-    there: bool,
+}
+
+/// What is true of a draw: bits of [`Scene::states`].
+pub mod state {
+    /// It was put, and has not ended.
+    pub const THERE: u8 = 1;
+    /// Its pose turns it inside out.
+    pub const MIRRORED: u8 = 2;
+    /// It is seen, and casts a shadow.
+    pub const SEEN: u8 = 4;
+    pub const CASTS_SHADOW: u8 = 8;
+    /// It has a range of distances in [`Scene::ranges`](super::Scene::ranges).
+    pub const RANGED: u8 = 16;
 }
 
 /// A scene.
 pub struct Scene {
     pub spheres: Spheres,
-    /// In which groups each is seen, and in which it casts a shadow.
+    /// Bits of [`state`].
+    pub states: Vec<u8>,
+    /// In which groups each is.
     pub layers: Vec<u32>,
-    pub shadow_layers: Vec<u32>,
-    /// From which distance on and up to which it is drawn, in metres.
+    /// From which distance on and up to which it is drawn, in metres, where its state says that it
+    /// has such a range: as long as the last that has one.
     pub ranges: Vec<[f32; 2]>,
     /// The first item of each.
     pub items: Vec<Item>,
@@ -91,8 +104,8 @@ impl Scene {
     pub fn new() -> Scene {
         Scene {
             spheres: Spheres::default(),
+            states: Vec::new(),
             layers: Vec::new(),
-            shadow_layers: Vec::new(),
             ranges: Vec::new(),
             items: Vec::new(),
             more: Map::default(),
@@ -143,18 +156,25 @@ impl Scene {
         self.particles = count as u32;
     }
 
+    fn is_there(&self, slot: u32) -> bool {
+        self.states.get(slot as usize).is_some_and(|bits| bits & state::THERE != 0)
+    }
+
+    /// The slot of the mesh that a draw shows.
+    pub fn mesh(&self, slot: u32) -> u32 {
+        self.wanted[slot as usize].mesh
+    }
+
     fn make_room(&mut self, slot: u32) {
         assert!(slot < SLOTS_MAX, "draw slot {slot} (SLOTS_MAX)");
         let count = slot as usize + 1;
         if self.items.len() < count {
             self.spheres.resize(count);
+            self.states.resize(count, 0);
             self.layers.resize(count, 0);
-            self.shadow_layers.resize(count, 0);
-            self.ranges.resize(count, [0.0, f32::INFINITY]);
             self.items.resize(count, Item::NONE);
             self.data.resize(count, DrawData::of(&Put::DEFAULT));
-            let nothing = Wanted { mesh: 0, surface: 0, mirrored: false, there: false };
-            self.wanted.resize(count, nothing);
+            self.wanted.resize(count, Wanted { mesh: 0, surface: 0 });
         }
     }
 
@@ -173,13 +193,23 @@ impl Scene {
         } else {
             self.surfaces.remove(&slot);
         }
-        let groups = |bit: u32| if put.flags & bit != 0 { put.layers } else { 0 };
-        self.layers[index] = groups(flag::VISIBLE);
-        self.shadow_layers[index] = groups(flag::CASTS_SHADOW);
-        self.ranges[index] = put.range;
-        self.live += u32::from(!self.wanted[index].there);
-        let mirrored = mirrors(&put.pose);
-        self.wanted[index] = Wanted { mesh: put.mesh.0, surface, mirrored, there: true };
+        self.layers[index] = put.layers;
+        self.live += u32::from(!self.is_there(slot));
+        let ranged = put.range != Put::DEFAULT.range;
+        if ranged {
+            let count = self.ranges.len().max(index + 1);
+            self.ranges.resize(count, Put::DEFAULT.range);
+            self.ranges[index] = put.range;
+        }
+        let bits = [
+            (state::THERE, true),
+            (state::MIRRORED, mirrors(&put.pose)),
+            (state::SEEN, put.flags & flag::VISIBLE != 0),
+            (state::CASTS_SHADOW, put.flags & flag::CASTS_SHADOW != 0),
+            (state::RANGED, ranged),
+        ];
+        self.states[index] = bits.iter().filter(|(_, on)| *on).map(|(bit, _)| bit).sum();
+        self.wanted[index] = Wanted { mesh: put.mesh.0, surface };
         match put.order {
             Some(order) => self.orders.insert(slot, order),
             None => self.orders.remove(&slot),
@@ -191,10 +221,10 @@ impl Scene {
 
     fn end(&mut self, library: &mut Library, DrawSlot(slot): DrawSlot) {
         let index = slot as usize;
-        if !self.wanted.get(index).is_some_and(|wanted| wanted.there) {
+        if !self.is_there(slot) {
             return;
         }
-        self.wanted[index].there = false;
+        self.states[index] = 0;
         self.live -= 1;
         self.orders.remove(&slot);
         self.surfaces.remove(&slot);
@@ -211,16 +241,15 @@ impl Scene {
 
     fn move_to(&mut self, library: &mut Library, DrawSlot(slot): DrawSlot, pose: &Pose) {
         let index = slot as usize;
-        if !self.wanted.get(index).is_some_and(|wanted| wanted.there) {
+        if !self.is_there(slot) {
             return;
         }
         self.data[index].pose = *pose;
         self.changed.add(slot..slot + 1);
-        let mirrored = mirrors(pose);
-        if mirrored == self.wanted[index].mirrored {
+        if mirrors(pose) == (self.states[index] & state::MIRRORED != 0) {
             self.place(library, slot);
         } else {
-            self.wanted[index].mirrored = mirrored;
+            self.states[index] ^= state::MIRRORED;
             self.find(library, slot);
         }
     }
@@ -249,7 +278,8 @@ impl Scene {
     /// Finds the batches of a draw, anew where it has some.
     fn find(&mut self, library: &mut Library, slot: u32) {
         let index = slot as usize;
-        let Wanted { mesh, surface, mirrored, .. } = self.wanted[index];
+        let Wanted { mesh, surface } = self.wanted[index];
+        let mirrored = self.states[index] & state::MIRRORED != 0;
         let mut found = std::mem::take(&mut self.scratch);
         found.clear();
         let surfaces = self.surfaces.get(&slot);
@@ -271,8 +301,8 @@ impl Scene {
     pub fn refresh(&mut self, library: &mut Library, changed: &Changed) {
         let is = |list: &[bool], slot: u32| list.get(slot as usize).is_some_and(|it| *it);
         for slot in 0..self.wanted.len() as u32 {
-            let Wanted { mesh, surface, there, .. } = self.wanted[slot as usize];
-            let stale = there
+            let Wanted { mesh, surface } = self.wanted[slot as usize];
+            let stale = self.is_there(slot)
                 && (is(&changed.meshes, mesh)
                     || is(&changed.surfaces, surface)
                     || self.surfaces.get(&slot).is_some_and(|more| {
@@ -296,10 +326,10 @@ mod tests {
     use crate::foundation::Mat4;
 
     #[test]
-    fn a_draw_takes_120_bytes_here_and_64_on_the_adapter() {
-        // Sphere, two words of groups, range, item, data and what was wanted: docs/renderer.md.
-        let here = 16 + 8 + 8 + size_of::<Item>() + size_of::<DrawData>() + size_of::<Wanted>();
-        assert_eq!((here, size_of::<DrawData>()), (120, 64));
+    fn a_draw_takes_105_bytes_here_and_64_on_the_adapter() {
+        // Sphere, state, groups, item, data and what was wanted: docs/renderer.md.
+        let here = 16 + 1 + 4 + size_of::<Item>() + size_of::<DrawData>() + size_of::<Wanted>();
+        assert_eq!((here, size_of::<DrawData>()), (105, 64));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::foundation::{Mat4, Vec3, projections, views};
-use crate::packet::material::Blend;
+use crate::packet::material::{Blend, MaterialSlot};
 use crate::packet::mesh::{
     Alpha, Bounds, Mesh, MeshChange, MeshSlot, Part, Surface, SurfaceChange, SurfaceSlot, Vertex,
 };
@@ -67,7 +67,7 @@ fn apply(scenes: &mut Scenes, packet: &Packet) -> Vec<SceneDraw> {
     let mut events = Vec::new();
     scenes.apply(packet, &mut events);
     assert!(events.is_empty(), "{events:?}");
-    scenes.plan(packet, &Quality::DEFAULT);
+    scenes.plan(packet, &Quality::DEFAULT, &mut Vec::new());
     scenes.draws()
 }
 
@@ -235,7 +235,7 @@ fn shadows_are_cast_by_what_is_not_in_the_view_itself() {
             DrawChange::Put(Put { flags: flag::VISIBLE, ..quiet }),
         ],
         lights_changed: true,
-        lights: [sun, spot].map(|kind| Light { kind, color: [1.0; 3] }).to_vec(),
+        lights: [sun, spot].map(|kind| Light { kind, color: [1.0; 3], shadow_bias: 1.0 }).to_vec(),
         ..SceneFrame::default()
     };
     let mut first = packet(frame);
@@ -248,7 +248,7 @@ fn shadows_are_cast_by_what_is_not_in_the_view_itself() {
     let figures = scenes.statistics();
     assert_eq!((figures.shadow_maps, figures.lights, figures.seen), (4, 1, 2));
     let none = Quality { shadow_texels: 0, spot_texels: 0, ..Quality::DEFAULT };
-    scenes.plan(&first, &none);
+    scenes.plan(&first, &none, &mut Vec::new());
     assert_eq!(scenes.statistics().shadow_maps, 0);
 }
 
@@ -267,4 +267,69 @@ fn a_mirrored_draw_changes_its_class_and_a_replaced_surface_its_batch() {
     let mut other = packet(SceneFrame::default());
     other.surfaces = vec![surface(0, Surface { alpha: Alpha::Blend, ..Surface::DEFAULT })];
     assert_eq!(apply(&mut scenes, &other)[0].kind, SceneDrawKind::Blended);
+}
+
+#[test]
+fn a_view_that_shows_less_light_than_there_is_says_so_once() {
+    let check = |kind: LightKind, count: usize, wanted: &str| {
+        let light = Light { kind, color: [1.0; 3], shadow_bias: 1.0 };
+        let frame =
+            SceneFrame { lights_changed: true, lights: vec![light; count], ..Default::default() };
+        let (packet, mut events, mut scenes) = (packet(frame), Vec::new(), Scenes::default());
+        for _ in 0..2 {
+            scenes.apply(&packet, &mut events);
+            scenes.plan(&packet, &Quality::DEFAULT, &mut events);
+        }
+        let words: Vec<&str> = events
+            .iter()
+            .map(|event| match event {
+                Event::Crowded { words } => words.as_str(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        let all: Vec<&str> = Some(wanted).filter(|it| !it.is_empty()).into_iter().collect();
+        assert_eq!(words, all);
+    };
+    let position = Vec3::new(0.0, 5.0, 0.0);
+    let lamp = LightKind::Omni { position, range: 1.0 };
+    check(lamp, 64, "");
+    let words = "65 lamps and spots reach into a view, and the 64 nearest of them shine \
+                 (VIEW_LIGHTS_MAX): give lights a shorter falloff_end, or switch some off";
+    check(lamp, 65, words);
+    let (direction, inner, outer) = (Vec3::Y, 0.2, 0.4);
+    let casts_shadows = true;
+    let spot = LightKind::Spot { position, direction, range: 1.0, inner, outer, casts_shadows };
+    check(spot, 4, "");
+    let words = "5 spots with shadows reach into a view, and the 4 nearest of them cast some \
+                 (SPOT_SHADOWS_MAX): take casts_shadows off others";
+    check(spot, 5, words);
+}
+
+#[test]
+fn what_a_material_paints_is_a_call_of_its_own_among_what_is_seen_through() {
+    let painted = |slot: u32, alpha| Surface {
+        alpha,
+        double_sided: true,
+        painter: Some(MaterialSlot(slot)),
+        ..Surface::DEFAULT
+    };
+    let mut frame = SceneFrame::default();
+    // Two of one material, one of another, one masked, each farther than the one before.
+    for (slot, surface) in [1, 1, 2, 3].into_iter().enumerate() {
+        let at = Vec3::new(0.0, 5.0 + slot as f32, 0.0);
+        let DrawChange::Put(put) = put(slot as u32, 0, at) else { unreachable!("it puts") };
+        frame.surfaces.push(SurfaceSlot(surface));
+        frame.changes.push(DrawChange::Put(Put { surfaces: (slot as u32, 1), ..put }));
+    }
+    let mut packet = packet(frame);
+    packet.meshes = vec![mesh(0, 1)];
+    packet.surfaces = vec![
+        surface(1, painted(8, Alpha::Blend)),
+        surface(2, painted(9, Alpha::Opaque)),
+        surface(3, painted(9, Alpha::Mask(0.5))),
+    ];
+    let draws = apply(&mut Scenes::default(), &packet);
+    let kinds: Vec<_> = draws.iter().map(|draw| (draw.kind, draw.instances)).collect();
+    use SceneDrawKind::{Blended, Solid};
+    assert_eq!(kinds, [(Solid, 1), (Blended, 1), (Blended, 2)]);
 }

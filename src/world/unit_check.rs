@@ -1,0 +1,126 @@
+//! What a unit's text must be: its keys, its nodes' fields, numbers that are places. Components are
+//! checked by their own table. What is made of it is in unit_resource.rs.
+
+use super::component;
+use super::unit_resource::clash_words;
+use crate::foundation::hash::clash;
+use crate::foundation::sjson::{self, Value};
+use crate::foundation::{Error, Quat, suggest};
+use crate::resource::data_kinds::write_tree;
+use crate::resource::kind::Compiling;
+
+const KEYS: [&str; 5] = ["inherit", "model", "nodes", "components", "data"];
+const NODE_KEYS: [&str; 4] = ["parent", "position", "rotation", "scale"];
+
+/// Checks a unit's text, and makes compiled data of it.
+pub fn compile(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
+    let document = sjson::parse_bytes(&compiling.bytes)
+        .map_err(|fault| Error::new(fault.in_file(&compiling.path)))?;
+    let at = |value: &Value, words: String| {
+        crate::error!("{}:{}: {words}", compiling.path, value.line())
+    };
+    let mut named = Vec::new();
+    let whole = ["inherit", "model"].iter().all(|base| document.root().get(base).is_none());
+    for entry in document.root().entries().into_iter().flatten() {
+        let (key, value) = (entry.key, entry.value);
+        match key {
+            "inherit" => match value.as_str() {
+                Some(base) => named.push(("unit".to_string(), base.to_string())),
+                None => return Err(at(&value, "'inherit' must be the name of a unit".into())),
+            },
+            "model" => match value.as_str() {
+                Some(name) if name.starts_with("core/") => {}
+                Some(name) => named.push(("model".to_string(), name.to_string())),
+                None => return Err(at(&value, "'model' must be the name of a model".into())),
+            },
+            "nodes" => check_nodes(&value).map_err(|(value, words)| at(&value, words))?,
+            "components" => {
+                component::check(&value, whole, &mut named)
+                    .map_err(|(value, words)| at(&value, words))?;
+            }
+            "data" if value.entries().is_none() => {
+                let words = "'data' must be a block: data = { material = \"wood\" }";
+                return Err(at(&value, words.into()));
+            }
+            "data" => {}
+            _ => {
+                let hint = suggest::hint(key, KEYS);
+                return Err(at(&value, format!("unknown key '{key}'{hint}")));
+            }
+        }
+    }
+    let tree = document.to_tree();
+    drop(document);
+    for (kind, name) in named {
+        compiling.refer(&kind, &name);
+    }
+    Ok(write_tree(&tree))
+}
+
+/// Whether a value is a list of numbers, as many as one of `counts` says.
+pub fn are_numbers(value: Value, counts: &[usize]) -> bool {
+    value.items().is_some_and(|items| counts.contains(&items.len()))
+        && value.items().into_iter().flatten().all(|item| item.as_f32().is_some())
+}
+
+/// What is said of a field that is not what it must be.
+pub fn wrong(what: &str, must: &str, value: Value) -> String {
+    match value.beyond_f32() {
+        Some(number) => format!("{what} has {number:e}: numbers are at most {:e} here", f32::MAX),
+        None => format!("{what} must be {must}"),
+    }
+}
+
+/// What a field of a pose must be, where it is not that.
+pub fn must_be(key: &str, value: Value) -> Option<&'static str> {
+    let quaternion = || {
+        let mut parts = value.items().into_iter().flatten().map(Value::as_f32);
+        let parts: [_; 4] = std::array::from_fn(|_| parts.next().flatten().unwrap_or(f32::NAN));
+        Quat::from_array(parts).normalize().is_normalized()
+    };
+    let turns = || are_numbers(value, &[3]) || are_numbers(value, &[4]) && quaternion();
+    match key {
+        "position" if !are_numbers(value, &[3]) => Some("three numbers, in metres"),
+        "rotation" if !turns() => {
+            Some("three angles in degrees, or the four numbers of a quaternion, not all of them 0")
+        }
+        "scale" if value.as_f32().is_none() && !are_numbers(value, &[3]) => {
+            Some("one number, or three")
+        }
+        _ => None,
+    }
+}
+
+fn check_nodes<'a>(nodes: &Value<'a>) -> Result<(), (Value<'a>, String)> {
+    let must = "'nodes' must be a block: nodes = { lid = { position = [0, 0, 1] } }";
+    let entries: Vec<_> = nodes.entries().ok_or_else(|| (*nodes, must.to_string()))?.collect();
+    let names = entries.iter().map(|node| node.key);
+    if let Some((one, other)) = clash(std::iter::once("root").chain(names)) {
+        let at = entries.iter().find(|node| node.key == other);
+        return Err((at.map_or(*nodes, |node| node.value), clash_words(one, other)));
+    }
+    for node in entries {
+        let name = node.key;
+        let words = format!("node '{name}' must be a block: {name} = {{ position = [0, 0, 1] }}");
+        for field in node.value.entries().ok_or((node.value, words))? {
+            let (key, value) = (field.key, field.value);
+            let must = match key {
+                "parent" if value.as_str().is_none() => Some("the name of a node"),
+                "parent" if name == "root" => {
+                    let words = "the node 'root' is the unit's own and hangs on no other: leave \
+                                 out its parent";
+                    return Err((value, words.to_string()));
+                }
+                key => must_be(key, value),
+            };
+            if let Some(must) = must {
+                return Err((value, wrong(&format!("'{key}' of node '{name}'"), must, value)));
+            }
+            if !NODE_KEYS.contains(&key) {
+                let hint = suggest::hint(key, NODE_KEYS);
+                return Err((value, format!("node '{name}' has the unknown field '{key}'{hint}")));
+            }
+        }
+    }
+    Ok(())
+}

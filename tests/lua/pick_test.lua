@@ -1,0 +1,83 @@
+-- Suites of Unit.mesh_pick_raycast: what a line of sight meets of a unit.
+
+local world
+
+local function near(a, b) assert.is_true(Vector3.almost_equal(a, b, 1e-4), tostring(b)) end
+
+describe("A line of sight", function()
+  before_each(function() world = Application.new_world() end)
+  after_each(function() Application.release_world(world) end)
+
+  it("meets the nearest triangle, whatever the unit's pose", function()
+    local turned = Quaternion.axis_angle(Vector3.up(), math.pi / 2)
+    local cube = World.spawn_unit(world, "core/units/cube", Vector3(0, 10, 1), turned)
+    Unit.set_local_scale(cube, 1, Vector3(4, 2, 2))
+    local distance, normal, mesh =
+      Unit.mesh_pick_raycast(cube, Vector3(0.3, 0, 1.2), Vector3(0, 3, 0))
+    assert.near(8, distance, 1e-4)
+    near(Vector3(0, -1, 0), normal)
+    assert.equals(Unit.mesh(cube, 1), mesh)
+    assert.is_nil(Unit.mesh_pick_raycast(cube, Vector3(1.2, 0, 1), Vector3(0, 1, 0)))
+    assert.is_nil(Unit.mesh_pick_raycast(cube, Vector3(0, 0, 1), Vector3(0, 1, 0), 7.9))
+    assert.near(8, (Unit.mesh_pick_raycast(cube, Vector3(0, 0, 1), Vector3(0, 1, 0), 8.1)), 1e-4)
+  end)
+
+  it("knows the front of a mirrored mesh", function()
+    local cube = World.spawn_unit(world, "core/units/cube", Vector3(0, 5, 0))
+    Unit.set_local_scale(cube, 1, Vector3(-1, 1, 1))
+    local _, normal = Unit.mesh_pick_raycast(cube, Vector3(0.1, 0, 0.2), Vector3(0, 1, 0))
+    near(Vector3(0, -1, 0), normal)
+  end)
+
+  it("goes through a hole, and past what is hidden or has no size", function()
+    local torus = World.spawn_unit(world, "core/units/torus", Vector3(0, 0, 0))
+    assert.is_nil(Unit.mesh_pick_raycast(torus, Vector3(0, 0, 5), Vector3(0, 0, -1)))
+    local cube = World.spawn_unit(world, "core/units/cube", Vector3(0, 5, 0))
+    local function meets()
+      return Unit.mesh_pick_raycast(cube, Vector3(0, 0, 0), Vector3(0, 1, 0))
+    end
+    assert.near(4.5, (meets()), 1e-4)
+    Unit.set_unit_visibility(cube, false)
+    assert.is_nil(meets())
+    Unit.set_unit_visibility(cube, true)
+    Unit.set_local_scale(cube, 1, Vector3(0, 1, 1))
+    assert.is_nil(meets())
+  end)
+
+  it("meets meshes that the game made", function()
+    local unit = World.spawn_unit(world, "core/units/empty", Vector3(0, 0, 1))
+    local mesh = Mesh.new(unit, { positions = { 0, 0, 0, 2, 0, 0, 0, 2, 0 } })
+    local from, down = Vector3(0.5, 0.5, 4), Vector3(0, 0, -1)
+    local distance, normal, met = Unit.mesh_pick_raycast(unit, from, down)
+    assert.near(3, distance, 1e-5)
+    near(Vector3(0, 0, 1), normal)
+    assert.equals(mesh, met)
+    Mesh.rebuild(mesh, { positions = { 0, 0, 1, 2, 0, 1, 0, 2, 1 } })
+    assert.near(2, (Unit.mesh_pick_raycast(unit, from, down)), 1e-5)
+    Mesh.destroy(mesh)
+    assert.is_nil(Unit.mesh_pick_raycast(unit, from, down))
+  end)
+
+  it("finds what the mouse is over", function()
+    local camera = Application.main_camera()
+    local cube = World.spawn_unit(world, "core/units/cube", Vector3(1, 8, 0.5))
+    local place = Camera.world_to_screen(camera, Vector3(1, 7.5, 0.5))
+    local from, direction = Camera.screen_to_ray(camera, place)
+    local distance = Unit.mesh_pick_raycast(cube, from, direction)
+    near(Vector3(1, 7.5, 0.5), from + direction * distance)
+  end)
+
+  it("says what is wrong", function()
+    local cube = World.spawn_unit(world, "core/units/cube")
+    local function check(words, ...)
+      local ok, told = pcall(Unit.mesh_pick_raycast, ...)
+      assert.is_false(ok)
+      assert.matches(words, told, 1, true)
+    end
+    check("Unit.mesh_pick_raycast: argument #1 'unit' must be Unit, got nil")
+    check("argument #2 'from' must be Vector3, got nil", cube)
+    check("argument #3 'direction' has no length", cube, Vector3(0, 0, 0), Vector3(0, 0, 0))
+    check("argument #4 'length' must be above 0 metres, got -1", cube, Vector3(0, 0, 0),
+      Vector3(0, 0, 1), -1)
+  end)
+end)
