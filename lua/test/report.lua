@@ -216,6 +216,9 @@ function report.problem(thread, raised)
     message = bounded(without_place(words_of(raised), nearest))
   end
   problem.hint = hint_for(message, nearest)
+  if status == "error" and nearest and not problem.hint then
+    message = message .. core.hint(message, path_of(nearest), nearest.currentline)
+  end
   problem.message = diff.without_addresses(message)
   if nearest then
     problem.location = { path = path_of(nearest), line = nearest.currentline }

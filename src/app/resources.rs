@@ -8,6 +8,7 @@ use crate::engine::Build;
 use crate::foundation::hash::IdString64;
 use crate::foundation::{Error, log};
 use crate::resource::compile::{self, Compiled, Target, data_folder};
+use crate::resource::index::Index;
 use crate::resource::name::ResourceName;
 use crate::resource::store::{Data, Store};
 use crate::resource::watch::Watch;
@@ -67,6 +68,7 @@ pub fn open(root: &Path) -> Store {
             for problem in &compiled.problems {
                 log::error(problem);
             }
+            tell_what_is_old(&compiled.index);
             Store::new(compiled.index, Data::Folder(data))
         }
         Err(error) => {
@@ -75,6 +77,20 @@ pub fn open(root: &Path) -> Store {
             Store::without(words)
         }
     }
+}
+
+/// Says of which files that cannot be compiled older data is used.
+fn tell_what_is_old(index: &Index) {
+    let failed = index.failed.iter().map(|(name, _)| name);
+    let old: Vec<_> = failed.filter(|name| !index.variants(name).is_empty()).collect();
+    let Some(first) = old.first() else { return };
+    let others = match old.len() - 1 {
+        0 => String::new(),
+        count => format!(", and of {count} more,"),
+    };
+    log::warning(&format!(
+        "of {first}{others} what was compiled before is used until it is mended"
+    ));
 }
 
 fn compile_into(root: &Path, data: &Path) -> Result<Compiled, Error> {

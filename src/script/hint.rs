@@ -1,14 +1,33 @@
 //! What an error's words do not say and a person would ask next: the name that was meant, the other
 //! way to write a call. Reads the text of the message and the script's globals; changes nothing.
 
+use super::cx::Cx;
 use super::describe::bytes;
 use super::emit::standard::{ABSENT, NO_LOVE};
+use super::report::Place;
 use crate::foundation::suggest;
 use mlua::ffi::*;
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 
 /// LuaJIT's words for a stack that is full, and for one that is full of native calls.
 const OVERFLOWS: [&str; 2] = ["stack overflow", "C stack overflow"];
+
+/// Name and function, for the core table.
+pub const NATIVES: &[(&CStr, lua_CFunction)] = &[(c"hint", hint)];
+
+/// `hint(message, file, line)`: what to say after a message that is LuaJIT's own, which the line
+/// raised.
+unsafe extern "C-unwind" fn hint(l: *mut lua_State) -> c_int {
+    // SAFETY: the prelude passes two strings and a number.
+    unsafe {
+        let text = |i| String::from_utf8_lossy(bytes(l, i)).into_owned();
+        let place = Place { file: text(2), line: lua_tonumber(l, 3) as u32 };
+        let source = Cx::of(l).source_line(&place);
+        let words = after(l, &text(1), &source);
+        lua_pushlstring(l, words.as_ptr().cast(), words.len());
+        1
+    }
+}
 
 /// What to say after a message that is LuaJIT's own; empty where there is nothing to add.
 ///

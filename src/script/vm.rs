@@ -11,7 +11,7 @@ use super::native::NATIVES;
 use super::report::{Report, handler};
 use super::sampler::{self, Samples};
 use super::value::{Value, push_value, read_value};
-use super::{api, bytecode, heap, prelude, trial, twin, undo};
+use super::{api, bytecode, heap, hint, prelude, trial, twin, undo};
 use crate::engine::Engine;
 use crate::foundation::Error;
 use crate::foundation::memory::number_of as memory_of;
@@ -256,7 +256,7 @@ impl Vm {
             if !self.config.sandbox {
                 self.register(&api::disk::CORE, true);
             }
-            let natives = [NATIVES, heap::NATIVES, trial::NATIVES, undo::NATIVES];
+            let natives = [NATIVES, heap::NATIVES, hint::NATIVES, trial::NATIVES, undo::NATIVES];
             let measuring = [api::profiler::NATIVES, api::stats::NATIVES];
             for (name, function) in [natives.concat(), measuring.concat()].concat() {
                 lua_pushcclosure(self.l, function, 0);

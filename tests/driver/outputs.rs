@@ -2,6 +2,7 @@
 
 use super::Scratch;
 use engine::foundation::sjson::{self, Tree};
+use std::fs;
 
 const HOSTILE: &str = "describe('a <b> & \"c\"', function()\n  \
     it('x\\n]]>#\\0\\27[31m \\255\\\\', function()\n    print('}<not json>\\nok 9')\n    \
@@ -150,4 +151,19 @@ fn every_option_and_form_is_in_the_manual() {
             form.name
         );
     }
+}
+
+#[test]
+fn what_is_misspelt_and_what_is_old_is_told() {
+    let test = "it('moves on', function() World.updaet(1) end)";
+    let files = [("tests/a_test.lua", test), ("words.strings", "a = \"b\""), ("main.lua", "")];
+    let scratch = Scratch::new("told", &files);
+    let (code, out, _) = scratch.test(&["."]);
+    assert_eq!(code, 1);
+    assert!(out.contains(": World has no function 'updaet', did you mean 'update'?"), "{out}");
+    assert!(!out.contains("was compiled before"), "{out}");
+    fs::write(scratch.0.join("words.strings"), "a = = 1").unwrap();
+    let (_, out, err) = scratch.test(&["."]);
+    let wanted = "of words.strings what was compiled before is used until it is mended";
+    assert!(out.contains(wanted) || err.contains(wanted), "{out}{err}");
 }

@@ -154,5 +154,7 @@ describe("gestures", function()
     end
     assert.error_matches(function() test.input(touch(1, "endd")) end,
       "there is no phase 'endd', did you mean 'ended'?")
+    assert.error_matches(function() test.input({ touch = 1, phase = "ended", x = 1 }) end,
+      "a finger needs 'x' and 'y', in pixels of the window")
   end)
 end)

@@ -135,6 +135,10 @@ impl Entry<'_> {
                 return Err(format!("there is no phase '{other}'{hint}"));
             }
         };
+        let placed = self.get("x").is_some() && self.get("y").is_some();
+        if !placed && phase != Phase::Cancelled {
+            return Err("a finger needs 'x' and 'y', in pixels of the window".to_string());
+        }
         let (at, pressure) = (self.place()?, self.number("pressure", 1.0)? as f32);
         Ok(What::Touch { finger, phase, at, pressure })
     }
