@@ -225,7 +225,7 @@ impl App {
         engine.frame.index += 1;
         engine.frame.delta = delta;
         engine.frame.total += delta;
-        engine.input.advance_motors(delta);
+        engine.input.advance_motors(delta, measured);
         engine.workers.begin_frame(engine.frame.index);
         self.note_step(measured);
         {

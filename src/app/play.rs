@@ -11,7 +11,7 @@ use crate::foundation::log_file::LogFile;
 use crate::foundation::{Error, fault, log, profile};
 use crate::scope;
 use crate::script::Report;
-use crate::system::input::{Event, What};
+use crate::system::input::{Event, Phase, What};
 use crate::system::platform;
 use crate::system::render::is_left_behind;
 use crate::system::sound::Destination;
@@ -355,7 +355,7 @@ impl Run {
             if !goes_on {
                 break;
             }
-            if let Err(report) = self.wait_for_next_frame(began) {
+            if !is_last && let Err(report) = self.wait_for_next_frame(began) {
                 self.note_failure(None, &report);
                 self.stumble(report, true)?;
             }
@@ -391,7 +391,8 @@ impl Run {
         }
         let stays = |event: &Event| match &event.what {
             What::Button { value, .. } => *value == 0.0,
-            What::Axis { .. } | What::Motion { .. } | What::Touch { .. } => false,
+            What::Touch { phase, .. } => matches!(phase, Phase::Ended | Phase::Cancelled),
+            What::Axis { .. } | What::Motion { .. } => false,
             What::Text(_) | What::Compose { .. } => false,
             What::Label { .. } | What::Connected { .. } => true,
             What::Disconnected | What::Reset => true,
@@ -537,6 +538,10 @@ impl Run {
                 true => std::thread::sleep(slice),
                 false => self.app.wait_for_files(slice)?,
             }
+        }
+        // A file that came has had the game quit: the last frame was the last one after all.
+        if self.app.quit().is_some() {
+            self.screen.show(self.app.vm().engine(), true);
         }
         Ok(())
     }

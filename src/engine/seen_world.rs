@@ -161,7 +161,7 @@ impl Engine {
         }
         self.scenes.flat_owners(|draw, row, flat| {
             let thing = match flat {
-                FlatThing::Sprite(picture) => of(row, "sprite", self.textures.name(picture)),
+                FlatThing::Sprite(picture) => of(row, "sprite", self.picture_name(picture)),
                 FlatThing::Map(map) => of(row, "tilemap", &self.tilemaps.of(map).name),
             };
             things.extend(thing.map(|thing| (draw, thing)));

@@ -302,6 +302,38 @@ describe("a mover on a platform", function()
     assert.matches("'distance' must be number", words_of(Mover.separate, mover, "far"))
   end)
 
+  it("is not pushed by what its own unit has", function()
+    local at = Mover.position(mover)
+    Unit.set_local_position(walker, 1, at)
+    Unit.create_actor(walker, "hit",
+      { type = "kinematic", shape = "sphere", radius = 0.6, position = Vector3(0, 0, 0.5) })
+    for _ = 1, 30 do
+      stand()
+      Unit.set_local_position(walker, 1, Mover.position(mover))
+      World.update(world, STEP)
+    end
+    near(at, Mover.position(mover))
+    assert.is_false((Mover.separate(mover)))
+  end)
+
+  it("is not taken along by a snapshot that was taken before it came", function()
+    local physics = World.physics_world(world)
+    local snapshot = PhysicsWorld.snapshot(physics)
+    local old = walker
+    ride(30, Vector3(4, 0, 0), nil, stand)
+    World.destroy_unit(world, old)
+    walker = World.spawn_unit(world, "units/physics/walker", Vector3(3, 0.5, 5.3))
+    mover, fall = Unit.mover(walker), 0
+    for _ = 1, 20 do
+      walk(Vector3(0, 0, 0))
+      World.update(world, STEP)
+    end
+    local at = Mover.position(mover)
+    PhysicsWorld.restore(physics, snapshot)
+    World.update(world, STEP)
+    assert.is_true(math.abs(Mover.position(mover).x - at.x) < 0.01)
+  end)
+
   it("is carried the same in every run", function()
     local function run()
       Application.release_world(world)

@@ -233,7 +233,7 @@ impl Gestures {
         if contact.used || contact.strayed || when - contact.began > TAP_SECONDS {
             return;
         }
-        let follows = contact.began - self.tapped <= SEQUENCE_SECONDS
+        let follows = (0.0..=SEQUENCE_SECONDS).contains(&(contact.began - self.tapped))
             && self.taps.last().is_some_and(|last| last.distance(contact.at) <= SEQUENCE_DISTANCE);
         if !follows {
             self.taps.clear();

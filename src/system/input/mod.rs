@@ -30,6 +30,8 @@ pub const DEVICES: usize = 3 + PADS_MAX;
 pub const FINGERS_MAX: usize = 16;
 /// The most events of one frame; what is more is dropped, and said.
 pub const EVENTS_MAX: usize = 4096;
+/// So much of a long frame counts for gestures.
+const HITCH_SECONDS: f64 = 0.1;
 
 /// The pad with this number, from 1.
 pub fn pad(number: usize) -> Option<DeviceId> {
@@ -112,7 +114,8 @@ impl Input {
 
     /// A frame begins, with everything that happened since the last one, in its order.
     pub fn begin_frame(&mut self, events: Vec<Event>) {
-        let passed = std::mem::take(&mut self.passed);
+        // What was done while a frame took long is told at its end: it may have been short.
+        let passed = std::mem::take(&mut self.passed).min(HITCH_SECONDS);
         self.gestures.begin_frame(passed);
         self.devices.iter_mut().for_each(Device::begin_frame);
         for place in &mut self.fingers {
@@ -248,9 +251,9 @@ impl Input {
         &mut self.motors[usize::from(device.0)]
     }
 
-    /// Time passes for what plays on motors.
-    pub fn advance_motors(&mut self, seconds: f64) {
-        self.motors.iter_mut().for_each(|motors| motors.advance(seconds));
+    /// Time passes for what plays on motors: the game's, and as `passed` the player's.
+    pub fn advance_motors(&mut self, seconds: f64, passed: f64) {
+        self.motors.iter_mut().for_each(|motors| motors.advance(seconds, passed));
     }
 
     /// What devices are to be told to do with their motors, where that is not what they do.

@@ -185,9 +185,9 @@ impl Motors {
         (self.base[motor] + effects as f32).clamp(0.0, 1.0)
     }
 
-    /// Time passes.
-    pub fn advance(&mut self, seconds: f64) {
-        self.told_ago += seconds;
+    /// Time passes: the game's, and the player's, in which the device forgets.
+    pub fn advance(&mut self, seconds: f64, passed: f64) {
+        self.told_ago += passed;
         self.effects.retain_mut(|effect| {
             effect.seconds += seconds;
             effect.envelope.seconds() - effect.seconds > ROUNDING_SECONDS
@@ -242,7 +242,7 @@ mod tests {
         let mut felt = Vec::new();
         while motors.is_playing(0, number) {
             felt.push((motors.strength(0) * 100.0).round() / 100.0);
-            motors.advance(0.5);
+            motors.advance(0.5, 0.5);
         }
         assert_eq!(felt, [0.0, 0.4, 0.8, 0.6, 0.4, 0.4, 0.4, 0.4, 0.4, 0.2]);
         assert_eq!((motors.strength(0), motors.strength(1)), (0.0, 0.0));
@@ -268,7 +268,7 @@ mod tests {
         motors.start(0, half).unwrap();
         assert_eq!(motors.strength(0), 1.0, "no more than a motor can");
         // Six sixtieths of a second are a tenth, whatever their sum is.
-        (0..6).for_each(|_| motors.advance(1.0 / 60.0));
+        (0..6).for_each(|_| motors.advance(1.0 / 60.0, 1.0 / 60.0));
         assert!(!motors.is_playing(0, first) && motors.is_playing(1, other));
         assert_eq!(motors.strength(0), 0.25);
         motors.stop(0, other);
@@ -296,13 +296,13 @@ mod tests {
         motors.set_base(1, 0.5);
         assert_eq!(motors.tell(), Some(([0.0, 0.5], TOLD_SECONDS)));
         assert!(motors.tell().is_none(), "no time has passed");
-        motors.advance(0.25);
+        motors.advance(0.25, 0.25);
         assert!(motors.tell().is_none());
-        motors.advance(0.25);
+        motors.advance(0.25, 0.25);
         assert_eq!(motors.tell(), Some(([0.0, 0.5], TOLD_SECONDS)));
         motors.set_enabled(false);
         assert_eq!(motors.tell(), Some(([0.0; 2], TOLD_SECONDS)));
-        motors.advance(9.0);
+        motors.advance(9.0, 9.0);
         assert!(motors.tell().is_none(), "what is still stays so");
     }
 

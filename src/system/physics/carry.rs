@@ -1,7 +1,7 @@
 //! What happens to a walking shape without its own doing: what it stands on takes it along, and
 //! what moves into it pushes it out of the way.
 
-use super::walker::SKIN;
+use super::walker::{SKIN, is_of};
 use super::{BodyId, Gait, Motion, Owner, Physics, Query, Shape};
 use crate::foundation::{Error, Quat, Vec3};
 use rapier3d::parry::bounding_volume::BoundingVolume;
@@ -37,7 +37,7 @@ struct Overlap {
 impl Physics {
     /// Where a walking shape gets that something takes along by `way`: along walls, but not through
     /// them. `but`, which takes it, is not in its way; neither is what moves by forces, for that is
-    /// pushed.
+    /// pushed, nor what is its `own`.
     ///
     /// # Errors
     /// The shape cannot be.
@@ -47,7 +47,7 @@ impl Physics {
         from: Vec3,
         way: Vec3,
         but: BodyId,
-        (gait, query): (&Gait, &Query),
+        (gait, query, own): (&Gait, &Query, &[BodyId]),
     ) -> Result<Vec3, Error> {
         if way.length() <= SHORT {
             return Ok(from + way);
@@ -55,7 +55,8 @@ impl Physics {
         let shape = shape.shared()?;
         let stops = |_, collider: &rapier::Collider| {
             let body = collider.parent().and_then(|body| self.world.bodies.get(body));
-            collider.parent() != Some(but.0) && body.is_some_and(|body| !body.is_dynamic())
+            let stands = body.is_some_and(|body| !body.is_dynamic());
+            stands && collider.parent() != Some(but.0) && !is_of(own, collider)
         };
         let filter = rapier::QueryFilter { predicate: Some(&stops), ..query.rapier() };
         let mut queries = self.world.query_pipeline_with_filter(filter);

@@ -119,8 +119,9 @@ fn a_walker_climbs_steps_and_stops_at_walls() {
     let (mut highest, mut sides) = (0.0f32, false);
     for _ in 0..300 {
         let way = Vec3::new(0.03, 0.0, -0.05);
-        let walk =
-            physics.walk(&shape, (at, true), way, 1.0 / 60.0, &gait, &Query::DEFAULT).unwrap();
+        let walk = physics
+            .walk(&shape, (at, true), way, 1.0 / 60.0, &gait, (&Query::DEFAULT, &[]))
+            .unwrap();
         at = walk.position;
         highest = highest.max(at.z);
         sides |= walk.sides;
@@ -144,7 +145,8 @@ fn a_walker_stands_still_on_a_plane() {
         for frame in 0..60 {
             let way = Vec3::new(0.0, 0.0, if standing { 0.0 } else { -0.05 });
             let (from, seconds) = ((at, standing), 1.0 / 60.0);
-            let walk = physics.walk(&shape, from, way, seconds, &gait, &Query::DEFAULT).unwrap();
+            let walk =
+                physics.walk(&shape, from, way, seconds, &gait, (&Query::DEFAULT, &[])).unwrap();
             (at, standing) = (walk.position, walk.grounded);
             assert!(frame < 10 || (standing && at.z < 0.82), "{shape:?}, frame {frame}: {at}");
         }
@@ -163,7 +165,10 @@ fn a_walker_climbs_a_high_step_at_an_angle() {
     for _ in 0..90 {
         let way = Vec3::new(0.02, 0.02, -0.05);
         let from = (at, true);
-        at = physics.walk(&shape, from, way, 1.0 / 60.0, &gait, &Query::DEFAULT).unwrap().position;
+        at = physics
+            .walk(&shape, from, way, 1.0 / 60.0, &gait, (&Query::DEFAULT, &[]))
+            .unwrap()
+            .position;
     }
     assert!(at.x > 1.2 && at.z > 1.15, "it is up on the step: {at}");
 }

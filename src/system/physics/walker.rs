@@ -1,6 +1,6 @@
 //! The way of a walking shape: along the ground, up steps, along walls; what it pushes against.
 
-use super::{Owner, Physics, Query, Shape};
+use super::{BodyId, Owner, Physics, Query, Shape};
 use crate::foundation::angles::sin_cos;
 use crate::foundation::{Error, Quat, Vec3};
 use rapier3d::control::{
@@ -77,7 +77,7 @@ impl Gait {
 
 impl Physics {
     /// Walks a shape by `way`, sliding along what is in it, in `seconds`; `standing`: whether it
-    /// stands on the ground now. Dynamic bodies in its way are pushed.
+    /// stands on the ground now. Dynamic bodies in its way are pushed; it walks through its `own`.
     ///
     /// # Errors
     /// The shape cannot be.
@@ -88,7 +88,7 @@ impl Physics {
         way: Vec3,
         seconds: f32,
         gait: &Gait,
-        query: &Query,
+        (query, own): (&Query, &[BodyId]),
     ) -> Result<Walk, Error> {
         let shape = shape.shared()?;
         // Rising, it must not be pulled down again.
@@ -98,7 +98,9 @@ impl Physics {
         let pose = rapier::Pose::from_parts(from, Quat::IDENTITY);
         let mut hits: Vec<CharacterCollision> = Vec::new();
         let first = Vec3::new(way.x, way.y, press);
-        let mut queries = self.world.query_pipeline_with_filter(query.rapier());
+        let others = |_, collider: &rapier::Collider| !is_of(own, collider);
+        let filter = rapier::QueryFilter { predicate: Some(&others), ..query.rapier() };
+        let mut queries = self.world.query_pipeline_with_filter(filter);
         let nobody = rapier::RigidBodySet::new();
         if is_beside_driven(&queries, &*shape, &pose, first) {
             // Nor does it know what moves by forces then, on which it makes no steps.
@@ -181,6 +183,11 @@ impl Physics {
             pushed,
         );
     }
+}
+
+/// Whether a shape belongs to one of these bodies.
+pub(super) fn is_of(bodies: &[BodyId], collider: &rapier::Collider) -> bool {
+    collider.parent().is_some_and(|parent| bodies.iter().any(|body| body.0 == parent))
 }
 
 /// Whether something that scripts move is beside the way of a shape. rapier's controller takes a

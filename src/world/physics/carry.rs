@@ -5,7 +5,8 @@ use super::actors::check_place;
 use super::movers::Mover;
 use super::{ActorId, MoverId, PhysicsTables, PhysicsWorldId, actor_of};
 use crate::foundation::{Error, Quat, Vec3};
-use crate::system::physics::{Motion, Separation};
+use crate::system::physics::{BodyId, Motion, Separation};
+use crate::world::unit::UnitId;
 
 /// Metres: a mover that gets along by so much less than what it stands on was stopped by something.
 const STOPPED: f32 = 1e-3;
@@ -50,7 +51,7 @@ impl PhysicsTables {
     pub(super) fn note_ground(&mut self, mover: MoverId) {
         let known = self.mover(mover);
         let (at, stands) = (known.position, known.standing_frames > 0);
-        let on = known.standing_on.filter(|_| stands);
+        let on = known.standing_on.filter(|actor| stands && !self.is_own(mover, *actor));
         let ground = on.and_then(|actor| self.ground_of(actor));
         let velocity = ground.map(|ground| self.velocity_at(ground.actor, at));
         let known = self.movers.get_mut(mover.0).expect("it is there");
@@ -58,6 +59,18 @@ impl PhysicsTables {
         if let Some(velocity) = velocity.or(stands.then_some(Vec3::ZERO)) {
             known.ground_velocity = velocity;
         }
+    }
+
+    /// Whether an actor belongs to the unit of a mover: such as boxes to be hit, which follow it
+    /// wherever it goes.
+    fn is_own(&self, mover: MoverId, actor: ActorId) -> bool {
+        self.actors.get(actor.0).is_some_and(|actor| actor.unit == Some(self.mover(mover).unit))
+    }
+
+    /// The bodies of a unit's actors.
+    pub(super) fn bodies_of(&self, unit: UnitId) -> Vec<BodyId> {
+        let actors = (0..self.num_actors(unit)).filter_map(|place| self.unit_actor(unit, place));
+        actors.map(|actor| self.actor(actor).body).collect()
     }
 
     fn velocity_at(&self, actor: ActorId, at: Vec3) -> Vec3 {
@@ -68,7 +81,7 @@ impl PhysicsTables {
     /// Takes the movers of a world along with what they stand on, after its steps.
     ///
     /// # Errors
-    /// One would get out of all bounds.
+    /// The shape of one cannot be.
     pub(super) fn carry_movers(&mut self, physics: PhysicsWorldId) -> Result<(), Error> {
         let meant = |mover: &Mover| {
             mover.physics == physics && (mover.ground.is_some() || mover.carried != Carried::NONE)
@@ -93,11 +106,10 @@ impl PhysicsTables {
         {
             let turn = (ground.rotation * before.rotation.inverse()).normalize();
             let way = ground.position + turn * (at - before.position) - at;
-            if way.z < -snap {
-                // It falls away faster than the mover is kept to it.
+            // It falls away faster than the mover is kept to it, or leaves all bounds.
+            if way.z < -snap || check_place(at + way).is_err() {
                 now = None;
             } else {
-                check_place(at + way)?;
                 let way_made = self.bring_mover(mover, way, ground.actor)?;
                 carried = Carried { way: way_made, turn };
                 // Where it was stopped, its next move says what it stands on.
@@ -117,8 +129,9 @@ impl PhysicsTables {
         let (shape, gait, middle) = (known.spec.shape(), known.gait(), known.middle());
         let (from, body) = (known.position + middle, self.actor(known.actor).body);
         let (query, physics, by) = (known.query(body), known.physics, self.actor(by).body);
+        let own = self.bodies_of(known.unit);
         let simulation = &mut self.world_mut(physics).simulation;
-        let to = simulation.bring(&shape, from, way, by, (&gait, &query))?;
+        let to = simulation.bring(&shape, from, way, by, (&gait, &query, &own))?;
         simulation.drive(body, to - middle, Quat::IDENTITY);
         self.movers.get_mut(mover.0).expect("it is there").position = to - middle;
         Ok(to - from)
@@ -137,6 +150,10 @@ impl PhysicsTables {
         let most = self.mover(mover).spec.height;
         let found = self.overlap_of(mover, most, pushes)?;
         let Some((by, separation)) = found else { return Ok(()) };
+        if separation.way.length() > most {
+            // It is inside of something large, and no way out is near.
+            return Ok(());
+        }
         check_place(self.mover(mover).position + separation.way)?;
         self.bring_mover(mover, separation.way, by).map(|_| ())
     }
@@ -161,6 +178,9 @@ impl PhysicsTables {
         counts: impl Fn(u128, Motion) -> bool,
     ) -> Result<Option<(ActorId, Separation)>, Error> {
         let known = self.mover(mover);
+        let counts = |owner, motion| {
+            counts(owner, motion) && !actor_of(owner).is_some_and(|it| self.is_own(mover, it))
+        };
         let query = known.query(self.actor(known.actor).body);
         let (shape, at) = (known.spec.shape(), known.position + known.middle());
         let simulation = &self.world(known.physics).simulation;

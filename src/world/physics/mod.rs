@@ -376,6 +376,12 @@ impl PhysicsTables {
                 *living = mover.clone();
             }
         }
+        // Movers that came since are not taken along by what the snapshot has put back.
+        for (id, mover) in movers.iter_mut().filter(|(_, mover)| mover.physics == physics) {
+            if !kept.movers.iter().any(|(known, _)| known.0 == id) {
+                (mover.ground, mover.carried) = (None, carry::Carried::NONE);
+            }
+        }
         Ok(())
     }
 

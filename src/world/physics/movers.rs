@@ -181,9 +181,11 @@ impl PhysicsTables {
         let known = self.mover(mover).clone();
         let body = self.actor(known.actor).body;
         let (query, middle, gait) = (known.query(body), known.middle(), known.gait());
+        let own = self.bodies_of(known.unit);
         let simulation = &mut self.world_mut(known.physics).simulation;
-        let from = (known.position + middle, known.standing_frames > 0);
-        let walk = simulation.walk(&known.spec.shape(), from, way, seconds, &gait, &query)?;
+        let (from, query) =
+            ((known.position + middle, known.standing_frames > 0), (&query, &own[..]));
+        let walk = simulation.walk(&known.spec.shape(), from, way, seconds, &gait, query)?;
         let position = walk.position - middle;
         simulation.drive(body, position, Quat::IDENTITY);
         self.walked(mover, position, walk);
