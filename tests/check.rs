@@ -88,3 +88,18 @@ fn a_folder_without_a_game_is_refused() {
     assert_ne!(code, Some(0), "{words}");
     assert!(words.contains("main.lua"), "{words}");
 }
+
+#[test]
+fn cameras_that_show_nothing_in_numbers_are_told() {
+    for (fields, wanted) in [
+        ("near = 1e-40", "'near' must be above 0 in perspective (at least 0.000001)"),
+        ("far = 1e30", "both at most 1000000000 metres"),
+        ("vertical_fov = 1e-38", "'vertical_fov' must be above 0 and below 180 degrees"),
+        ("projection = \"orthographic\" height = 1e-45", "'height' must be"),
+    ] {
+        let unit = format!("components = {{ eye = {{ component = \"camera\" {fields} }} }}");
+        let (code, words) = checked("eye", &[MAIN, ("units/eye.unit", &unit)]);
+        assert_eq!(code, Some(1), "{words}");
+        assert!(words.contains(wanted), "'{wanted}' is not in:\n{words}");
+    }
+}

@@ -14,7 +14,8 @@ use crate::foundation::suggest::hint;
 use crate::foundation::{Error, Handle};
 use crate::system::models::MeshNumber;
 use crate::system::textures::TextureNumber;
-use crate::world::camera::{Camera, Projection};
+use crate::world::camera::{ANGLE_MIN, Camera, NEAR_MIN, Projection, SIGHT_MAX};
+use std::f32::consts::PI;
 use std::sync::Arc;
 
 /// What of a unit is seen.
@@ -321,17 +322,20 @@ fn camera(part: &Part, node: u16) -> Result<CameraPart, Error> {
     let fields = &part.fields;
     let mut camera = Camera::DEFAULT;
     if let Some(fov) = number(fields, "vertical_fov") {
-        if !(fov > 0.0 && fov < 180.0) {
+        let angle = fov.to_radians();
+        if !(ANGLE_MIN..=PI - ANGLE_MIN).contains(&angle) {
             return Err(error!("'vertical_fov' must be above 0 and below 180 degrees, got {fov}"));
         }
-        camera.vertical_fov = fov.to_radians();
+        camera.vertical_fov = angle;
     }
     if text(fields, "projection") == Some("orthographic") {
         camera.projection = Projection::Orthographic;
     }
     if let Some(height) = number(fields, "height") {
-        if height <= 0.0 {
-            return Err(error!("'height' must be above 0 metres, got {height}"));
+        if !(NEAR_MIN..=SIGHT_MAX).contains(&height) {
+            return Err(error!(
+                "'height' must be {NEAR_MIN} to {SIGHT_MAX} metres, above 0, got {height:e}"
+            ));
         }
         let half = height / 2.0;
         camera.orthographic = [-half, half, -half, half];
@@ -339,10 +343,12 @@ fn camera(part: &Part, node: u16) -> Result<CameraPart, Error> {
     }
     camera.near = number(fields, "near").unwrap_or(camera.near);
     camera.far = number(fields, "far").unwrap_or(camera.far);
-    let least = camera.projection == Projection::Orthographic || camera.near > 0.0;
-    if !least || camera.far <= camera.near {
+    let least = camera.projection == Projection::Orthographic || camera.near >= NEAR_MIN;
+    let within = camera.near.abs().max(camera.far.abs()) <= SIGHT_MAX;
+    if !least || !within || camera.far <= camera.near {
         return Err(error!(
-            "'near' must be above 0 in perspective and less than 'far', got {} and {}",
+            "'near' must be above 0 in perspective (at least {NEAR_MIN}) and less than 'far', both \
+             at most {SIGHT_MAX} metres, got {} and {}",
             camera.near, camera.far
         ));
     }
