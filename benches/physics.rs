@@ -1,5 +1,5 @@
-//! Physics' figures: piles of boxes that are units, with everything that a frame does for them, and
-//! rays from Lua.
+//! Physics' figures: piles of boxes that are units, with everything that a frame does for them,
+//! rays from Lua, and movers.
 //!
 //!     cargo bench --bench physics                    everything, as a table
 //!     cargo bench --bench physics -- --json FILE     the table as JSON, too
@@ -8,6 +8,8 @@
 
 #[path = "physics/bare.rs"]
 mod bare;
+#[path = "physics/movers.rs"]
+mod movers;
 #[path = "spine/table.rs"]
 #[expect(dead_code, reason = "others that share it use the rest")]
 mod table;
@@ -32,7 +34,7 @@ fn main() {
         (Some("--json"), Some(file)) => Some(file),
         _ => panic!("known is only: --json FILE"),
     };
-    let groups = [piles(), rays()];
+    let groups = [piles(), rays(), movers::movers()];
     groups.iter().for_each(table::print);
     table::print_sum(&groups);
     if let Some(file) = json {
@@ -147,6 +149,11 @@ fn open(count: usize, pile: Pile, pipelined: bool, idle: usize, rays: &str) -> (
     let places: String = pile.places(count).into_iter().map(place).collect();
     let places = format!("return {{\n{places}}}\n");
     std::fs::write(folder.0.join("places.lua"), places).expect("it can be written");
+    (start(&folder, if pipelined { 2 } else { 1 }), folder)
+}
+
+/// Starts the game of a folder.
+fn start(folder: &Folder, threads: usize) -> App {
     let mut app = App::open(Opening {
         game: engine::app::Game::Folder(folder.0.clone()),
         build: Build::Development,
@@ -160,12 +167,12 @@ fn open(count: usize, pile: Pile, pipelined: bool, idle: usize, rays: &str) -> (
         lines: false,
         store: None,
         watch: false,
-        threads: Some(if pipelined { 2 } else { 1 }),
+        threads: Some(threads),
         sound: Destination::Null,
     })
     .expect("the game is right");
     app.start().unwrap_or_else(|report| panic!("{report}"));
-    (app, folder)
+    app
 }
 
 /// Milliseconds of this thread's CPU time that each of so many frames takes.

@@ -3,6 +3,7 @@
 /// One figure.
 pub struct Row {
     pub name: String,
+    /// Not finite: it could not be measured, and `note` says why.
     pub measured: f64,
     pub unit: &'static str,
     /// The most it may be; where there is none, the figure is only stated.
@@ -56,6 +57,9 @@ pub fn median(mut values: Vec<f64>) -> f64 {
 
 /// Three digits that matter, and no more decimals than that takes.
 pub fn digits(value: f64) -> String {
+    if !value.is_finite() {
+        return "none".to_string();
+    }
     let decimals = match value.abs() {
         size if size >= 100.0 => 0,
         size if size >= 10.0 => 1,
@@ -104,7 +108,8 @@ pub fn json(groups: &[Group]) -> String {
             let verdict = if row.verdict() == "MISS" { "miss" } else { row.verdict() };
             let texts = [group.name, row.name.trim(), row.unit, verdict, &row.note].map(quoted);
             let [name, figure, unit, verdict, note] = texts;
-            let measured = row.measured;
+            let finite = Some(row.measured).filter(|figure| figure.is_finite());
+            let measured = finite.map_or("null".to_string(), |figure| figure.to_string());
             let love = row.love.map_or(String::new(), |love| format!(" \"love\": {love},"));
             rows.push(format!(
                 "  {{\"group\": {name}, \"figure\": {figure}, \"measured\": {measured},{love} \

@@ -145,6 +145,22 @@ impl Engine {
         tables.create_new(unit, units, physics, spec, &mut |mesh| mesh_of(store, mesh))
     }
 
+    /// Takes a unit out of physics, or puts it back.
+    ///
+    /// # Errors
+    /// One of its nodes is out of all bounds, or the game's physics properties are broken.
+    pub fn switch_unit_physics(&mut self, unit: UnitId, enabled: bool) -> Result<(), Error> {
+        let world = self.units.of(unit).world;
+        // Nothing was switched off of what has nothing of physics: its world need not get any.
+        let nothing = enabled && !self.physics.has_parts(unit);
+        if nothing || self.world(world).flags.no_physics {
+            return Ok(());
+        }
+        let physics = self.physics_world(world)?;
+        let Engine { physics: tables, units, .. } = self;
+        tables.switch_unit(unit, units, physics, enabled)
+    }
+
     /// Seconds by which the physics that is farthest behind its newest step is: of worlds whose
     /// steps run beside scripts.
     pub fn physics_latency(&self) -> f64 {
@@ -185,6 +201,11 @@ impl Engine {
                 let unit = unit.map_or("none", |unit| unit.resource.name.as_str());
                 format!("actor {object} '{}' of unit '{unit}'", actor.name)
             }
+            (None, Some(Kind::Unit)) => {
+                let unit = handle.and_then(|handle| self.units.slots.get(handle));
+                let name = unit.map_or("none", |unit| unit.resource.name.as_str());
+                format!("unit {object} '{name}'")
+            }
             (None, Some(kind)) => format!("{} {object}", kind.word()),
             (None, None) => format!("actor {object}"),
         }
@@ -195,4 +216,41 @@ impl Engine {
 fn mesh_of(store: &mut Store, mesh: &str) -> Result<MeshPoints, Error> {
     let shape = Models::shape(store, mesh)?;
     Ok((shape.points, shape.triangles))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Start;
+    use super::*;
+    use crate::resource::project::Project;
+    use crate::resource::settings::Settings;
+    use crate::world::WorldFlags;
+
+    #[test]
+    fn a_unit_without_physics_gets_none_when_it_is_enabled_and_is_named_when_it_is_disabled() {
+        let root = std::env::temp_dir().join(format!("engine-{}-switch", std::process::id()));
+        std::fs::create_dir_all(&root).unwrap();
+        std::fs::write(root.join("main.lua"), "").unwrap();
+        let mut engine = Engine::new(Start {
+            project: Project::open(&root).unwrap(),
+            settings: Settings::defaults(),
+            store: Store::default(),
+            build: Build::Test,
+            arguments: Vec::new(),
+            seed: 0,
+            deterministic: true,
+            save_folder: None,
+        });
+        std::fs::remove_dir_all(&root).unwrap();
+        let world = engine.new_world(WorldFlags::default()).unwrap();
+        let resource = engine.unit_resource("core/units/empty").unwrap();
+        let unit = engine.spawn_unit(world, &resource, &Pose::IDENTITY).unwrap();
+        engine.switch_unit_physics(unit, true).unwrap();
+        assert!(engine.physics.of_world(world).is_none());
+        engine.switch_unit_physics(unit, false).unwrap();
+        assert!(engine.physics.of_world(world).is_some());
+        let number = unit.0.to_number() as u64;
+        let words = engine.name_in_physics(number);
+        assert_eq!(words, format!("unit {number} 'core/units/empty'"));
+    }
 }

@@ -350,8 +350,8 @@ describe("an actor that is asked wrongly", function()
   it("says that it is none", function()
     for name, fn in pairs(Actor) do
       if name ~= "alive" then
-        assert.matches("Actor." .. name .. ": argument #1 'actor': must be a Actor, and the number "
-          .. "12 never was one", words_of(fn, 12))
+        assert.matches("Actor." .. name .. ": argument #1 'actor': must be an Actor, and the "
+          .. "number 12 never was one", words_of(fn, 12))
       end
     end
     assert.is_false(Actor.alive(12))

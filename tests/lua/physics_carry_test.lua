@@ -196,6 +196,44 @@ describe("a mover on a platform", function()
     assert.same(go("static"), go("kinematic"))
   end)
 
+  it("steps on what stands, not on what moves by forces, beside what is moved", function()
+    local physics = World.physics_world(world)
+    PhysicsWorld.spawn_plane(physics, Vector3(0, 0, 0))
+    local function box(kind, position, size)
+      local unit = World.spawn_unit(world, "core/units/empty", position)
+      return Unit.create_actor(unit, "box", { type = kind, shape = "box", size = size, mass = 500 })
+    end
+    -- Walks for so many frames: how high it came.
+    local function highest(from, velocity, frames)
+      Mover.set_position(mover, from)
+      local most = 0
+      for _ = 1, frames do
+        walk(velocity)
+        World.update(world, STEP)
+        most = math.max(most, Mover.position(mover).z)
+      end
+      return most
+    end
+    -- A path with a wall beside it that scripts move, and low crates on the other side and ahead.
+    box("kinematic", Vector3(40, 0.85, 1), { 40, 0.5, 2 })
+    for y = -1, 0 do box("dynamic", Vector3(22.5, y, 0.1), { 1, 1, 0.2 }) end
+    -- The last of these slide along the wall, which is then what is met first.
+    for _, way in ipairs({ { -0.4, -0.6 }, { 0, 0 }, { 0.1, 0.4 }, { 0.18, 0.4 } }) do
+      local most = highest(Vector3(21, way[1], 0.02), Vector3(2, way[2], 0), 90)
+      assert.is_true(most < 0.05, "it stepped on a crate, to " .. most .. " from " .. way[1])
+    end
+    -- A stair beside a crate that it slides along, and one that it steps on off a crate.
+    box("static", Vector3(32, 0, 0.1), { 2, 4, 0.2 })
+    box("dynamic", Vector3(30, -0.86, 0.5), { 1.9, 0.8, 1 })
+    local most = highest(Vector3(29.2, 0, 0.02), Vector3(2, -0.3, 0), 120)
+    assert.is_true(most > 0.19, "it did not step on the stair, but only to " .. most)
+    box("static", Vector3(37, 0, 0.25), { 2, 4, 0.5 })
+    local crate = box("dynamic", Vector3(35.4, 0, 0.15), { 1, 1, 0.3 })
+    most = highest(Vector3(35.3, 0, 0.32), Vector3(2, 0, 0), 90)
+    assert.is_true(most > 0.49, "it did not step off the crate, but only to " .. most)
+    assert.is_true(Actor.alive(crate))
+  end)
+
   it("is stopped by walls that the platform passes", function()
     local wall = World.spawn_unit(world, "core/units/empty", Vector3(2.5, 0, 7))
     Unit.create_actor(wall, "wall", { type = "static", shape = "box", size = { 1, 8, 3 } })

@@ -384,6 +384,41 @@ describe("a physics world", function()
     Application.release_world(other)
   end)
 
+  it("brings states back in any order, each actor once and each joint as its own", function()
+    local function box(x)
+      return PhysicsWorld.spawn_box(physics, Vector3(x, 0, 5), Vector3(0.5, 0.5, 0.5))
+    end
+    local one, other = box(0), box(4)
+    local early = PhysicsWorld.snapshot(physics)
+    local between, late = box(8), box(12)
+    local joint = PhysicsWorld.create_joint(physics, "hinge", one, other)
+    local rope = PhysicsWorld.create_joint(physics, "rope", one, late, { length = 99 })
+    local full = PhysicsWorld.snapshot(physics)
+    local count = PhysicsWorld.num_actors(physics)
+    PhysicsWorld.destroy_actor(physics, between)
+    PhysicsWorld.restore(physics, early)
+    assert.is_true(Joint.is_broken(joint) and Joint.is_broken(rope))
+    local next = PhysicsWorld.create_joint(physics, "slider", one, other)
+    assert.is_true(Joint.is_broken(joint), "it is not the one that came in its place")
+    assert.is_false(Joint.is_broken(next))
+    -- What came since has another place in the simulation now than in the later state.
+    PhysicsWorld.restore(physics, full)
+    assert.equals(count - 1, PhysicsWorld.num_actors(physics))
+    assert.is_false(Joint.is_broken(joint) or Joint.is_broken(rope))
+    assert.is_true(Joint.is_broken(next))
+    Actor.teleport_position(late, Vector3(0, 20, 5))
+    local function found(x, y)
+      return PhysicsWorld.raycast(physics, Vector3(x, y, 9), Vector3(0, 0, -1), 9)
+    end
+    assert.is_true(found(0, 20))
+    assert.is_false((found(12, 0)), "it is there once")
+    for i = 1, 3 do
+      PhysicsWorld.restore(physics, i % 2 == 0 and full or early)
+      assert.equals(count - 1, PhysicsWorld.num_actors(physics))
+    end
+    play(5)
+  end)
+
   it("keeps as many states as its limit says", function()
     local kept = {}
     for i = 1, 64 do kept[i] = PhysicsWorld.snapshot(physics) end

@@ -1,6 +1,7 @@
 //! Steps beside scripts: what is seen of them, and when.
 
 use super::*;
+use crate::foundation::hash::StateHash;
 
 const STEP: f64 = 1.0 / 60.0;
 
@@ -22,22 +23,22 @@ fn pile(physics: &mut Physics, count: u32) -> Vec<BodyId> {
     (0..count).map(|i| physics.add(&cube(at(i), u128::from(i) + 2)).unwrap()).collect()
 }
 
-fn state(physics: &Physics, bodies: &[BodyId]) -> Vec<u32> {
-    let mut bits = Vec::new();
-    for body in bodies {
-        physics.each_number(*body, |number| bits.push(number.to_bits()));
-    }
-    physics.each_common_number(|number| bits.push(number.to_bits()));
-    bits.extend(physics.contacts().0.iter().map(|contact| contact.impulse.to_bits()));
-    bits.extend(bodies.iter().flat_map(|body| physics.touching(*body)).map(|owner| owner as u32));
+fn state(physics: &Physics, bodies: &[BodyId]) -> Vec<u64> {
+    let mut hash = StateHash::new(0);
+    bodies.iter().for_each(|body| physics.write_body(*body, &mut hash));
+    physics.write_common(&mut hash);
+    let mut bits = vec![hash.finish()];
+    bits.extend(physics.contacts().0.iter().map(|contact| u64::from(contact.impulse.to_bits())));
+    bits.extend(bodies.iter().flat_map(|body| physics.touching(*body)).map(|owner| owner as u64));
     bits
 }
 
 /// The state, and what is shown of it.
-fn bits(physics: &Physics, bodies: &[BodyId]) -> Vec<u32> {
+fn bits(physics: &Physics, bodies: &[BodyId]) -> Vec<u64> {
     let (mut bits, mut moved) = (state(physics, bodies), Vec::new());
     physics.track.clone().moved(&physics.world, 0.5, &mut moved);
-    bits.extend(moved.iter().flat_map(|it| it.position.to_array()).map(f32::to_bits));
+    let numbers = moved.iter().flat_map(|it| it.position.to_array());
+    bits.extend(numbers.map(|number| u64::from(number.to_bits())));
     bits
 }
 
@@ -88,7 +89,7 @@ fn what_is_changed_is_seen_at_once_and_acts_in_the_next_step() {
 }
 
 /// Adds, ends, pushes, joins and breaks; the state after every frame.
-fn storm(lane: Lane, keep: Option<usize>) -> Vec<Vec<u32>> {
+fn storm(lane: Lane, keep: Option<usize>) -> Vec<Vec<u64>> {
     let mut physics = simulation(Some(lane));
     let mut bodies = pile(&mut physics, 12);
     let (mut kept, mut restored, mut seen) = (None, false, Vec::new());
@@ -143,7 +144,7 @@ fn storm(lane: Lane, keep: Option<usize>) -> Vec<Vec<u32>> {
         }
         physics.update(STEP).unwrap();
         let mut numbers = state(&physics, &bodies);
-        numbers.push(physics.joints() as u32);
+        numbers.push(physics.joints() as u64);
         seen.push(numbers);
         physics.moved(&mut Vec::new());
         frame += 1;
@@ -155,7 +156,7 @@ fn storm(lane: Lane, keep: Option<usize>) -> Vec<Vec<u32>> {
 fn the_thread_makes_no_difference_whatever_is_changed_meanwhile() {
     let own = storm(Lane::Own, None);
     assert!(own == storm(Lane::Other, None));
-    let joints: Vec<u32> = own.iter().map(|frame| *frame.last().unwrap()).collect();
+    let joints: Vec<u64> = own.iter().map(|frame| *frame.last().unwrap()).collect();
     assert!(joints.windows(2).any(|pair| pair[1] < pair[0]), "some broke: {joints:?}");
 }
 

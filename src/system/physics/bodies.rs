@@ -364,6 +364,7 @@ impl Physics {
         self.change(move |it| {
             it.wake_touching(body);
             it.body_mut(body).set_enabled(enabled);
+            it.settle_joints(body);
             if enabled {
                 it.world.wake_up(body.0, true);
                 it.track.fresh.push(body.0);
@@ -374,7 +375,10 @@ impl Physics {
 
     /// Takes a body out of the simulation where it is; it stays there.
     pub fn halt(&mut self, body: BodyId) {
-        self.change(move |it| it.body_mut(body).set_enabled(false));
+        self.change(move |it| {
+            it.body_mut(body).set_enabled(false);
+            it.settle_joints(body);
+        });
     }
 
     /// The owners of all that touches a body, sorted and each once.

@@ -2,6 +2,7 @@
 
 use super::{BodyId, Physics};
 use crate::foundation::angles::atan2;
+use crate::foundation::hash::StateHash;
 use crate::foundation::{Error, Quat, Vec3};
 use crate::insist;
 use rapier3d::prelude as rapier;
@@ -143,6 +144,13 @@ impl Links {
         });
     }
 
+    /// Writes what breaks joints.
+    pub fn write_breaks(&self, hash: &mut StateHash) {
+        for limit in &self.limits {
+            [limit.force, limit.torque].into_iter().for_each(|number| hash.write_f32(number));
+        }
+    }
+
     /// Ends the joints that broke.
     pub fn end_broken(&mut self, world: &mut rapier::PhysicsWorld) {
         for joint in self.ended.drain(..) {
@@ -208,10 +216,39 @@ impl Physics {
             data.set_limits(axis, limits);
         }
         data.set_contacts_enabled(plan.collides);
+        let is_in = |body| self.world.bodies.get(body).is_some_and(|body| body.is_enabled());
+        if !(is_in(one.0) && is_in(two)) {
+            data.enabled = JointEnabled::Disabled;
+        }
         data.user_data = plan.owner.into();
         let joint = self.world.insert_impulse_joint(one.0, two, data);
         self.set_break_now(JointId(joint), plan.break_force, plan.break_torque);
         Ok(JointId(joint))
+    }
+
+    /// Has the joints of a body hold where both of their bodies are in the simulation. rapier sees
+    /// neither to those that are made while one is out of it, nor to the other body when one comes
+    /// back.
+    pub(super) fn settle_joints(&mut self, body: BodyId) {
+        let rapier::PhysicsWorld { bodies, impulse_joints, .. } = &mut self.world;
+        let is_in = |body| bodies.get(body).is_some_and(|body| body.is_enabled());
+        let attached = impulse_joints.attached_joints(body.0);
+        let attached: Vec<_> = attached
+            .map(|(one, two, joint, _)| (joint, is_in(one) && is_in(two)))
+            .filter(|(joint, _)| !self.links.ended.contains(joint))
+            .collect();
+        for (joint, holds) in attached {
+            if let Some(joint) = impulse_joints.get_mut(joint, false) {
+                joint.data.enabled =
+                    if holds { JointEnabled::Enabled } else { JointEnabled::Disabled };
+            }
+        }
+    }
+
+    /// Whether a joint is there that belongs to that owner.
+    pub fn is_of(&self, joint: JointId, owner: u64) -> bool {
+        let joint = self.world.impulse_joints.get(joint.0);
+        joint.is_some_and(|joint| joint.data.user_data == u128::from(owner))
     }
 
     fn ground(&mut self) -> RigidBodyHandle {

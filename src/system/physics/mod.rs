@@ -15,6 +15,7 @@ mod outline;
 mod queries;
 mod shape;
 mod snapshot;
+mod state;
 mod track;
 mod walker;
 
@@ -255,6 +256,8 @@ impl Physics {
         let gravity = setup.gravity;
         let mut world = rapier::PhysicsWorld { gravity, ..rapier::PhysicsWorld::default() };
         world.integration_parameters.dt = setup.step_seconds;
+        // In units of a length that is a metre here; 400 without it, which bullets go beyond.
+        world.integration_parameters.normalized_max_linear_velocity = SPEED_MAX;
         world.narrow_phase.set_query_dispatcher(ground::Dispatcher { flat: setup.flat });
         Physics {
             world,
@@ -367,26 +370,6 @@ impl Physics {
     /// How many contacts and triggers found no room in the last update.
     pub fn left_out(&self) -> usize {
         self.collector.left_out
-    }
-
-    /// The state of a body as plain numbers, for hashes.
-    pub fn each_number(&self, body: BodyId, mut each: impl FnMut(f32)) {
-        let Some(body) = self.world.bodies.get(body.0) else { return };
-        let (position, rotation) = (body.translation(), body.rotation());
-        for vector in [position, body.linvel(), body.angvel()] {
-            vector.to_array().into_iter().for_each(&mut each);
-        }
-        rotation.to_array().into_iter().for_each(&mut each);
-        each(f32::from(u8::from(body.is_sleeping())));
-    }
-
-    /// The same of what belongs to no body: joints, time, gravity.
-    pub fn each_common_number(&self, mut each: impl FnMut(f32)) {
-        for (_, joint) in self.world.impulse_joints.iter() {
-            joint.impulses.into_iter().for_each(&mut each);
-        }
-        each(self.left as f32);
-        self.gravity().to_array().into_iter().for_each(&mut each);
     }
 
     fn collider(&self, collider: ColliderHandle) -> Option<&rapier::Collider> {

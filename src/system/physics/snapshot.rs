@@ -4,6 +4,7 @@
 use super::beside::{Change, Made};
 use super::{BodyId, Owner, Physics};
 use rapier3d::prelude as rapier;
+use std::collections::HashSet;
 
 /// A simulation as it was.
 pub struct Snapshot {
@@ -91,12 +92,11 @@ impl Physics {
                 it.world.remove_impulse_joint(handle);
             });
         }
-        for (handle, body) in old.bodies.iter() {
-            let same = self.world.bodies.get(handle);
-            if body.user_data == 0
-                || gone(body.user_data)
-                || same.is_some_and(|known| known.user_data == body.user_data)
-            {
+        // One of the snapshot may have another id by now: what came since has got new ones.
+        let back: HashSet<Owner> =
+            self.world.bodies.iter().map(|(_, body)| body.user_data).collect();
+        for (_, body) in old.bodies.iter() {
+            if body.user_data == 0 || gone(body.user_data) || back.contains(&body.user_data) {
                 continue;
             }
             let shapes = body.colliders().iter().filter_map(|shape| old.colliders.get(*shape));

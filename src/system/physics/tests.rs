@@ -1,6 +1,7 @@
 //! What bodies do, each in a sentence.
 
 use super::*;
+use crate::foundation::hash::StateHash;
 
 fn world() -> Physics {
     let mut physics = Physics::new(Setup::DEFAULT);
@@ -223,11 +224,9 @@ fn two_runs_are_equal_bit_for_bit() {
             bodies.push(physics.add(&made).unwrap());
         }
         play(&mut physics, 120);
-        let mut numbers = Vec::new();
-        for body in bodies {
-            physics.each_number(body, |number| numbers.push(number.to_bits()));
-        }
-        numbers
+        let mut hash = StateHash::new(0);
+        bodies.iter().for_each(|body| physics.write_body(*body, &mut hash));
+        hash.finish()
     };
     assert_eq!(run(), run());
 }
@@ -259,9 +258,9 @@ fn a_state_comes_back_to_the_bit() {
     play(&mut physics, 40);
     let kept = physics.snapshot();
     let state = |physics: &Physics| {
-        let mut numbers = Vec::new();
-        bodies.iter().for_each(|b| physics.each_number(*b, |number| numbers.push(number)));
-        numbers
+        let mut hash = StateHash::new(0);
+        bodies.iter().for_each(|body| physics.write_body(*body, &mut hash));
+        hash.finish()
     };
     play(&mut physics, 60);
     let after = state(&physics);
@@ -274,6 +273,22 @@ fn a_state_comes_back_to_the_bit() {
     physics.restore(&kept, |owner| owner != 3, |owner, body| came.push((owner, body)));
     assert_eq!((came.len(), came[0].0, physics.len()), (1, 99, 21));
     assert_eq!(physics.position(came[0].1), Vec3::new(9.0, 0.0, 9.0));
+}
+
+#[test]
+fn fast_bodies_keep_their_speed_and_turn_an_eighth_of_a_circle_in_a_step() {
+    let mut physics = floating();
+    let plan = body(Motion::Dynamic, Vec3::ZERO, Part::DEFAULT, 5);
+    let ball = physics.add(&Body { angular_damping: 0.0, ..plan }).unwrap();
+    physics.set_velocity(ball, Vec3::new(1000.0, 0.0, 0.0));
+    physics.set_angular_velocity(ball, Vec3::new(0.0, 0.0, 200.0));
+    play(&mut physics, 60);
+    let at = physics.position(ball).x;
+    assert!((at - 1000.0).abs() < 1.0, "{at}");
+    assert!((physics.velocity(ball).x - 1000.0).abs() < 1.0, "{}", physics.velocity(ball));
+    // As docs/physics.md says.
+    let turning = physics.angular_velocity(ball).z;
+    assert!((turning - 47.124).abs() < 0.1, "{turning}");
 }
 
 #[test]

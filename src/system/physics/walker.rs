@@ -4,7 +4,8 @@ use super::{BodyId, Owner, Physics, Query, Shape};
 use crate::foundation::angles::sin_cos;
 use crate::foundation::{Error, Quat, Vec3};
 use rapier3d::control::{
-    CharacterAutostep, CharacterCollision, CharacterLength, KinematicCharacterController,
+    CharacterAutostep, CharacterCollision, CharacterLength, EffectiveCharacterMovement,
+    KinematicCharacterController,
 };
 use rapier3d::parry::bounding_volume::BoundingVolume;
 use rapier3d::parry::query::ShapeCastOptions;
@@ -93,25 +94,29 @@ impl Physics {
         let shape = shape.shared()?;
         // Rising, it must not be pulled down again.
         let radius = shape.compute_local_aabb().half_extents().x;
-        let mut controller = gait.controller(radius, way.z > 0.0 || !standing);
+        let controller = gait.controller(radius, way.z > 0.0 || !standing);
         let press = if standing && way.z < -PRESS { -PRESS } else { way.z };
         let pose = rapier::Pose::from_parts(from, Quat::IDENTITY);
         let mut hits: Vec<CharacterCollision> = Vec::new();
         let first = Vec3::new(way.x, way.y, press);
+        let bodies = &self.world.bodies;
         let others = |_, collider: &rapier::Collider| !is_of(own, collider);
         let filter = rapier::QueryFilter { predicate: Some(&others), ..query.rapier() };
         let mut queries = self.world.query_pipeline_with_filter(filter);
         let nobody = rapier::RigidBodySet::new();
-        if is_beside_driven(&queries, &*shape, &pose, first) {
-            // Nor does it know what moves by forces then, on which it makes no steps.
-            if meets_dynamic(&queries, &*shape, &pose, first) {
-                controller.autostep = None;
-            }
+        let beside_driven = is_beside_driven(&queries, &*shape, &pose, first);
+        if beside_driven {
             queries.bodies = &nobody;
         }
-        let moved = controller.move_shape(seconds, &queries, &*shape, &pose, first, |hit| {
-            hits.push(hit);
-        });
+        let stride = Stride { controller, shape: &*shape, seconds };
+        let mut moved = stride.make(&queries, &pose, first, &mut hits);
+        // Nor does the controller know then what moves by forces, and must not be stepped on.
+        let climbs = |hit: &CharacterCollision| {
+            stride.is_wall(hit) && is_dynamic(bodies, queries.colliders.get(hit.handle))
+        };
+        if beside_driven && controller.autostep.is_some() && hits.iter().any(climbs) {
+            moved = stride.make_on_still(&queries, bodies, (&pose, first), &mut hits);
+        }
         let mut position = from + moved.translation;
         let mut grounded = moved.grounded;
         if !grounded && press > way.z {
@@ -206,21 +211,80 @@ fn is_beside_driven(
     })
 }
 
-/// Whether what a shape meets first on its way moves by forces.
-fn meets_dynamic(
-    queries: &rapier::QueryPipeline<'_>,
-    shape: &dyn rapier::Shape,
-    pose: &rapier::Pose,
-    way: Vec3,
-) -> bool {
-    let options = ShapeCastOptions {
-        max_time_of_impact: 1.0,
-        target_distance: SKIN,
-        ..ShapeCastOptions::default()
-    };
-    let level = Vec3::new(way.x, way.y, 0.0);
-    let met = queries.cast_shape(pose, level, shape, options);
-    let collider = met.and_then(|(collider, _)| queries.colliders.get(collider));
-    let body = collider.and_then(|collider| queries.bodies.get(collider.parent()?));
+/// Whether something moves by forces.
+fn is_dynamic(bodies: &rapier::RigidBodySet, collider: Option<&rapier::Collider>) -> bool {
+    let body = collider.and_then(|collider| bodies.get(collider.parent()?));
     body.is_some_and(|body| body.is_dynamic())
+}
+
+/// How a shape is moved at once.
+struct Stride<'a> {
+    controller: KinematicCharacterController,
+    shape: &'a dyn rapier::Shape,
+    seconds: f32,
+}
+
+impl Stride<'_> {
+    fn make(
+        &self,
+        queries: &rapier::QueryPipeline<'_>,
+        pose: &rapier::Pose,
+        way: Vec3,
+        hits: &mut Vec<CharacterCollision>,
+    ) -> EffectiveCharacterMovement {
+        let Stride { controller, shape, seconds } = self;
+        controller.move_shape(*seconds, queries, *shape, pose, way, |hit| hits.push(hit))
+    }
+
+    /// Whether something in the way may be a step: it is too steep to be walked on.
+    fn is_wall(&self, hit: &CharacterCollision) -> bool {
+        let steep = sin_cos(self.controller.max_slope_climb_angle).1.max(FLOOR);
+        hit.hit.normal1.z.abs() < steep
+    }
+
+    /// A way along everything, on which only what does not move by forces is stepped on, though
+    /// nothing is known of bodies.
+    fn make_on_still(
+        &self,
+        queries: &rapier::QueryPipeline<'_>,
+        bodies: &rapier::RigidBodySet,
+        (pose, way): (&rapier::Pose, Vec3),
+        hits: &mut Vec<CharacterCollision>,
+    ) -> EffectiveCharacterMovement {
+        let controller = KinematicCharacterController { autostep: None, ..self.controller };
+        hits.clear();
+        let level = Stride { controller, ..*self }.make(queries, pose, way, hits);
+        let is_step = |hit: &CharacterCollision| {
+            self.is_wall(hit) && !is_dynamic(bodies, queries.colliders.get(hit.handle))
+        };
+        let Some(step) = hits.iter().position(is_step) else { return level };
+        // From there on without what moves by forces: it is no part of a step.
+        let own = queries.filter.predicate;
+        let still = |handle, collider: &rapier::Collider| {
+            own.is_none_or(|own| own(handle, collider)) && !is_dynamic(bodies, Some(collider))
+        };
+        let filter = rapier::QueryFilter { predicate: Some(&still), ..queries.filter };
+        let at = hits[step].character_pos;
+        let rest = hits[step].translation_remaining;
+        let stairs = rapier::QueryPipeline { filter, ..*queries };
+        let mut climbed = self.make(&stairs, &at, rest, &mut Vec::new());
+        let to = at.append_translation(climbed.translation);
+        if climbed.translation.z <= SKIN || self.touches_dynamic(queries, bodies, &to) {
+            return level;
+        }
+        hits.truncate(step + 1);
+        climbed.translation += at.translation - pose.translation;
+        climbed
+    }
+
+    /// Whether the shape would overlap something that moves by forces.
+    fn touches_dynamic(
+        &self,
+        queries: &rapier::QueryPipeline<'_>,
+        bodies: &rapier::RigidBodySet,
+        pose: &rapier::Pose,
+    ) -> bool {
+        let mut touched = queries.intersect_shape(*pose, self.shape);
+        touched.any(|(_, collider)| is_dynamic(bodies, Some(collider)))
+    }
 }

@@ -177,6 +177,7 @@ impl PhysicsTables {
         match self.world_mut(physics).simulation.add(&body) {
             Ok(made) => {
                 self.actor_mut(ActorId(handle)).body = made;
+                self.settle(ActorId(handle));
                 Ok(ActorId(handle))
             }
             Err(error) => {
@@ -285,8 +286,10 @@ impl PhysicsTables {
         let known = self.actor_mut(actor);
         change(known);
         let (filter, collides, found) = (known.filter, known.collides, known.found);
+        // A unit without physics gets it back with what was asked for meanwhile.
+        let enabled = !self.is_disabled(actor);
         let (simulation, body) = self.body_mut(actor);
-        simulation.set_filter(body, filter, collides, found);
+        simulation.set_filter(body, filter, collides && enabled, found && enabled);
     }
 
     /// Checks that an actor can be pushed: it moves by forces, and not faster than all bounds.

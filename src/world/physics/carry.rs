@@ -14,11 +14,11 @@ const STOPPED: f32 = 1e-3;
 /// What a mover stands on that can move, as it was when the mover was last brought to it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Ground {
-    actor: ActorId,
-    position: Vec3,
-    rotation: Quat,
+    pub(super) actor: ActorId,
+    pub(super) position: Vec3,
+    pub(super) rotation: Quat,
     /// How often the actor was put somewhere at once: that takes nobody along.
-    jumps: u32,
+    pub(super) jumps: u32,
 }
 
 /// How a mover was taken along in the last update of its world.

@@ -9,6 +9,7 @@ mod joints;
 mod movers;
 mod properties;
 mod spec;
+mod state;
 mod step;
 mod switch;
 
@@ -18,13 +19,13 @@ pub use joints::Joint;
 pub use movers::Mover;
 pub use properties::{DEFAULT, NAME, PHYSICS_PROPERTIES, Properties};
 pub use spec::{ActorSpec, JointSpec, MoverSpec, PHYSICS, SLOPE_MAX, UnitPhysics, of_extras};
+pub use state::Kept;
 
 use super::WorldId;
 use super::unit::{UnitId, Units};
 use super::unit_resource::UnitResource;
-use crate::foundation::hash::StateHash;
 use crate::foundation::{Error, Handle, Kind, Slots, Vec3};
-use crate::system::physics::{BODIES_MAX, Physics, Setup, Shape, Snapshot};
+use crate::system::physics::{BODIES_MAX, Physics, Setup, Shape};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -66,17 +67,12 @@ pub struct PhysicsWorld {
     pub debug_draw: bool,
 }
 
-/// A state of a physics world, with what is kept beside the simulation.
-struct Kept {
-    physics: PhysicsWorldId,
-    simulation: Snapshot,
-    actors: Vec<(ActorId, Actor)>,
-    movers: Vec<(MoverId, Mover)>,
-}
-
 /// What a unit has.
 struct Parts {
+    unit: UnitId,
     physics: PhysicsWorldId,
+    /// Whether the unit is without physics for a while, with all that it gets meanwhile.
+    disabled: bool,
     spec: Arc<UnitPhysics>,
     /// In the order of the spec, then those that scripts added; `None`: ended.
     actors: Vec<Option<ActorId>>,
@@ -95,7 +91,7 @@ pub struct PhysicsTables {
     pub actors: Slots<Actor>,
     pub movers: Slots<Mover>,
     pub joints: Slots<Joint>,
-    pub snapshots: Slots<KeptBox>,
+    pub snapshots: Slots<Kept>,
     /// By the row of a unit.
     parts: Vec<Option<Box<Parts>>>,
     /// What units' resources say, by their names.
@@ -108,9 +104,6 @@ pub struct PhysicsTables {
     /// Room for a step's lists.
     moved: Vec<crate::system::physics::Moved>,
 }
-
-/// A kept state; its inside is this folder's.
-pub struct KeptBox(Kept);
 
 /// A handle as a body's owner, with the unit's above it.
 fn owner_of(actor: Handle, unit: Option<UnitId>) -> u128 {
@@ -228,6 +221,11 @@ impl PhysicsTables {
         self.parts.get(unit.row() as usize)?.as_deref()
     }
 
+    /// Whether a unit has, or was told, anything of physics.
+    pub fn has_parts(&self, unit: UnitId) -> bool {
+        self.parts(unit).is_some()
+    }
+
     /// Makes everything physical of a unit that was just spawned.
     ///
     /// # Errors
@@ -276,8 +274,15 @@ impl PhysicsTables {
         if self.parts.len() <= row {
             self.parts.resize_with(row + 1, || None);
         }
-        let (actors, joints) = (Vec::new(), Vec::new());
-        self.parts[row] = Some(Box::new(Parts { physics, spec, actors, mover: None, joints }));
+        self.parts[row] = Some(Box::new(Parts {
+            unit,
+            physics,
+            disabled: false,
+            spec,
+            actors: Vec::new(),
+            mover: None,
+            joints: Vec::new(),
+        }));
     }
 
     /// Ends everything physical of a unit.
@@ -306,101 +311,11 @@ impl PhysicsTables {
         for joint in left.map(|(id, _)| JointId(id)).collect::<Vec<_>>() {
             self.end_joint(joint, frame, place);
         }
-        let kept = self.snapshots.iter().filter(|(_, kept)| kept.0.physics == physics);
+        let kept = self.snapshots.iter().filter(|(_, kept)| kept.physics == physics);
         for kept in kept.map(|(id, _)| id).collect::<Vec<_>>() {
             self.snapshots.remove(kept, "", frame, place);
         }
         self.worlds.remove(physics.0, "", frame, place);
-    }
-
-    /// Keeps the state of a physics world.
-    ///
-    /// # Errors
-    /// [`SNAPSHOTS_MAX`] are kept already.
-    pub fn snapshot(&mut self, physics: PhysicsWorldId) -> Result<SnapshotId, Error> {
-        let simulation = self.world_mut(physics).simulation.snapshot();
-        let actors = self.actors.iter().filter(|(_, actor)| actor.physics == physics);
-        let movers = self.movers.iter().filter(|(_, mover)| mover.physics == physics);
-        let kept = Kept {
-            physics,
-            simulation,
-            actors: actors.map(|(id, actor)| (ActorId(id), actor.clone())).collect(),
-            movers: movers.map(|(id, mover)| (MoverId(id), mover.clone())).collect(),
-        };
-        self.snapshots.add(KeptBox(kept)).map(SnapshotId).ok_or_else(|| {
-            crate::error!(
-                "{SNAPSHOTS_MAX} snapshots are kept already (SNAPSHOTS_MAX): \
-                 PhysicsWorld.drop_snapshot lets go of one"
-            )
-        })
-    }
-
-    /// Brings a state back, and the nodes of its actors. Actors that ended since stay ended, those
-    /// that came since stay.
-    ///
-    /// # Errors
-    /// It is of another physics world.
-    pub fn restore(
-        &mut self,
-        physics: PhysicsWorldId,
-        kept: SnapshotId,
-        units: &mut Units,
-    ) -> Result<(), Error> {
-        let PhysicsTables { worlds, actors, movers, joints, snapshots, .. } = self;
-        let kept = &snapshots.get(kept.0).expect("the handle was checked where it came in").0;
-        if kept.physics != physics {
-            return Err(crate::error!("the snapshot is of another physics world"));
-        }
-        let alive = |number: u64| {
-            Handle::from_number(number as f64)
-                .is_some_and(|handle| actors.get(handle).is_some() || joints.get(handle).is_some())
-        };
-        let (mut moved, mut nodes) = (Vec::new(), Vec::new());
-        let world = worlds.get_mut(physics.0).expect("the handle was checked where it came in");
-        let simulation = &mut world.simulation;
-        simulation.restore(&kept.simulation, alive, |owner, body| moved.push((owner, body)));
-        for (id, actor) in &kept.actors {
-            let Some(living) = actors.get_mut(id.0) else { continue };
-            *living = actor.clone();
-            if let Some(unit) = actor.unit.filter(|_| actor.mover.is_none()) {
-                nodes.push((unit.row(), actor.node as usize, actor.shown));
-            }
-        }
-        step::put_nodes(&mut units.scene, nodes);
-        for (owner, body) in moved {
-            let living = actor_of(owner).and_then(|actor| actors.get_mut(actor.0));
-            living.expect("what came since is alive").body = body;
-        }
-        for (id, mover) in &kept.movers {
-            if let Some(living) = movers.get_mut(id.0) {
-                *living = mover.clone();
-            }
-        }
-        // Movers that came since are not taken along by what the snapshot has put back.
-        for (id, mover) in movers.iter_mut().filter(|(_, mover)| mover.physics == physics) {
-            if !kept.movers.iter().any(|(known, _)| known.0 == id) {
-                (mover.ground, mover.carried) = (None, carry::Carried::NONE);
-            }
-        }
-        Ok(())
-    }
-
-    /// The state of each thing, in the order of their slots: `write` is given its handle and what
-    /// writes it.
-    pub fn each_state(&self, mut write: impl FnMut(Handle, &dyn Fn(&mut StateHash))) {
-        for (handle, world) in self.worlds.iter() {
-            let simulation = &world.simulation;
-            write(handle, &|hash| simulation.each_common_number(|number| hash.write_f32(number)));
-        }
-        for (handle, actor) in self.actors.iter() {
-            let simulation = &self.world(actor.physics).simulation;
-            let body = actor.body;
-            write(handle, &|hash| simulation.each_number(body, |number| hash.write_f32(number)));
-        }
-        for (handle, mover) in self.movers.iter() {
-            let position = mover.position.to_array();
-            write(handle, &|hash| position.iter().for_each(|number| hash.write_f32(*number)));
-        }
     }
 }
 
