@@ -3,9 +3,13 @@
 local core = ...
 
 local type, next, tostring, unpack = type, next, tostring, unpack
+local pcall, error = pcall, error
 local format, concat = string.format, table.concat
+local byte, sub, reverse, min = string.byte, string.sub, string.reverse, math.min
 local running, status = coroutine.running, coroutine.status
 local raise, getinfo = core.raise, core.debug.getinfo
+
+local copy, merge = core.copy, core.kept.merge
 
 local World, Unit = core.module("World"), core.module("Unit")
 local Application = core.module("Application")
@@ -23,7 +27,8 @@ local types = {}
 local order -- the names of native steps and of types, sorted; nil when a type came
 local parts_of = {} -- by unit: the parts that are scripts, as far as they have heard of it
 local updating, updating_in, updating_of -- the component whose update runs, its coroutine, world
-local ending = {} -- units that end after it: unit -> place
+local ending = {} -- units that end after it: unit -> place; and { world, unit }, in order
+local ended = 0 -- how many of these have ended
 local dying = {} -- units whose components hear of their end: unit -> its world
 local half = {} -- units whose components hear of them: { world =, unit =, telling = } or false
 
@@ -46,9 +51,49 @@ local function hint(name, ...)
   return near and ", did you mean '" .. near .. "'?" or ""
 end
 
+-- The functions of a component that the engine calls.
+local CALLED = { "spawned", "unspawned", "update", "inspect" }
+
+-- Whether a word is a name with one slip: a letter too many, too few or another, or two that have
+-- changed places.
+local function is_slip(word, name)
+  local first, last = 1, 0
+  while byte(word, first) == byte(name, first) and first <= #word do first = first + 1 end
+  while last <= min(#word, #name) - first and byte(word, #word - last) == byte(name, #name - last)
+  do
+    last = last + 1
+  end
+  local a, b = sub(word, first, #word - last), sub(name, first, #name - last)
+  return word ~= name and (#a <= 1 and #b <= 1 or #a == 2 and a == reverse(b))
+end
+
+-- A function that is nearly called like one of those would never be called, and nothing would say
+-- so. Told once; to `engine check` it is a fault.
+local function check_names(kind)
+  local module, told = kind.module, kind.slips or {}
+  kind.slips = told
+  for _, word in ipairs(core.names(module)) do
+    for _, name in ipairs(CALLED) do
+      if is_slip(word, name) and module[name] == nil and type(module[word]) == "function"
+        and not told[word] then
+        told[word] = true
+        core.log(core.booted == "tools.check" and "error" or "warning", format("components/%s.lua: "
+          .. "the function '%s' is never called by the engine: did you mean '%s'?", kind.name,
+          word, name))
+      end
+    end
+  end
+end
+
 local function type_of(name, unit)
   local known = types[name]
   if known then return known end
+  for _, native in ipairs(NATIVE) do
+    if native == name then
+      raise(format("World.spawn_unit: unit %q has the component '%s', which is the name of a step "
+        .. "of the engine's: rename it", Unit.debug_name(unit), name))
+    end
+  end
   if is_nowhere(name) then
     raise(format("World.spawn_unit: unit %q has the component '%s', which is not there%s: the "
       .. "engine has %s, and one of the game's own is a module components/%s.lua",
@@ -62,6 +107,7 @@ local function type_of(name, unit)
   known = { name = name, module = module, units = {}, gone = {} }
   types[name] = known
   order = nil
+  check_names(known)
   return known
 end
 
@@ -86,6 +132,30 @@ local function check_named(kind, key, other)
     raise(format("components/%s.lua: '%s' names %s, which is no component%s", kind.name, key,
       core.describe(other), type(other) == "string" and hint(other, unpack(NATIVE)) or ""))
   end
+end
+
+-- Who waits for whom in a circle, of those that are not done, beginning with the first by name. All
+-- that are left wait for one that is left, so whoever follows them comes to where it was.
+local function circle(before, done, name)
+  local way, seen = {}, {}
+  while not seen[name] do
+    way[#way + 1] = name
+    seen[name] = #way
+    for _, other in ipairs(core.names(before[name])) do
+      if not done[other] then
+        name = other
+        break
+      end
+    end
+  end
+  local ring, least = {}, 1
+  for i = seen[name], #way do
+    ring[#ring + 1] = way[i]
+    if way[i] < ring[least] then least = #ring end
+  end
+  local words = {}
+  for i = 0, #ring do words[i + 1] = ring[(least + i - 1) % #ring + 1] end
+  return concat(words, " → ")
 end
 
 -- Sorts what has to run by `after` and `before`; alphabetical where nothing is said.
@@ -130,25 +200,17 @@ local function sorted()
       end
     end
     if not found then
-      local left = {}
+      local first
       for _, name in ipairs(all) do
-        if not done[name] then left[#left + 1] = name end
+        if not first and not done[name] then first = name end
       end
-      raise("components wait for each other in a circle (after, before): " .. concat(left, ", "))
+      raise("components wait for each other in a circle (after, before): "
+        .. circle(before, done, first) .. ": leave one of these out")
     end
     done[found] = true
     result[#result + 1] = found
   end
   return result
-end
-
-local function list_of(kind, world)
-  local list = kind.units[world]
-  if not list then
-    list = {}
-    kind.units[world] = list
-  end
-  return list
 end
 
 -- Takes those units out of a component's list that have ended; the others keep their order.
@@ -165,6 +227,41 @@ local function tidy(kind, world)
     end
   end
   for i = #list, kept + 1, -1 do list[i] = nil end
+end
+
+-- Forgets the types of which no unit is left anywhere; whether there were any.
+local function forget_unused()
+  local forgot = false
+  for _, name in ipairs(core.names(types)) do
+    local used = false
+    for world, list in next, types[name].units do
+      -- Nothing is being updated here.
+      tidy(types[name], world)
+      used = used or #list > 0
+    end
+    if not used then types[name], forgot = nil, true end
+  end
+  return forgot
+end
+
+-- The order of what there is. What is wrong with components that nobody has any more stops no
+-- world.
+local function ordered()
+  local fine, result = pcall(sorted)
+  if not fine then
+    if #half > 0 or not forget_unused() then error(result, 0) end
+    result = sorted()
+  end
+  return result
+end
+
+local function list_of(kind, world)
+  local list = kind.units[world]
+  if not list then
+    list = {}
+    kind.units[world] = list
+  end
+  return list
 end
 
 -- Notes that a unit in a component's list has ended: all of these are taken out at once.
@@ -201,18 +298,16 @@ local function give_data(unit, parts)
   end
   for _, part in ipairs(parts) do
     type_of(part.component, unit)
-    local fields = {}
-    for key, value in next, part.fields do
-      if key ~= "component" then fields[key] = value end
+    local fields, known = copy(part.fields), data[part.name]
+    fields.component = nil
+    if type(known) == "table" then
+      merge(fields, known)
+    elseif known ~= nil then
+      raise(format("World.spawn_unit: unit %q has the data '%s', %s, where the fields of its "
+        .. "component '%s' are: rename one", Unit.debug_name(unit), part.name,
+        core.describe(known), part.name))
     end
-    local known = data[part.name]
-    if known == nil then
-      data[part.name] = fields
-    elseif type(known) == "table" then
-      for key, value in next, fields do
-        if known[key] == nil then known[key] = value end
-      end
-    end
+    data[part.name] = fields
   end
 end
 
@@ -309,17 +404,25 @@ function core.forget_parts(world, unit)
   parts_of[unit] = nil
 end
 
-function core.components_unspawned(world, unit)
-  local parts = parts_of[unit]
-  if not parts then return end
+local function check_not_dying(unit)
   if dying[unit] then
     raise(format("World.destroy_unit: the unit %q ends already: its components are being told "
       .. "(unspawned), and need not end it", Unit.debug_name(unit)))
   end
+end
+
+function core.components_unspawned(world, unit)
+  local parts = parts_of[unit]
+  if not parts then return end
+  check_not_dying(unit)
   dying[unit] = world
   dying[#dying + 1] = unit
   for i = #parts, 1, -1 do
-    tell(types[parts[i].component], "unspawned", { unit })
+    local kind = types[parts[i].component]
+    -- Who has heard of its end is not given it again, though another fails.
+    parts[i] = nil
+    note_gone(kind, world, unit)
+    tell(kind, "unspawned", { unit })
   end
   core.forget_parts(world, unit)
   dying[unit] = nil
@@ -364,6 +467,7 @@ end
 -- wait, for it is no unit of that world.
 function core.destroy_later(world, unit)
   core.destroy_unit(world, unit)
+  check_not_dying(unit)
   if ending[unit] then
     raise(format("World.destroy_unit: the unit ends already after the update of '%s': %s asked "
       .. "for it", updating, ending[unit]))
@@ -373,14 +477,16 @@ function core.destroy_later(world, unit)
   return true
 end
 
+-- An error in one leaves the others to be ended by the next call.
 local function end_units()
-  if #ending == 0 then return end
-  local list = ending
-  ending = {}
-  for i = 1, #list do
-    -- Its world may have ended since.
-    if Unit.alive(list[i][2]) then core.destroy_now(list[i][1], list[i][2]) end
+  while ended < #ending do
+    ended = ended + 1
+    local world, unit = ending[ended][1], ending[ended][2]
+    ending[unit] = nil
+    -- Its world may have ended since; what failed to end does so with the frame.
+    if Unit.alive(unit) and not dying[unit] then core.destroy_now(world, unit) end
   end
+  if ended > 0 then ending, ended = {}, 0 end
 end
 
 core.end_units = end_units
@@ -403,7 +509,7 @@ function update_components(...)
     raise("World.update: the component '" .. updating
       .. "' is being updated: call it in update(dt)")
   end
-  if not order then order = sorted() end
+  if not order then order = ordered() end
   -- A component may spawn units with components that are new.
   local steps = order
   -- Native steps wait until a script comes or all is done: those that nothing parts run together.
@@ -441,15 +547,30 @@ function core.inspect_components(unit)
     lines[#lines + 1] = format("component %q (%s)", part.name, part.component)
     local module = types[part.component].module
     if type(module.inspect) == "function" then
-      lines[#lines + 1] = "  " .. tostring(module.inspect(unit))
+      -- The others are shown all the same.
+      local fine, words = pcall(module.inspect, unit)
+      lines[#lines + 1] = (fine and "  " or "  its inspect fails: ") .. tostring(words)
     end
   end
   return lines
 end
 
--- Components whose module was reloaded keep their units; a changed order counts at once.
+-- Components whose module was reloaded keep their units; a changed order counts at once. One that
+-- returns another table than before is that from now on; where it returns none, the old one stays.
 function core.components_reloaded()
   order = nil
+  for _, name in ipairs(core.names(types)) do
+    local kind, module = types[name], core.modules["components." .. name]
+    if type(module) == "table" then
+      kind.module, kind.refused = module, nil
+      check_names(kind)
+    elseif module ~= nil and module ~= kind.refused then
+      -- Files that are saved later say nothing new of it.
+      kind.refused = module
+      core.log("error", format("components/%s.lua must return a table, and returned %s: what it "
+        .. "returned before stays in use", name, core.describe(module)))
+    end
+  end
 end
 
 -- The world is gone, with the lists of its units.

@@ -104,7 +104,6 @@ local waiting = {}
 function core.swap(files, names, gone)
   core.forget_units()
   core.forget_physics()
-  core.components_reloaded()
   core.forget_texts()
   core.forget_sheets()
   local told = {}
@@ -128,6 +127,7 @@ function core.swap(files, names, gone)
     end
     names = others
   end
+  if tries then core.components_reloaded() end
   if #names > 0 and has_callback("on_reload") then
     globals.on_reload(names)
   end
@@ -151,9 +151,9 @@ function core.on_activate(active)
   end
 end
 
--- Whether the game lets its window be closed.
-function core.on_close()
-  return not has_callback("on_close") or globals.on_close() ~= false
+-- Whether the game lets a window be closed; none is its main one.
+function core.on_close(window)
+  return not has_callback("on_close") or globals.on_close(window) ~= false
 end
 
 function core.shutdown()

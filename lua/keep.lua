@@ -3,6 +3,7 @@
 local core = ...
 
 local type, select, next = type, select, next
+local format = string.format
 local raise, bad_argument = core.raise, core.bad_argument
 
 -- Nested tables by handle. Handles are never used again, so what is left of one that ended is only
@@ -32,30 +33,45 @@ local function sweep()
 end
 
 local function check_key(name, index, key)
-  if type(key) ~= "string" and type(key) ~= "number" then
+  local kind = type(key)
+  if kind ~= "string" and kind ~= "number" or key ~= key then
     bad_argument(name, index, "key", "string or number", key)
   end
+end
+
+-- Puts the last of the values into a tree, under the others as keys, which were checked. Tables are
+-- made on the way, but not for nil; what is no table is not replaced by one.
+local function put(name, tree, ...)
+  local keys = select("#", ...) - 1
+  local value = (select(keys + 1, ...))
+  for i = 1, keys - 1 do
+    local key = (select(i, ...))
+    local inner = tree[key]
+    if inner == nil then
+      if value == nil then return end
+      inner = {}
+      tree[key] = inner
+    elseif type(inner) ~= "table" then
+      if value == nil then return end
+      raise(format("%s: '%s' is %s, which has nothing under '%s': set it to nil first, or choose "
+        .. "another key", name, key, core.describe(inner), (select(i + 1, ...))))
+    end
+    tree = inner
+  end
+  tree[(select(keys, ...))] = value
 end
 
 local function set(name, handle, ...)
   local keys = select("#", ...) - 1
   if keys < 1 then raise(name .. ": give at least one key and a value") end
+  for i = 1, keys do check_key(name, i + 1, (select(i, ...))) end
   local tree = data[handle]
   if not tree then
     if count >= room then sweep() end
     tree = {}
     data[handle], count = tree, count + 1
   end
-  for i = 1, keys do
-    local key = (select(i, ...))
-    check_key(name, i + 1, key)
-    if i == keys then
-      tree[key] = (select(keys + 1, ...))
-    else
-      if type(tree[key]) ~= "table" then tree[key] = {} end
-      tree = tree[key]
-    end
-  end
+  put(name, tree, ...)
 end
 
 local function get(name, handle, ...)
@@ -69,8 +85,20 @@ local function get(name, handle, ...)
   return tree
 end
 
+-- What `over` says, put over a table: tables field by field, lists and anything else as a whole.
+local function merge(into, over)
+  for key, value in next, over do
+    local known = into[key]
+    if type(value) == "table" and type(known) == "table" and value[1] == nil and known[1] == nil
+    then
+      merge(known, value)
+    else
+      into[key] = value
+    end
+  end
+end
 
-core.kept = { check = check, set = set, get = get }
+core.kept = { check = check, set = set, get = get, put = put, merge = merge }
 
 -- What something's own file says of its data; the table is the game's from now on.
 function core.kept.begin(handle, tree)

@@ -5,6 +5,7 @@ local core = ...
 local ffi, raise, bad_argument = core.ffi, core.raise, core.bad_argument
 local describe, no_reload = core.describe, core.no_reload
 local ipairs, next, tostring, type = ipairs, next, tostring, type
+local pcall, error = pcall, error
 local format, concat, floor = string.format, table.concat, math.floor
 local istype, typeof, bytes_of = ffi.istype, ffi.typeof, ffi.string
 local V2, V3 = core.ctypes.Vector2, core.ctypes.Vector3
@@ -12,6 +13,7 @@ local ColorType = core.ctypes.Color
 
 local Mesh, Light, World = core.module("Mesh"), core.module("Light"), core.module("World")
 local Unit, Camera = core.module("Unit"), core.module("Camera")
+local Material = core.module("Material")
 
 local Floats, Wholes = typeof("float[?]"), typeof("uint32_t[?]")
 
@@ -46,7 +48,8 @@ local function put_value(floats, at, list, value)
 end
 
 local function check_index(name, index)
-  if type(index) ~= "number" or index ~= floor(index) or index < 1 then
+  -- Larger ones would be others where they are written.
+  if type(index) ~= "number" or index ~= floor(index) or index < 1 or index > 2 ^ 32 then
     raise(format("%s: 'indices' must be whole numbers from 1, got %s", name, describe(index)))
   end
 end
@@ -127,13 +130,26 @@ function Mesh.new(unit, source, node)
     bad_argument("Mesh.new", 2, "source", "the name of a mesh or a table of lists", source)
   end
   local all, counts = lists_of("Mesh.new", source)
-  local material = source.material
-  if type(material) == "string" then material = core.find_mesh_material(material) end
+  local material, shadows = source.material, source.casts_shadows
+  if type(material) == "string" then
+    material = core.find_mesh_material(material)
+  elseif material ~= nil and (type(material) ~= "number" or not Material.alive(material)) then
+    raise("Mesh.new: 'material' must be the name of a material, or a Material that is there, got "
+      .. describe(material))
+  end
+  if shadows ~= nil and type(shadows) ~= "boolean" then
+    raise("Mesh.new: 'casts_shadows' must be true or false, got " .. describe(shadows))
+  end
   local mesh = core.new(unit, nil, node or source.node, all, counts)
   if material ~= nil then
-    Mesh.set_material(mesh, 1, material)
+    local fine, words = pcall(Mesh.set_material, mesh, 1, material)
+    if not fine then
+      -- A material for pictures: nobody has the mesh's handle.
+      Mesh.destroy(mesh)
+      error(words, 0)
+    end
   end
-  if source.casts_shadows == false then Mesh.set_casts_shadows(mesh, false) end
+  if shadows == false then Mesh.set_casts_shadows(mesh, false) end
   return mesh
 end
 
@@ -256,17 +272,20 @@ function World.sky(world)
 end
 
 ---Where a line of sight meets what is seen of a unit's meshes, to the triangle: what the mouse is
----over, with `Camera.screen_to_ray`. Bodies are not needed for it. Ask for few units: those that
----`Broadphase.query_ray` finds, or whose `Unit.box` is on the way.
+---over, with `Camera.screen_to_ray`. Bodies are not needed for it. With a camera it meets only what
+---is in its `range` for that, such as the level of detail that is shown; without one, meshes of all
+---ranges. Ask for few units: those that `Broadphase.query_ray` finds, or whose `Unit.box` is on the
+---way.
 ---@param unit Unit a unit
 ---@param from Vector3 where the line begins
 ---@param direction Vector3 where it goes, of any length but 0
 ---@param length? number metres; without it, as far as can be
+---@param camera? Camera the camera that shows the unit
 ---@return number? distance metres from where it begins; nil where it meets none
 ---@return Vector3? normal of length 1, the side that the triangle faces
 ---@return Mesh? mesh the mesh that it meets
-function Unit.mesh_pick_raycast(unit, from, direction, length)
-  local found = core.mesh_pick_raycast(unit, from, direction, length)
+function Unit.mesh_pick_raycast(unit, from, direction, length, camera)
+  local found = core.mesh_pick_raycast(unit, from, direction, length, camera)
   if found then return found[1], V3(found[2], found[3], found[4]), found[5] end
 end
 

@@ -17,12 +17,16 @@ local resources = {}
 local data = {}
 core.unit_data = data
 
+local merge, put = core.kept.merge, core.kept.put
+
 local function copy(value)
   if type(value) ~= "table" then return value end
   local made = {}
   for key, item in next, value do made[key] = copy(item) end
   return made
 end
+
+core.copy = copy
 
 -- { parts = { { name =, component =, fields = }, … }, data = }
 local function resource_of(name)
@@ -72,17 +76,6 @@ function World.spawn_unit(world, resource, position, rotation)
   local unit = core.spawn_unit(world, resource, at, turned, sized)
   core.finish_units(world, { unit }, {})
   return unit
-end
-
--- Puts what `over` says over a table: tables field by field, anything else as a whole.
-local function merge(into, over)
-  for key, value in next, over do
-    if type(value) == "table" and type(into[key]) == "table" then
-      merge(into[key], value)
-    else
-      into[key] = value
-    end
-  end
 end
 
 -- The part of a spawn that is in Lua: the units' data, with what `overs` says of each on top, and
@@ -156,6 +149,9 @@ end
 ---@param resource string the name of a unit resource
 ---@return Unit[] units in the order of their slots
 function World.units_by_resource(world, resource)
+  if type(resource) ~= "string" then
+    bad_argument("World.units_by_resource", 2, "resource", "string", resource)
+  end
   local found = {}
   for _, unit in ipairs(core.units(world)) do
     if Unit.is_a(unit, resource) then found[#found + 1] = unit end
@@ -207,7 +203,7 @@ function Unit.has_data(unit, ...)
 end
 
 ---Sets the data of a unit under a key, or under keys that lead into tables, which are made where
----they are missing. Nil takes it away.
+---they are missing. Nil takes it away. What is no table is not replaced by one.
 ---@param unit Unit a unit
 ---@param ... any the keys, outermost first, then the value
 function Unit.set_data(unit, ...)
@@ -221,27 +217,39 @@ function Unit.set_data(unit, ...)
     tree = {}
     data[unit] = tree
   end
-  for i = 1, count - 1 do
-    local key = select(i, ...)
-    if type(tree[key]) ~= "table" then tree[key] = {} end
-    tree = tree[key]
+  put("Unit.set_data", tree, ...)
+end
+
+-- Tables in each other are shown so deep.
+local SHOWN_DEPTH = 16
+
+-- What has no words of its own is told by its type: addresses differ from run to run.
+local function plain(value)
+  local kind = type(value)
+  if kind == "table" or kind == "function" or kind == "thread" or kind == "userdata" then
+    return "a " .. kind
   end
-  tree[(select(count, ...))] = (select(count + 1, ...))
+  return tostring(value)
 end
 
 -- `within`: the tables that the value is in, for one can be in itself.
 local function shown(value, depth, within)
-  if type(value) ~= "table" then
-    return type(value) == "string" and format("%q", value) or tostring(value)
-  end
+  if type(value) == "string" then return format("%q", value) end
+  if type(value) ~= "table" then return plain(value) end
   if within[value] then return " = the table that it is in" end
+  if depth > SHOWN_DEPTH then return " = a table with more in it" end
   within[value] = true
-  local keys, lines = {}, {}
-  for key in next, value do keys[#keys + 1] = key end
-  sort(keys, function(a, b) return tostring(a) < tostring(b) end)
+  local keys, names, lines = {}, {}, {}
+  for key in next, value do
+    keys[#keys + 1], names[key] = key, plain(key)
+  end
+  sort(keys, function(a, b)
+    if names[a] ~= names[b] then return names[a] < names[b] end
+    return type(a) < type(b)
+  end)
   for i, key in ipairs(keys) do
     local item = value[key]
-    lines[i] = format("\n%s%s%s%s", ("  "):rep(depth), tostring(key),
+    lines[i] = format("\n%s%s%s%s", ("  "):rep(depth), names[key],
       type(item) == "table" and "" or " = ", shown(item, depth + 1, within))
   end
   within[value] = nil

@@ -38,7 +38,7 @@ fn a_game_that_is_right_is_said_to_be() {
         ],
     );
     assert_eq!(code, Some(0), "{words}");
-    assert!(words.contains("1 units, 0 models and 1 levels checked, 0 problems"), "{words}");
+    assert!(words.contains("1 unit, 0 models and 1 level checked, 0 problems"), "{words}");
 }
 
 #[test]
@@ -57,7 +57,12 @@ fn every_slip_is_told_at_once() {
                 "components/faulty.lua",
                 "return { update = function() error('the update fails') end }",
             ),
-            ("levels/gone.level", "units = { one = { unit = \"units/gone\" } }"),
+            ("scripts/loose.lua", "function nobody_requires( end"),
+            (
+                "levels/gone.level",
+                "units = { one = { unit = \"units/gone\" } two = { unit = \"good\" } \
+                 three = { unit = \"units/lost\" } four = { unit = \"units/lost\" } }",
+            ),
             (
                 "models/cage.gltf",
                 "{\"asset\":{\"version\":\"2.0\"},\"scenes\":[{\"nodes\":[0]}],\"nodes\":\
@@ -71,14 +76,86 @@ fn every_slip_is_told_at_once() {
         "units/orphan.unit: spawning it:",
         "units/alive.unit: its first frame: components/faulty.lua:1: the update fails",
         "levels/gone.level: spawning it:",
+        "levels/gone.level: spawning its unit 'two': there is no unit 'good', did you mean \
+         'units/good'?",
+        "levels/gone.level: spawning its unit 'three': there is no unit 'units/lost'",
         "component 'sprite': there is no texture 'shp'",
         "component 'tilemap': there is no tilemap 'cave'",
         "models/cage.model: spawning it: unit \"models/cage\": 'type' of actor 'bar' must be one \
          of static, dynamic, kinematic, trigger, got 'dynamik', did you mean 'dynamic'?",
-        "5 units, 1 models and 1 levels checked, 6 problems",
-        "1 errors besides, of sources that do not compile and the like: above",
+        "5 units, 1 model and 1 level checked, 8 problems",
+        "scripts/loose.lua:1: <name> or '...' expected near 'end'",
+        "2 errors besides, of sources that do not compile and the like: above",
     ] {
         assert!(words.contains(wanted), "'{wanted}' is not in:\n{words}");
+    }
+}
+
+#[test]
+fn a_misspelt_function_of_a_component_is_a_fault() {
+    let (code, words) = checked(
+        "misspelt",
+        &[
+            MAIN,
+            (
+                "components/health.lua",
+                "return { spwaned = function() end, updat = function() end, heal = print, \
+                 upgrade = print }",
+            ),
+            ("units/ill.unit", "components = { health = {} }"),
+            ("units/worse.unit", "components = { health = {} }"),
+        ],
+    );
+    assert_eq!(code, Some(1), "{words}");
+    for told in [
+        "components/health.lua: the function 'spwaned' is never called by the engine: did you \
+         mean 'spawned'?",
+        "components/health.lua: the function 'updat' is never called by the engine: did you mean \
+         'update'?",
+    ] {
+        assert_eq!(words.matches(told).count(), 1, "'{told}' is not once in:\n{words}");
+    }
+    assert!(!words.contains("heal'") && !words.contains("upgrade"), "{words}");
+    assert!(words.contains("2 errors besides"), "{words}");
+}
+
+#[test]
+fn what_fails_twice_with_the_same_words_is_told_once() {
+    let (code, words) = checked(
+        "once",
+        &[
+            MAIN,
+            ("components/broken.lua", "retrn {"),
+            ("components/ends.lua", "return { unspawned = function() error('no end') end }"),
+            ("units/ends.unit", "components = { ends = {} }"),
+            ("compiled.lua", "\u{1b}LJ"),
+            ("odd.lua", "\u{1b}odd"),
+            (
+                "levels/a.level",
+                "units = { one = { unit = \"units/broken\" } two = { unit = \"units/ends\" } }",
+            ),
+            ("units/broken.unit", "components = { broken = {} }"),
+            (
+                "levels/b.level",
+                "units = { one = { unit = \"units/ends\" } two = { unit = \"units/ends\" } }",
+            ),
+        ],
+    );
+    assert_eq!(code, Some(1), "{words}");
+    for told in [
+        "levels/a.level: spawning it: components/broken.lua:1:",
+        "levels/a.level: ending its world: components/ends.lua:1: no end",
+        "levels/b.level: ending it: components/ends.lua:1: no end",
+        "error: compiled.lua:1: this is a compiled chunk: games are text",
+        "error: odd.lua: attempt to load a binary chunk",
+        "2 units, 0 models and 2 levels checked, 5 problems",
+        "3 errors besides",
+    ] {
+        assert!(words.contains(told), "'{told}' is not in:\n{words}");
+    }
+    assert!(!words.contains("error: attempt"), "{words}");
+    for once in ["levels/a.level: spawning", "levels/b.level: "] {
+        assert_eq!(words.matches(once).count(), 1, "{once}: {words}");
     }
 }
 
@@ -100,6 +177,7 @@ fn cameras_that_show_nothing_in_numbers_are_told() {
         let unit = format!("components = {{ eye = {{ component = \"camera\" {fields} }} }}");
         let (code, words) = checked("eye", &[MAIN, ("units/eye.unit", &unit)]);
         assert_eq!(code, Some(1), "{words}");
+        assert!(words.contains("0 levels checked, 1 problem\n"), "{words}");
         assert!(words.contains(wanted), "'{wanted}' is not in:\n{words}");
     }
 }

@@ -132,7 +132,7 @@ fn units_live_on_without_their_files() {
     fs::remove_file(game.folder.join("units/thing.unit")).unwrap();
     game.wait("the file is gone", |game| game.nodes().is_err());
     let words = game.nodes().unwrap_err();
-    assert_eq!(words, "there is no unit 'units/thing'");
+    assert!(words.starts_with("there is no unit 'units/thing'"), "{words}");
     assert_eq!(game.triangles(), 1);
     fs::remove_file(game.folder.join("units/body.gltf")).unwrap();
     fs::write(game.folder.join("units/thing.unit"), "data = { a = 1 }").unwrap();

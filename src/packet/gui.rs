@@ -24,9 +24,11 @@ pub struct BatchKey {
 
 /// How an instance is filled: the lowest four bits of [`Instance::paint`].
 pub mod paint {
-    /// From the shared atlas of small textures; `uv` within the atlas's layer.
+    /// From the shared atlas of small textures; `uv` within the atlas's layer. `extra`: how far
+    /// inside of `uv` its edges are shown from there on; 0: nothing is cut off.
     pub const ATLAS: u32 = 0;
-    /// From the batch's own texture; `uv` may go beyond 0 to 1 where its sampler repeats.
+    /// From the batch's own texture; `uv` may go beyond 0 to 1 where its sampler repeats. `extra`
+    /// as in the atlas.
     pub const TEXTURE: u32 = 1;
     /// A distance field from the shared atlas of glyphs. `extra`: how far the edge is moved out,
     /// and over how much more it is softened, both in texels of the atlas.

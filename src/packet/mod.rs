@@ -35,6 +35,8 @@ pub struct Packet {
     pub seconds: f64,
     /// Pixels of the screen for each logical pixel.
     pub scale: f32,
+    /// The windows beside the main one that can be drawn to; views of others are not drawn.
+    pub windows: Vec<WindowFrame>,
     pub textures: Vec<TextureChange>,
     pub materials: Vec<MaterialChange>,
     pub meshes: Vec<MeshChange>,
@@ -63,6 +65,7 @@ impl Packet {
         self.input_seconds = 0.0;
         self.seconds = 0.0;
         self.scale = 1.0;
+        self.windows.clear();
         self.textures.clear();
         self.materials.clear();
         self.meshes.clear();
@@ -75,6 +78,27 @@ impl Packet {
         self.views.clear();
         self.captures.clear();
     }
+
+    /// Pixels of a target for each logical pixel; `None` where it cannot be drawn to.
+    pub fn scale_of(&self, target: Target) -> Option<f32> {
+        match target {
+            Target::Screen => Some(self.scale.max(1e-3)),
+            Target::Texture(_) => Some(1.0),
+            Target::Window(number) => {
+                let found = self.windows.iter().find(|window| window.number == number);
+                found.map(|found| found.scale.max(1e-3))
+            }
+        }
+    }
+}
+
+/// A window beside the main one.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct WindowFrame {
+    /// Its own, never used for another.
+    pub number: u64,
+    /// Pixels of the screen for each logical pixel.
+    pub scale: f32,
 }
 
 /// Where something is drawn to.
@@ -85,7 +109,16 @@ pub enum Target {
     Screen,
     /// A texture that was made as a render target.
     Texture(TextureSlot),
+    /// A window beside the main one, by its number.
+    Window(u64),
 }
+
+/// Metres: a camera sees no farther, and neither do its edges lie farther apart.
+pub const SIGHT_MAX: f32 = 1.0e9;
+/// Metres: what a camera in perspective sees begins no nearer.
+pub const NEAR_MIN: f32 = 1.0e-6;
+/// Radians: an angle of sight is so much more than nothing, and less than half a circle.
+pub const ANGLE_MIN: f32 = 1.0e-4;
 
 /// What a camera sees, as matrices. World: right-handed, Z up, metres. Clip space: x and y from -1
 /// to 1, y up, depth from 0 (near) to 1 (far).

@@ -91,6 +91,16 @@ pub struct Put {
     pub order: Option<i32>,
 }
 
+/// Whether what has a range of distances ([`Put::range`]) is shown by a camera that is so far away:
+/// the square of the metres; none: a camera without perspective, where nothing gets smaller with
+/// distance, and the finest is shown.
+pub fn is_in_range([near, far]: [f32; 2], distance_squared: Option<f32>) -> bool {
+    match distance_squared {
+        None => near <= 0.0,
+        Some(distance) => distance >= near * near && distance < far * far,
+    }
+}
+
 impl Put {
     /// Seen from everywhere, in every group, with a shadow.
     pub const DEFAULT: Put = Put {

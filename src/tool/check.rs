@@ -5,8 +5,10 @@ use super::definitions;
 use crate::app::{self, Game, HEADLESS_STEP, LetIn, Measures, Options, Pace, Show, exit};
 use crate::foundation::log;
 use crate::resource::project::Project;
+use crate::resource::scan;
+use crate::script::syntax;
 use crate::system::sound::Destination;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The script that is played in place of the game's own.
 const SCRIPT: &str = "tools.check";
@@ -33,6 +35,7 @@ pub fn main(args: Args) -> i32 {
         }
     }
     definitions::refresh(&args.folder);
+    check_scripts(&args.folder);
     let code = app::play(Options {
         game: Game::Folder(args.folder),
         pace: Pace::Fixed(HEADLESS_STEP),
@@ -54,8 +57,32 @@ pub fn main(args: Args) -> i32 {
     match log::error_count() {
         0 => code,
         told => {
-            println!("{told} errors besides, of sources that do not compile and the like: above");
+            let errors = if told == 1 { "1 error".to_string() } else { format!("{told} errors") };
+            println!("{errors} besides, of sources that do not compile and the like: above");
             if code == exit::SUCCESS { exit::FAILED } else { code }
+        }
+    }
+}
+
+/// Tells what is wrong with scripts that nothing may require: they would be told one by one, when
+/// somebody does.
+fn check_scripts(folder: &Path) {
+    // A folder that cannot be read is told when it is played.
+    let found = scan::files(folder).unwrap_or_default();
+    for file in found.files.iter().filter(|file| file.path.ends_with(".lua")) {
+        match std::fs::read(folder.join(&file.path)) {
+            // The compiler tells of those.
+            Ok(bytes) if bytes.starts_with(b"\x1bL") => {}
+            Ok(bytes) => {
+                let text = String::from_utf8_lossy(&bytes);
+                if let Some(words) = syntax::problem(&file.path, &text) {
+                    // What is refused before it is read has no place.
+                    let placed = words.starts_with(&file.path);
+                    let words = if placed { words } else { format!("{}: {words}", file.path) };
+                    log::error(&words);
+                }
+            }
+            Err(reason) => log::error(&format!("{}: it cannot be read: {reason}", file.path)),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! pixels from its left bottom.
 
 use crate::foundation::{Color, DMat4, DVec3, DVec4, Handle, Mat4, Vec2, Vec3, Vec4, projections};
+pub use crate::packet::{ANGLE_MIN, NEAR_MIN, SIGHT_MAX};
 use crate::packet::{CameraFrame, Target};
 use crate::world::unit::UnitId;
 use std::collections::BTreeMap;
@@ -12,13 +13,6 @@ use std::collections::BTreeMap;
 pub const CAMERAS_MAX: usize = 1024;
 /// The most viewports that can be there at once.
 pub const VIEWPORTS_MAX: usize = 64;
-
-/// Metres: a camera sees no farther, and neither do its edges lie farther apart.
-pub const SIGHT_MAX: f32 = 1.0e9;
-/// Metres: what a camera in perspective sees begins no nearer.
-pub const NEAR_MIN: f32 = 1.0e-6;
-/// Radians: an angle of sight is so much more than nothing, and less than half a circle.
-pub const ANGLE_MIN: f32 = 1.0e-4;
 
 /// The handle of a camera.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

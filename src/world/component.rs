@@ -6,7 +6,7 @@ use super::mesh_part::{LIGHT, MESH};
 use super::physics::{Fault, PHYSICS};
 use super::sprite_part::{SPRITE, TILEMAP};
 use super::unit_check::wrong;
-use crate::foundation::sjson::{Tree, Value};
+use crate::foundation::sjson::{Kind, Tree, Value};
 use crate::foundation::suggest;
 
 /// What a field can be.
@@ -82,8 +82,8 @@ pub fn module(name: &str) -> String {
     format!("components/{name}")
 }
 
-/// What is wrong with a list of components, and where; `whole`: nothing is inherited. What it names
-/// goes into `named`, as types and names.
+/// What is wrong with a list of components, and where; `whole`: nothing is inherited, and so there
+/// is nothing that `null` could take away. What it names goes into `named`, as types and names.
 pub fn check<'a>(
     components: &Value<'a>,
     whole: bool,
@@ -92,6 +92,9 @@ pub fn check<'a>(
     let must = "'components' must be a block: components = { health = { max = 100 } }";
     for part in components.entries().ok_or_else(|| (*components, must.to_string()))? {
         let (name, value) = (part.key, part.value);
+        if value.kind() == Kind::Null && !whole {
+            continue;
+        }
         let words = format!("component '{name}' must be a block: {name} = {{}}");
         let fields = value.entries().ok_or((value, words))?;
         let component = match value.get("component") {
@@ -100,7 +103,8 @@ pub fn check<'a>(
                 (component, format!("'component' of '{name}' must be the name of a component"))
             })?,
         };
-        if let Some(node) = value.get("node")
+        let taken_away = |value: Value| value.kind() == Kind::Null && !whole;
+        if let Some(node) = value.get("node").filter(|node| !taken_away(*node))
             && node.as_str().is_none()
         {
             return Err((node, format!("'node' of '{name}' must be the name of a node")));
@@ -109,6 +113,7 @@ pub fn check<'a>(
             named.push(("lua".to_string(), module(component)));
             continue;
         };
+        let fields = fields.filter(|field| !taken_away(field.value));
         for field in fields.filter(|field| !COMMON_FIELDS.contains(&field.key)) {
             check_field(known, (name, whole), field.key, field.value, named)?;
         }

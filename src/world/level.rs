@@ -348,9 +348,11 @@ mod tests {
             placed,
             object_sets: None,
         };
+        let units: Vec<_> = (0..units).map(unit).collect();
         Arc::new(LevelResource {
             name: name.to_string(),
-            units: (0..units).map(unit).collect(),
+            places: LevelResource::places_of(&units),
+            units,
             nested: nested.iter().map(below).collect(),
             volumes: Vec::new(),
             splines: Vec::new(),

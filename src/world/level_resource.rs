@@ -77,6 +77,8 @@ pub struct LevelResource {
     /// The resource's name.
     pub name: String,
     pub units: Vec<LevelUnit>,
+    /// The places of units by their names.
+    pub places: HashMap<String, u32>,
     pub nested: Vec<Nested>,
     pub volumes: Vec<(String, Volume)>,
     pub splines: Vec<(String, Spline)>,
@@ -142,9 +144,11 @@ impl LevelResource {
             placed: Placed::of(fields),
             object_sets: fields.get("object_sets").map(texts),
         };
+        let units: Vec<_> = block(tree, "units").iter().map(unit).collect();
         LevelResource {
             name: name.to_string(),
-            units: block(tree, "units").iter().map(unit).collect(),
+            places: LevelResource::places_of(&units),
+            units,
             nested: block(tree, "levels").iter().map(nested).collect(),
             volumes: block(tree, "volumes")
                 .iter()
@@ -157,6 +161,16 @@ impl LevelResource {
             object_sets: sets.iter().map(|(name, _)| name.clone()).collect(),
             data: tree.get("data").cloned().unwrap_or(Tree::Object(Vec::new())),
         }
+    }
+
+    /// The places of units by their names.
+    pub(super) fn places_of(units: &[LevelUnit]) -> HashMap<String, u32> {
+        units.iter().zip(0..).map(|(unit, place)| (unit.name.clone(), place)).collect()
+    }
+
+    /// The place of a unit.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        self.places.get(name).map(|place| *place as usize)
     }
 
     /// Whether a unit is spawned where these object sets are wanted: one that is in no set always
@@ -249,6 +263,17 @@ fn check_placed<'a>(
                 "one number above 0"
             }
             "data" if value.entries().is_none() => "a block: data = { material = \"wood\" }",
+            "data" if keys.contains(&key) => match null_in(value) {
+                None => continue,
+                Some((null, value)) => {
+                    let words = format!(
+                        "'{null}' in the data of '{name}' is null, which takes nothing away in a \
+                         level: give it another value, or place a unit that inherits from this one \
+                         and takes it away"
+                    );
+                    return Err((value, words));
+                }
+            },
             "object_sets" if !are_texts(value) => "a list of names",
             key if !keys.contains(&key) => {
                 let hint = suggest::hint(key, keys.iter().copied());
@@ -262,6 +287,14 @@ fn check_placed<'a>(
         return Err((value, wrong(&format!("'{key}' of '{name}'"), must, value)));
     }
     Ok(())
+}
+
+/// The first `null` within blocks, and its key.
+fn null_in<'a>(value: Value<'a>) -> Option<(&'a str, Value<'a>)> {
+    value.entries()?.find_map(|entry| match entry.value.kind() {
+        sjson::Kind::Null => Some((entry.key, entry.value)),
+        _ => null_in(entry.value),
+    })
 }
 
 /// Whether a value is a list of texts.
@@ -383,6 +416,11 @@ mod tests {
         check(
             "volumes = { v = { shape = \"box\" size = [1e300, 1, 1] } }",
             "x.level:1: 'size' of volume 'v' has 1e300: numbers are at most 3.4028235e38 here",
+        );
+        check(
+            "units = { a = { unit = \"u\" data = { b = { \n c = null } } } }",
+            "x.level:2: 'c' in the data of 'a' is null, which takes nothing away in a level: give \
+             it another value, or place a unit that inherits from this one and takes it away",
         );
         check(
             "levels = { a = { level = \"l\" object_sets = [\"night\", 1] } }",

@@ -211,3 +211,74 @@ pub fn ambiguous(model: &str, data: &ModelData, node: &str) -> Option<String> {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::texture::Format;
+    use crate::resource::image::write_ktx2;
+    use crate::resource::name::ResourceName;
+    use crate::system::textures::{Head, read_head};
+
+    /// A triangle whose colours are one KTX2 beside the file, and whose bumps are another.
+    const TRIANGLE: &str = r#"{
+      "asset": { "version": "2.0" },
+      "nodes": [{ "mesh": 0 }],
+      "meshes": [{ "primitives": [
+        { "attributes": { "POSITION": 0, "TEXCOORD_0": 1 }, "material": 0 } ] }],
+      "materials": [{
+        "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 } },
+        "normalTexture": { "index": 1 } }],
+      "textures": [{ "source": 0 }, { "source": 1 }],
+      "images": [
+        { "uri": "planks.ktx2", "mimeType": "image/ktx2" },
+        { "uri": "bumps.ktx2", "mimeType": "image/ktx2" }],
+      "accessors": [
+        { "bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3",
+          "min": [0, 0, 0], "max": [1, 1, 0] },
+        { "bufferView": 0, "byteOffset": 36, "componentType": 5126, "count": 3, "type": "VEC2" }],
+      "bufferViews": [{ "buffer": 0, "byteLength": 60 }],
+      "buffers": [{ "uri": "triangle.bin", "byteLength": 60 }]
+    }"#;
+
+    /// The heads and the bytes of the pictures of the model that these make.
+    fn pictures(planks: &[u8], bumps: &[u8]) -> Result<Vec<(Head, Vec<u8>)>, String> {
+        let corners =
+            [0.0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0];
+        let triangle: Vec<u8> = corners.iter().flat_map(|number| number.to_le_bytes()).collect();
+        let read = |path: &str| match path {
+            "triangle.bin" => Ok(triangle.clone()),
+            "planks.ktx2" => Ok(planks.to_vec()),
+            "bumps.ktx2" => Ok(bumps.to_vec()),
+            _ => Err(error!("{path}: there is no such file")),
+        };
+        let (name, path) = (ResourceName::new("model", "wall"), "wall.gltf".to_string());
+        let file = TRIANGLE.as_bytes().to_vec();
+        let mut compiling = Compiling::new(name, path, Form::Raw, file, false, &read);
+        let made = compile(&mut compiling).map_err(|fault| fault.message)?;
+        let model = ModelData::read(&made).map_err(|fault| fault.message)?;
+        let of = |range: &std::ops::Range<usize>| {
+            let bytes = &made[range.clone()];
+            let (head, start) = read_head(bytes).unwrap();
+            (head, bytes[start..].to_vec())
+        };
+        Ok(model.pictures.iter().map(of).collect())
+    }
+
+    #[test]
+    fn a_models_pictures_can_be_blocks_in_ktx2() {
+        let (planks, bumps): (Vec<u8>, Vec<u8>) = ((0..48).collect(), (100..116).collect());
+        let packed = write_ktx2(8, 4, 146, 2, &[&planks[..32], &planks[32..]]);
+        let found = pictures(&packed, &write_ktx2(4, 4, 141, 0, &[&bumps])).unwrap();
+        let [(colors, of_planks), (normals, of_bumps)] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((colors.format, colors.levels, of_planks), (Format::Bc7Srgb, 2, &planks));
+        assert_eq!((normals.format, normals.levels, of_bumps), (Format::Bc5, 1, &bumps));
+        let plain = write_ktx2(1, 1, 43, 0, &[&[10, 20, 30, 40]]);
+        let found = pictures(&plain, &plain).unwrap();
+        assert_eq!((found[0].0.format, &found[0].1), (Format::Rgba8Srgb, &vec![10, 20, 30, 255]));
+        let basis = pictures(&packed, &write_ktx2(4, 4, 0, 1, &[&bumps])).unwrap_err();
+        let wanted = "wall.gltf: material 'material_0': image 1: picture.ktx2: the file is \
+                      supercompressed (BasisLZ), which cannot be read";
+        assert!(basis.starts_with(wanted), "{basis}");
+    }
+}

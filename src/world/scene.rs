@@ -9,7 +9,7 @@ mod pieces;
 
 use crate::foundation::tasks::Pool;
 use crate::foundation::{Error, Mat3, Mat4, Quat, Vec3};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// The most nodes of all units together.
@@ -50,6 +50,10 @@ impl Pose {
         let y = y.unwrap_or_else(|| x.any_orthonormal_vector());
         let rotation = Quat::from_mat3(&Mat3::from_cols(x, y, x.cross(y)));
         Pose { position, rotation, scale: Vec3::from_array(axes.map(Vec3::length)) }
+    }
+
+    pub fn is_finite(&self) -> bool {
+        self.position.is_finite() && self.rotation.is_finite() && self.scale.is_finite()
     }
 
     pub fn matrix(&self) -> Mat4 {
@@ -103,8 +107,8 @@ pub struct SceneGraph {
     free: BTreeMap<u32, Vec<u32>>,
     /// The units that were marked since the last update; a run that is not `listed` is old news.
     marked: Vec<u32>,
-    /// The units that hang on a unit.
-    carried: BTreeMap<u32, Vec<u32>>,
+    /// A unit, and one that hangs on it: sorted, so that those of one stand together.
+    carried: BTreeSet<(u32, u32)>,
 }
 
 impl SceneGraph {
@@ -158,7 +162,7 @@ impl SceneGraph {
 
     /// Takes a unit's nodes away. What hung on them stays where it is in the world.
     pub fn remove(&mut self, unit: u32) {
-        for child in self.carried.get(&unit).cloned().unwrap_or_default() {
+        for child in self.carried_by(unit).collect::<Vec<_>>() {
             self.unlink(child);
         }
         self.unlink(unit);
@@ -266,27 +270,42 @@ impl SceneGraph {
         Some((owner, (parent - self.runs[owner as usize].first) as usize))
     }
 
+    /// The units that hang on a unit, by their numbers.
+    fn carried_by(&self, unit: u32) -> impl DoubleEndedIterator<Item = u32> + '_ {
+        self.carried.range((unit, 0)..=(unit, u32::MAX)).map(|(_, child)| *child)
+    }
+
     /// Notes that a unit's world poses are old, and those of what hangs on it.
     #[inline]
     fn mark(&mut self, unit: u32) {
+        if self.mark_one(unit) {
+            self.mark_carried(unit);
+        }
+    }
+
+    /// The same for the unit alone; whether others hang on it that have to be told.
+    #[inline]
+    fn mark_one(&mut self, unit: u32) -> bool {
         let run = &mut self.runs[unit as usize];
         let before = *run;
         if before.has(flag::DIRTY) {
-            return;
+            return false;
         }
         run.flags |= flag::DIRTY | flag::LISTED;
         if !before.has(flag::LISTED) {
             self.marked.push(unit);
         }
-        if before.has(flag::CARRIES) {
-            self.mark_carried(unit);
-        }
+        before.has(flag::CARRIES)
     }
 
+    /// A list in place of calls within each other: units hang on each other as deep as games like.
     #[cold]
     fn mark_carried(&mut self, unit: u32) {
-        for child in self.carried.get(&unit).cloned().unwrap_or_default() {
-            self.mark(child);
+        let mut waiting: Vec<u32> = self.carried_by(unit).rev().collect();
+        while let Some(child) = waiting.pop() {
+            if self.mark_one(child) {
+                waiting.extend(self.carried_by(child).rev());
+            }
         }
     }
 
@@ -384,7 +403,9 @@ impl SceneGraph {
 
     /// Hangs a unit's first node on a node of another unit; its local pose stays as it is.
     pub fn link(&mut self, child: u32, parent: u32, node: usize) -> Result<(), Error> {
-        let mut above = Some(parent);
+        // What carries nothing is above nobody; a chain that grows at its end is not walked.
+        let carries = child == parent || self.runs[child as usize].has(flag::CARRIES);
+        let mut above = carries.then_some(parent);
         while let Some(unit) = above {
             if unit == child {
                 return Err(crate::error!(
@@ -397,18 +418,20 @@ impl SceneGraph {
         let (at, to) = (self.at(child, 0), self.at(parent, node));
         self.parent[at] = to as u32;
         self.runs[child as usize].above = parent;
-        self.carried.entry(parent).or_default().push(child);
+        self.carried.insert((parent, child));
         self.runs[parent as usize].flags |= flag::CARRIES;
         self.mark(child);
         Ok(())
     }
 
-    /// Takes a unit off what it hangs on; it stays where it is in the world.
+    /// Takes a unit off what it hangs on; it stays where it is in the world. One that is farther
+    /// away or larger than numbers can be is nowhere, and keeps its local pose.
     pub fn unlink(&mut self, child: u32) {
         if self.parent(child, 0).is_some() {
             let pose = Pose::of(self.world(child, 0));
+            let local = if pose.is_finite() { pose } else { self.local(child, 0) };
             self.detach(child);
-            self.set_local(child, 0, &pose);
+            self.set_local(child, 0, &local);
         }
     }
 
@@ -416,12 +439,9 @@ impl SceneGraph {
         if let Some((parent, _)) = self.parent(child, 0) {
             let at = self.at(child, 0);
             self.parent[at] = NO_NODE;
-            if let Some(children) = self.carried.get_mut(&parent) {
-                children.retain(|unit| *unit != child);
-                if children.is_empty() {
-                    self.carried.remove(&parent);
-                    self.runs[parent as usize].flags &= !flag::CARRIES;
-                }
+            self.carried.remove(&(parent, child));
+            if self.carried_by(parent).next().is_none() {
+                self.runs[parent as usize].flags &= !flag::CARRIES;
             }
         }
     }
@@ -455,103 +475,4 @@ fn matrix(columns: &[[f32; 3]; 4]) -> Mat4 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(x: f32) -> Pose {
-        Pose { position: Vec3::new(x, 0.0, 0.0), ..Pose::IDENTITY }
-    }
-
-    /// Units 0, 1, … of two nodes each, the second one metre along the first's x axis.
-    fn graph(units: u32) -> SceneGraph {
-        let mut graph = SceneGraph::default();
-        for unit in 0..units {
-            graph.add(unit, &[NO_NODE, 0], &[at(0.0), at(1.0)]).unwrap();
-        }
-        graph
-    }
-
-    fn update(graph: &mut SceneGraph, has: impl Fn(u32) -> bool, moved: &mut Vec<u32>) {
-        graph.update(has, moved, &Pool::new(Some(1))).unwrap();
-    }
-
-    #[test]
-    fn children_follow_their_parents() {
-        let mut graph = graph(1);
-        let quarter = Quat::from_rotation_z(std::f32::consts::FRAC_PI_2);
-        let pose = Pose { rotation: quarter, ..at(5.0) };
-        graph.set_local(0, 0, &pose);
-        assert!(graph.world_position(0, 1).abs_diff_eq(Vec3::new(5.0, 1.0, 0.0), 1e-6));
-        assert!(graph.world_rotation(0, 1).abs_diff_eq(quarter, 1e-6));
-    }
-
-    #[test]
-    fn a_link_carries_and_letting_go_keeps_the_place() {
-        let mut graph = graph(3);
-        graph.link(1, 0, 1).unwrap();
-        graph.link(2, 1, 1).unwrap();
-        let mut moved = Vec::new();
-        update(&mut graph, |_| true, &mut moved);
-        moved.clear();
-        graph.set_local_position(0, 0, Vec3::new(10.0, 0.0, 0.0));
-        update(&mut graph, |_| true, &mut moved);
-        assert_eq!(moved, [0, 1, 2], "what hangs on it moves with it");
-        assert_eq!(graph.world_position(2, 0), Vec3::new(12.0, 0.0, 0.0));
-        let words = graph.link(0, 2, 0).unwrap_err().message;
-        assert!(words.contains("cannot hang on itself"), "{words}");
-        graph.remove(1);
-        assert_eq!(graph.world_position(2, 0), Vec3::new(12.0, 0.0, 0.0));
-        assert_eq!(graph.parent(2, 0), None);
-    }
-
-    #[test]
-    fn what_has_no_size_along_an_axis_has_a_rotation_all_the_same() {
-        let turn = Quat::from_rotation_z(0.7) * Quat::from_rotation_x(0.4);
-        for flat in [[0.0, 1.0, 2.0], [2.0, 0.0, 1.0], [1.0, 2.0, 0.0]] {
-            let flat = Vec3::from_array(flat);
-            let matrix = Mat4::from_scale_rotation_translation(flat, turn, Vec3::ONE);
-            let pose = Pose::of(matrix);
-            assert!(pose.matrix().abs_diff_eq(matrix, 1e-5), "{pose:?}");
-        }
-        for lone in [Vec3::X, Vec3::Y, Vec3::Z, Vec3::ZERO] {
-            let matrix = Mat4::from_scale_rotation_translation(lone, turn, Vec3::ONE);
-            let pose = Pose::of(matrix);
-            assert!(pose.rotation.is_normalized() && pose.matrix().abs_diff_eq(matrix, 1e-5));
-        }
-        let mut graph = graph(2);
-        graph.set_local_scale(0, 0, Vec3::ZERO);
-        graph.link(1, 0, 0).unwrap();
-        graph.place(1, 0, Vec3::ONE, Quat::IDENTITY);
-        graph.unlink(1);
-        let pose = graph.local(1, 0);
-        assert!(pose.position.is_finite() && pose.rotation.is_normalized(), "{pose:?}");
-    }
-
-    #[test]
-    fn only_what_is_meant_is_brought_up_and_the_rest_waits() {
-        let mut graph = graph(2);
-        let mut moved = Vec::new();
-        graph.world_position(1, 0);
-        update(&mut graph, |unit| unit == 1, &mut moved);
-        assert_eq!(moved, [1], "it moved, though somebody asked before");
-        update(&mut graph, |_| true, &mut moved);
-        assert_eq!(moved, [1, 0]);
-        update(&mut graph, |_| true, &mut moved);
-        assert_eq!(moved, [1, 0]);
-    }
-
-    #[test]
-    fn a_node_takes_92_bytes_and_a_unit_12_more() {
-        assert_eq!((SceneGraph::NODE_BYTES, size_of::<Run>()), (92, 12));
-    }
-
-    #[test]
-    fn nodes_that_are_free_are_used_again() {
-        let mut graph = graph(2);
-        graph.remove(0);
-        graph.add(0, &[NO_NODE, 0], &[at(7.0), at(1.0)]).unwrap();
-        assert_eq!(graph.used, 4);
-        assert_eq!(graph.world_position(0, 1), Vec3::new(8.0, 0.0, 0.0));
-        assert_eq!(graph.world_position(1, 1), Vec3::new(1.0, 0.0, 0.0));
-    }
-}
+mod tests;

@@ -118,9 +118,19 @@ impl UnitResource {
                 check_names(tree, &model)?;
                 bases.push(model.name.clone());
             }
+            // What it inherits may be of a model that is not there, for a nearer one.
+            let replaced = modelled.is_some_and(|nearest| nearest < at)
+                && trees[at..].iter().any(|tree| tree.get("model").is_some());
+            if !replaced {
+                check_taken(&merged, tree).map_err(|fault| {
+                    let heir = at.checked_sub(1).map_or(name, |at| bases[at].as_str());
+                    crate::error!("unit '{heir}': {}", fault.message)
+                })?;
+            }
             merge(&mut merged, tree);
         }
         bases.retain(|base| base != name);
+        take_away(&mut merged);
         let laid_over = (trees.len() > 1 || modelled.is_some())
             && trees.iter().any(|tree| tree.get("components").is_some());
         if laid_over {
@@ -237,7 +247,13 @@ fn source(store: &mut Store, name: &str) -> Result<Tree, Error> {
                 // A model stands in for the unit that is made of it alone.
                 return Ok(Tree::Object(vec![("model".into(), Tree::String(name.into()))]));
             }
-            read_tree(&store.read(&resource)?)
+            if !store.has(&resource) {
+                store.note_asked(&resource);
+                let units: Vec<&str> = CORE_UNITS.iter().map(|(unit, _)| *unit).collect();
+                return Err(Error::new(store.missing_words_among(&resource, &units)));
+            }
+            let bytes = store.read(&resource)?;
+            read_tree(&bytes)
         }
     }
 }
@@ -272,6 +288,52 @@ fn check_merged(merged: &Tree) -> Result<(), Error> {
     let document = sjson::parse(&text).map_err(|fault| crate::error!("{fault}"))?;
     let components = document.root().get("components").expect("it was written");
     component::check(&components, true, &mut Vec::new()).map_err(|(_, words)| Error::new(words))
+}
+
+/// Refuses a file that takes away what it does not inherit: a misspelt name would do nothing.
+fn check_taken(base: &Tree, over: &Tree) -> Result<(), Error> {
+    for block in ["components", "data"] {
+        let over = over.get(block).unwrap_or(&Tree::Null);
+        if let Some((place, near)) = not_taken(block, base.get(block), over) {
+            return Err(crate::error!(
+                "'{place}' is null, which takes away what is inherited, and nothing of that name \
+                 is{near}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The first `null` that has nothing below it: where, and what may be meant, as words to add.
+fn not_taken(place: &str, base: Option<&Tree>, over: &Tree) -> Option<(String, String)> {
+    let Tree::Object(over) = over else { return None };
+    let below: &[(String, Tree)] = match base {
+        Some(Tree::Object(below)) => below,
+        _ => &[],
+    };
+    let below = || below.iter().filter(|(_, value)| *value != Tree::Null);
+    over.iter().find_map(|(key, value)| {
+        let place = format!("{place}.{key}");
+        match (value, below().find(|(known, _)| known == key)) {
+            (Tree::Null, None) => {
+                Some((place, suggest::hint(key, below().map(|(known, _)| known.as_str()))))
+            }
+            (_, found) => not_taken(&place, found.map(|(_, value)| value), value),
+        }
+    })
+}
+
+/// Takes away the components that a file overrides by `null`, and fields of components likewise.
+fn take_away(merged: &mut Tree) {
+    let Tree::Object(blocks) = merged else { return };
+    let components = blocks.iter_mut().find(|(block, _)| block == "components");
+    let Some((_, Tree::Object(parts))) = components else { return };
+    parts.retain(|(_, fields)| *fields != Tree::Null);
+    for (_, fields) in parts {
+        if let Tree::Object(fields) = fields {
+            fields.retain(|(_, value)| *value != Tree::Null);
+        }
+    }
 }
 
 /// Puts what `over` says over `base`: objects field by field, anything else as a whole.
@@ -478,6 +540,38 @@ mod tests {
             "components = { tilemap = { mpa = \"cave\" } }",
             "x.unit:1: 'tilemap' has the unknown field 'mpa' for a tilemap, did you mean 'map'?",
         );
+    }
+
+    #[test]
+    fn what_is_taken_away_has_to_be_there() {
+        let tree = |text: &str| sjson::parse(text).unwrap().to_tree();
+        let base = tree(
+            "components = { lamp = { range = 3 node = \"a\" } gone = null } \
+             data = { a = { b = 1 } }",
+        );
+        let taken = |text: &str| check_taken(&base, &tree(text)).map_err(|error| error.message);
+        taken("components = { lamp = { range = null node = null } } data = { a = { b = null } }")
+            .unwrap();
+        taken("components = { lamp = null } data = { a = null, c = 3 }").unwrap();
+        let words = |place: &str, near: &str| {
+            format!(
+                "'{place}' is null, which takes away what is inherited, and nothing of that name \
+                 is{near}"
+            )
+        };
+        for (text, place, near) in [
+            ("components = { lmap = null }", "components.lmap", ", did you mean 'lamp'?"),
+            (
+                "components = { lamp = { rnage = null } }",
+                "components.lamp.rnage",
+                ", did you mean 'range'?",
+            ),
+            ("components = { gone = null }", "components.gone", ""),
+            ("data = { a = { bb = null } }", "data.a.bb", ", did you mean 'b'?"),
+            ("data = { list = null }", "data.list", ""),
+        ] {
+            assert_eq!(taken(text).unwrap_err(), words(place, near), "{text}");
+        }
     }
 
     #[test]

@@ -86,6 +86,42 @@ describe("a component that fails", function()
     assert.is_false(Unit.alive(unit))
   end)
 
+  it("in its `unspawned` keeps none of those that were to end with the same update", function()
+    local one, two = spawn(), spawn()
+    frail.doing.update = function(units)
+      for _, unit in ipairs(units) do World.destroy_unit(world, unit) end
+    end
+    frail.doing.unspawned = function(units) if units[1] == one then error("no") end end
+    assert.matches("no", words_of(World.update, world, 0.1))
+    assert.is_true(Unit.alive(two))
+    local words
+    frail.doing.update = function() words = words_of(World.destroy_unit, world, one) end
+    World.update(world, 0.1)
+    assert.matches("ends already", words)
+    test.frames(1)
+    assert.is_false(Unit.alive(one) or Unit.alive(two))
+  end)
+
+  it("in its `unspawned` leaves others without the unit, of whose end they have heard", function()
+    local hearing = { updated = 0, heard = 0 }
+    function hearing.update(units) hearing.updated = #units end
+    function hearing.unspawned() hearing.heard = hearing.heard + 1 end
+    package.loaded["components.hearing"] = hearing
+    local unit = spawn("frail_hearing")
+    World.update(world, 0.1)
+    assert.equals(1, hearing.updated)
+    -- Who came last hears first.
+    frail.doing.unspawned = function() error("no") end
+    assert.matches("no", words_of(World.destroy_unit, world, unit))
+    assert.is_true(Unit.alive(unit))
+    hearing.updated = 0
+    World.update(world, 0.1)
+    assert.same({ 1, 0 }, { hearing.heard, hearing.updated })
+    test.frames(1)
+    assert.is_false(Unit.alive(unit))
+    assert.equals(1, hearing.heard)
+  end)
+
   it("need not end the unit that ends", function()
     local unit, words = spawn(), nil
     frail.doing.unspawned = function(units)
@@ -184,6 +220,46 @@ describe("a component that fails", function()
     package.loaded["components.frail_odd"].before = nil
   end)
 
+  it("is told who waits for whom in a circle, and nobody is when its units are gone", function()
+    package.loaded["components.ring_a"] = { after = { "ring_b" } }
+    package.loaded["components.ring_b"] = { after = { "ring_a" }, before = "ring_c" }
+    package.loaded["components.ring_c"] = {}
+    local ring = spawn("ring")
+    local words = "components wait for each other in a circle (after, before): ring_a → ring_b → "
+      .. "ring_a: leave one of these out"
+    assert.equals(words, words_of(World.update, world, 0.1))
+    local other = Application.new_world()
+    assert.equals(words, words_of(World.update, other, 0.1), "one order is that of all worlds")
+    -- It has each component of the circle twice.
+    local twin = World.spawn_unit(other, "units/ring_twin")
+    World.destroy_unit(world, ring)
+    World.destroy_unit(other, twin)
+    World.update(other, 0.1)
+    World.update(world, 0.1)
+    Application.release_world(other)
+    package.loaded["components.ring_b"].after = nil
+    local order = {}
+    for _, name in ipairs({ "ring_c", "ring_b", "ring_a" }) do
+      package.loaded["components." .. name].update = function() order[#order + 1] = name end
+    end
+    spawn("ring")
+    World.update(world, 0.1)
+    assert.same({ "ring_b", "ring_a", "ring_c" }, order)
+  end)
+
+  it("cannot have the name of a step of the engine's", function()
+    assert.equals('World.spawn_unit: unit "units/ring_of_steps" has the component \'scene_graph\', '
+      .. "which is the name of a step of the engine's: rename it",
+      words_of(spawn, "ring_of_steps"))
+  end)
+
+  it("in its `inspect` does not hide the rest", function()
+    frail.inspect = function() error("no words") end
+    local text = Unit.inspect(spawn())
+    frail.inspect = nil
+    assert.matches("its inspect fails: .*no words\ndata\n", text)
+  end)
+
   it("is named with its unit where it is nowhere", function()
     local words = words_of(spawn, "mistaken")
     assert.matches("^World.spawn_unit: unit \"units/mistaken\" has the component 'lght', which is "
@@ -204,6 +280,18 @@ describe("data of a unit", function()
     ring.ring = ring
     Unit.set_data(unit, "ring", ring)
     assert.matches("ring = the table that it is in", Unit.inspect(unit))
+    local top = {}
+    local inner = top
+    for _ = 1, 20000 do
+      inner.deep = {}
+      inner = inner.deep
+    end
+    Unit.set_data(unit, "top", top)
+    Unit.set_data(unit, "odd", { [1] = "a", ["1"] = "b", [{}] = function() end })
+    local text = Unit.inspect(unit)
+    assert.matches("deep = a table with more in it", text)
+    assert.matches('\n  odd\n    1 = "a"\n    1 = "b"\n    a table = a function\n', text)
+    Unit.set_data(unit, "top", nil)
     Unit.set_local_scale(unit, 1, Vector3(2, 2, 0))
     Unit.set_local_rotation(unit, 1, Quaternion.from_elements(0, 1, 0, 0))
     assert.matches('1 "root" local .* turned Quaternion%(0, 1, 0, 0%) scale Vector3%(2, 2, 0%)',

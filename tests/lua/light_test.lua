@@ -100,6 +100,27 @@ describe("a light", function()
       words_of(Light.set_type, light, "spit"))
   end)
 
+  it("is refused a flat pose, and has a rotation on a node that is flat", function()
+    local flat = "Light.set_local_pose: argument #2 'pose' is flat: an axis of it has length 0, or "
+      .. "lies where the others do"
+    local function scaled(scale)
+      return Matrix4x4.from_quaternion_position_scale(Quaternion.identity(), Vector3(1, 2, 3),
+        scale)
+    end
+    for _, scale in ipairs({ Vector3(0, 0, 0), Vector3(1, 0, 1), Vector3(0, 1, 1) }) do
+      assert.equals(flat, words_of(Light.set_local_pose, light, scaled(scale)))
+    end
+    local x, z = Vector3(1, 0, 0), Vector3(0, 0, 1)
+    assert.equals(flat, words_of(Light.set_local_pose, light, Matrix4x4.from_axes(x, x, z, z)))
+    near(Vector3(0, 0, 0), Matrix4x4.translation(Light.local_pose(light)))
+    Light.set_local_pose(light, scaled(Vector3(-2, 0.001, 3)))
+    near(Vector3(1, 2, 3), Light.local_position(light))
+    Unit.set_local_scale(unit, 1, Vector3(0, 0, 0))
+    for _, rotation in ipairs({ Light.world_rotation(light), Light.local_rotation(light) }) do
+      assert.is_true(math.abs(Quaternion.norm(rotation) - 1) < 1e-4, tostring(rotation))
+    end
+  end)
+
   it("is switched off and on", function()
     assert.is_true(Light.enabled(light))
     Light.set_enabled(light, false)

@@ -99,6 +99,20 @@ describe("a mesh", function()
     near(Vector3(1, 1, 1), half)
   end)
 
+  it("has a rotation and a box without a size, too", function()
+    Mesh.set_local_pose(mesh, Matrix4x4.from_quaternion_position_scale(
+      Quaternion(), Vector3(0, 0, 0), Vector3(0, 1, 0)))
+    Unit.set_local_scale(unit, 1, Vector3(0, 0, 0))
+    for _, of in ipairs({ Mesh.local_rotation, Mesh.world_rotation }) do
+      assert.is_true(math.abs(Quaternion.norm(of(mesh)) - 1) < 1e-4, tostring(of(mesh)))
+    end
+    for _, box in ipairs({ { Mesh.box(mesh) }, { Unit.box(unit) } }) do
+      local pose, half = box[1], box[2]
+      near(Vector3(1, 2, 3), Matrix4x4.translation(pose))
+      near(Vector3(0, 0, 0), half)
+    end
+  end)
+
   it("lies in the box of its unit", function()
     local pose, half = Unit.box(unit)
     near(Vector3(1, 2, 3), Matrix4x4.translation(pose))
@@ -204,6 +218,8 @@ describe("a mesh of numbers", function()
       "'positions' has 2 numbers, and each of its elements takes 3")
     check({ positions = { 0, 0, 0 }, indices = { 0, 1, 1 } },
       "'indices' must be whole numbers from 1, got number 0")
+    check({ positions = { 0, 0, 0 }, indices = { 1, 1, 2 ^ 32 + 1 } },
+      "'indices' must be whole numbers from 1, got number 4294967297")
     check({ positions = { 0, 0, 0 }, indices = { 1, 1, 2 } },
       "argument #2 'source': an index says 2, and there are 1 positions: indices count from 1")
     check({ positions = { 0, 0, 0 }, uvs = { 0, 0, 1, 1 } },
@@ -212,6 +228,14 @@ describe("a mesh of numbers", function()
       "argument #2 'source': 1 corners make no triangles: each takes three")
     check({ positions = { 0, 0, 0, 1, 0, 0, 0 / 0, 0, 1 } },
       "argument #2 'source': a number is not finite (is something divided by zero?)")
+    local positions, before = { 0, 0, 0, 1, 0, 0, 0, 0, 1 }, Unit.num_meshes(unit)
+    check({ positions = positions, material = 12345 }, "'material' must be the name of a material, "
+      .. "or a Material that is there, got number 12345")
+    check({ positions = positions, material = "materials/rst" },
+      "there is no material 'materials/rst', did you mean 'materials/rust'?")
+    check({ positions = positions, casts_shadows = 1 },
+      "'casts_shadows' must be true or false, got number 1")
+    assert.equals(before, Unit.num_meshes(unit), "nothing is left of them")
     check("models/chest/Covr",
       "argument #2 'source': the model 'models/chest' has no mesh 'Covr', did you mean 'Cover'?")
     check("models/chest", "argument #2 'source': the model 'models/chest' has 2 meshes: name one "

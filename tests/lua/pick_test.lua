@@ -44,6 +44,38 @@ describe("A line of sight", function()
     assert.is_nil(meets())
   end)
 
+  it("meets the level of detail that a camera shows, wherever the line begins", function()
+    local unit = World.spawn_unit(world, "units/detail", Vector3(0, 0, 0))
+    local camera = Application.create_camera()
+    local function met(y, from, with)
+      Camera.set_local_position(camera, Vector3(0, y, 0))
+      local distance, _, mesh = Unit.mesh_pick_raycast(unit, Vector3(0, from, 0), Vector3(0, 1, 0),
+        nil, with)
+      return mesh and Mesh.debug_name(mesh), distance
+    end
+    local fine = Mesh.debug_name(Unit.mesh(unit, "fine"))
+    local coarse = Mesh.debug_name(Unit.mesh(unit, "coarse"))
+    assert.not_equals(fine, coarse)
+    local name, distance = met(-5, -5, camera)
+    assert.equals(fine, name)
+    assert.near(4.5, distance, 0.02)
+    -- A line of sight begins at the near plane: the camera's place counts.
+    name, distance = met(-20, -5, camera)
+    assert.equals(coarse, name)
+    assert.near(4.5, distance, 1e-3)
+    assert.is_nil((met(-50, -5, camera)))
+    -- What is far does not look smaller: the finest is shown at any distance.
+    Camera.set_projection_type(camera, "orthographic")
+    assert.equals(fine, (met(-20, -20, camera)))
+    assert.equals(fine, (met(-50, -50, camera)))
+    assert.equals(fine, (met(-50, -0.52, camera)))
+    -- Without a camera there is no distance to see from.
+    name, distance = met(0, -50)
+    assert.is_string(name)
+    assert.near(49.5, distance, 1e-3)
+    Application.destroy_camera(camera)
+  end)
+
   it("meets meshes that the game made", function()
     local unit = World.spawn_unit(world, "core/units/empty", Vector3(0, 0, 1))
     local mesh = Mesh.new(unit, { positions = { 0, 0, 0, 2, 0, 0, 0, 2, 0 } })
@@ -63,7 +95,7 @@ describe("A line of sight", function()
     local cube = World.spawn_unit(world, "core/units/cube", Vector3(1, 8, 0.5))
     local place = Camera.world_to_screen(camera, Vector3(1, 7.5, 0.5))
     local from, direction = Camera.screen_to_ray(camera, place)
-    local distance = Unit.mesh_pick_raycast(cube, from, direction)
+    local distance = Unit.mesh_pick_raycast(cube, from, direction, nil, camera)
     near(Vector3(1, 7.5, 0.5), from + direction * distance)
   end)
 
@@ -79,5 +111,7 @@ describe("A line of sight", function()
     check("argument #3 'direction' has no length", cube, Vector3(0, 0, 0), Vector3(0, 0, 0))
     check("argument #4 'length' must be above 0 metres, got -1", cube, Vector3(0, 0, 0),
       Vector3(0, 0, 1), -1)
+    check("argument #5 'camera': must be a Camera, and the number 12", cube, Vector3(0, 0, 0),
+      Vector3(0, 0, 1), nil, 12)
   end)
 end)

@@ -167,6 +167,8 @@ describe("a unit", function()
     assert.matches("World.units: argument #1 'world'", words_of(World.units, other))
     assert.matches("World.units: argument #1 'world'",
       words_of(World.units_by_resource, other, "x"))
+    assert.equals("World.units_by_resource: argument #2 'resource' must be string, got number 5",
+      words_of(World.units_by_resource, world, 5))
   end)
 end)
 

@@ -170,6 +170,34 @@ fn a_file_that_is_emptied_keeps_what_it_made() {
 }
 
 #[test]
+fn a_component_of_another_table_goes_on_with_that_and_of_none_with_the_old_one() {
+    let component = |said: u32| format!("return {{ update = function() said = {said} end }}");
+    let unit = ("units/a.unit", "components = { c = {} }");
+    let files = [unit, ("components/c.lua", &component(1)), ("other.lua", "return 1")];
+    let mut game = Game::start(&files);
+    let begin = "w = Application.new_world() World.spawn_unit(w, 'units/a') require 'other'";
+    game.step(begin).unwrap();
+    game.step("World.update(w, 0.1) assert(said == 1)").unwrap();
+    game.swap(&[("components/c.lua", "return 3")]);
+    assert!(has_line(
+        "error: components/c.lua must return a table, and returned number 3: what it returned \
+         before stays in use"
+    ));
+    game.step("said = 0 World.update(w, 0.1) assert(said == 1)").unwrap();
+    // A file that has nothing to do with it tells nothing new.
+    game.swap(&[("other.lua", "return 2")]);
+    let told = || {
+        let lines = engine::foundation::log::last_lines();
+        lines.iter().filter(|line| line.contains("components/c.lua must return")).count()
+    };
+    assert_eq!(told(), 1);
+    game.swap(&[("components/c.lua", "return 4")]);
+    assert_eq!(told(), 2);
+    game.swap(&[("components/c.lua", &component(2))]);
+    game.step("World.update(w, 0.1) assert(said == 2)").unwrap();
+}
+
+#[test]
 fn random_numbers_go_on_as_if_nothing_was_reloaded() {
     let mut game = Game::start(&[("m.lua", "local seed = math.random()")]);
     game.step("require 'm' math.randomseed(5) a = { math.random(1000), math.random(1000) }")

@@ -83,8 +83,14 @@ impl Tilemap {
     }
 
     /// The triangles of a chunk, upright in the plane of x and z, `metres` for each texel; which
-    /// tile set each of its places is of.
-    pub fn chunk_mesh(&self, chunk: Chunk, seconds: f64, metres: f32) -> (Mesh, Vec<usize>) {
+    /// tile set each of its places is of. `smooth`: of which sets texels are mixed.
+    pub fn chunk_mesh(
+        &self,
+        chunk: Chunk,
+        seconds: f64,
+        metres: f32,
+        smooth: &[bool],
+    ) -> (Mesh, Vec<usize>) {
         let of = &self.map().layers[chunk.layer as usize];
         let mut quads = Vec::new();
         let cells = chunk.cells(of.columns, of.rows);
@@ -96,7 +102,10 @@ impl Tilemap {
         let (mut parts, mut sets) = (Vec::new(), Vec::new());
         for run in quads.chunk_by(|a, b| a.set == b.set) {
             let (first, place) = (indices.len() as u32, sets.len() as u32);
+            let of = &self.world.sets[run[0].set];
+            let inset = if smooth[run[0].set] { of.half_texel() } else { [0.0; 2] };
             for quad in run {
+                let quad = &Quad { part: inside(quad.part, inset), ..*quad };
                 add(quad, alpha, metres, &mut vertices, &mut indices);
             }
             parts.push(Part { first, count: indices.len() as u32 - first, place });
@@ -116,6 +125,17 @@ impl Chunk {
         };
         (within(self.column, columns), within(self.row, rows))
     }
+}
+
+/// A part of a picture without so much of its edges, down to its middle.
+fn inside(part: [[f32; 2]; 2], inset: [f32; 2]) -> [[f32; 2]; 2] {
+    let [mut first, mut last] = part;
+    for axis in 0..2 {
+        let most = (last[axis] - first[axis]) * 0.5;
+        first[axis] += inset[axis].min(most);
+        last[axis] -= inset[axis].min(most);
+    }
+    [first, last]
 }
 
 fn add(quad: &Quad, alpha: u8, metres: f32, vertices: &mut Vec<Vertex>, indices: &mut Vec<u32>) {

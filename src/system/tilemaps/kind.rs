@@ -4,7 +4,7 @@ use super::map::World;
 use super::path::beside;
 use super::{ldtk, tiled};
 use crate::error;
-use crate::foundation::sjson;
+use crate::foundation::sjson::{self, Tree};
 use crate::foundation::{Error, suggest};
 use crate::resource::data_kinds::write_tree;
 use crate::resource::kind::{Compiling, Form, Kind};
@@ -19,7 +19,7 @@ pub static TILEMAP: Kind = Kind {
         ("tmx", Form::Raw),
         ("ldtk", Form::Raw),
     ],
-    version: 1,
+    version: 2,
     compile,
 };
 
@@ -35,11 +35,14 @@ fn compile(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
         Form::Raw => (compiling.path.clone(), compiling.bytes.clone()),
     };
     let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
-    let tree = match ending {
+    let mut tree = match ending {
         "tmj" | "tmx" => tiled::compile(compiling, &path, &bytes)?,
         "ldtk" => ldtk::compile(compiling, &path, &bytes)?,
         _ => return Err(error!("{path}: a map must be a .tmx, .tmj or .ldtk")),
     };
+    if let Tree::Object(fields) = &mut tree {
+        fields.push(("file".to_string(), Tree::String(path.clone())));
+    }
     // What the game will read, read once here: what is wrong is said now.
     World::of(&tree).map_err(|fault| error!("{path}: {}", fault.message))?;
     Ok(write_tree(&tree))

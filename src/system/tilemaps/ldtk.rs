@@ -45,8 +45,8 @@ fn fields(tree: &Tree) -> Tree {
     Tree::Object(list(tree, "fieldInstances").iter().map(entry).collect())
 }
 
-/// The first number of each tile set, by its own number in the file.
-type Firsts = HashMap<i64, f64>;
+/// The first number of each tile set and how many tiles it has, by its own number in the file.
+type Firsts = HashMap<i64, (f64, f64)>;
 
 /// A file's text as our tree.
 pub fn compile(compiling: &mut Compiling, path: &str, bytes: &[u8]) -> Result<Tree, Error> {
@@ -71,7 +71,7 @@ pub fn compile(compiling: &mut Compiling, path: &str, bytes: &[u8]) -> Result<Tr
         compiling.refer("texture", &texture);
         let (columns, rows) = (number(set, "__cWid"), number(set, "__cHei"));
         sets.push(tile_set(set, first, texture, columns * rows));
-        firsts.insert(number(set, "uid") as i64, first);
+        firsts.insert(number(set, "uid") as i64, (first, columns * rows));
         first += columns * rows;
     }
     let worlds = list(&project, "worlds").iter().flat_map(|world| list(world, "levels"));
@@ -153,7 +153,7 @@ fn tile_layers(
 ) -> Result<Vec<Tree>, Error> {
     let name = text(layer, "__identifier");
     let set = number(layer, "__tilesetDefUid") as i64;
-    let first = *firsts.get(&set).ok_or_else(|| {
+    let (first, count) = *firsts.get(&set).ok_or_else(|| {
         error!("{path}: layer '{name}' is drawn with a tile set that has no picture")
     })?;
     let (columns, rows) = (number(layer, "__cWid"), number(layer, "__cHei"));
@@ -162,6 +162,7 @@ fn tile_layers(
     }
     let grid = number(layer, "__gridSize").max(1.0);
     let mut sheets: Vec<Vec<f64>> = Vec::new();
+    let mut lacking = Vec::new();
     for tile in tiles {
         let [x, y] = pair(tile, "px");
         let place = (y / grid).floor() * columns + (x / grid).floor();
@@ -171,7 +172,12 @@ fn tile_layers(
         let place = place as usize;
         let flips = number(tile, "f") as u32;
         let turned = f64::from((flips & 1) << 31 | (flips >> 1 & 1) << 30);
-        let value = first + number(tile, "t") + turned;
+        let own = number(tile, "t");
+        if !(0.0..count).contains(&own) {
+            lacking.push(Tree::Number(own));
+            continue;
+        }
+        let value = first + own + turned;
         let free = sheets.iter().position(|sheet| sheet[place] == 0.0);
         let sheet = free.unwrap_or_else(|| {
             sheets.push(vec![0.0; columns as usize * rows as usize]);
@@ -179,7 +185,11 @@ fn tile_layers(
         });
         sheets[sheet][place] = value;
     }
+    if sheets.is_empty() && !lacking.is_empty() {
+        sheets.push(vec![0.0; columns as usize * rows as usize]);
+    }
     let layers = sheets.into_iter().enumerate().map(|(i, tiles)| {
+        let lacking = if i == 0 { std::mem::take(&mut lacking) } else { Vec::new() };
         let name = if i == 0 { name.clone() } else { format!("{name} {}", i + 1) };
         let top = number(layer, "__pxTotalOffsetY");
         object(vec![
@@ -193,6 +203,7 @@ fn tile_layers(
             ("opacity", Tree::Number(number(layer, "__opacity"))),
             ("visible", layer.get("visible").cloned().unwrap_or(Tree::Bool(true))),
             ("tiles", Tree::Array(tiles.into_iter().map(Tree::Number).collect())),
+            ("lacking", Tree::Array(lacking)),
         ])
     });
     Ok(layers.collect())

@@ -1,14 +1,15 @@
 //! A tile map as data, and the tree that it is compiled to. Every number of the tree is checked
 //! when it is read: the compilers only translate.
 //!
-//! `{ sets = [ … ], maps = [ … ] }`; fields are named as those of the structures here. Tiles are
-//! listed row by row from the top, as editors have them, and turned over when they are read.
+//! `{ file, sets = [ … ], maps = [ … ] }`; fields are named as those of the structures here. Tiles
+//! are listed row by row from the top, as editors have them, and turned over when they are read.
 
-use super::TILES_MAX;
+use super::{TILES_MAX, number_of};
 use crate::error;
 use crate::foundation::Error;
 use crate::foundation::sjson::Tree;
 use crate::resource::data_kinds::read_tree;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What a file holds.
@@ -19,6 +20,8 @@ pub struct World {
     pub maps: Vec<Map>,
     /// How far the largest tile reaches.
     pub largest: [f32; 2],
+    /// Which tiles it names that no set has, in words: these cells stay empty.
+    pub lacking: Vec<String>,
 }
 
 /// Tiles of one picture.
@@ -213,9 +216,69 @@ impl World {
         for set in &sets {
             largest = [largest[0].max(set.tile_width), largest[1].max(set.tile_height)];
         }
-        Ok(World { sets, maps, largest })
+        let mut world = World { sets, maps, largest, lacking: Vec::new() };
+        let (file, trees) = (fields.text("file"), fields.list("maps"));
+        for (at, tree) in trees.iter().enumerate() {
+            let words = world.lacking_of(at, &Fields(tree));
+            world.lacking.extend(words.into_iter().map(|words| format!("{file}: {words}")));
+        }
+        Ok(world)
+    }
+
+    /// The set that a tile is of, and its number in it.
+    pub fn set_of(&self, tile: u32) -> Option<(usize, u32)> {
+        let number = number_of(tile);
+        let after = self.sets.partition_point(|set| set.first <= number);
+        let set = after.checked_sub(1)?;
+        let inside = number - self.sets[set].first;
+        (number > 0 && inside < self.sets[set].count).then_some((set, inside))
+    }
+
+    /// The tiles of a map that no set has, in words.
+    fn lacking_of(&self, at: usize, fields: &Fields) -> Vec<String> {
+        let map = &self.maps[at];
+        let level = match map.name.as_str() {
+            "" => String::new(),
+            name => format!("level '{name}', "),
+        };
+        let mut told = Vec::new();
+        for (layer, tree) in map.layers.iter().zip(fields.list("layers")) {
+            let unknown = layer.tiles.iter().filter(|tile| **tile != 0);
+            let unknown = unknown.filter(|tile| self.set_of(**tile).is_none());
+            let mut counts: BTreeMap<i64, usize> = BTreeMap::new();
+            // What the compiler has left out, for it would stand for a tile of another set.
+            let left_out = Fields(tree).list("lacking").iter().filter_map(|tile| match tile {
+                Tree::Number(number) => Some(*number as i64),
+                _ => None,
+            });
+            unknown.map(|tile| number_of(*tile).into()).chain(left_out).for_each(|number| {
+                *counts.entry(number).or_default() += 1;
+            });
+            for (tile, count) in counts.iter().take(LACKING_TOLD_MAX) {
+                let cells = if *count == 1 { "cell" } else { "cells" };
+                told.push(format!(
+                    "{level}layer '{}' has tile {tile} in {count} {cells}, and no tile set has it: \
+                     nothing is shown there",
+                    layer.name
+                ));
+            }
+            if counts.len() > LACKING_TOLD_MAX {
+                let more = counts.len() - LACKING_TOLD_MAX;
+                told.push(format!("{level}layer '{}' has {more} more such tiles", layer.name));
+            }
+        }
+        let objects = map.objects.iter().filter(|object| object.tile != 0);
+        for object in objects.filter(|object| self.set_of(object.tile).is_none()) {
+            let (name, tile) = (&object.name, number_of(object.tile));
+            let words = "is shown as tile";
+            told.push(format!("{level}object '{name}' {words} {tile}, and no tile set has it"));
+        }
+        told
     }
 }
+
+/// So many tiles of a layer that no set has are told one by one.
+const LACKING_TOLD_MAX: usize = 8;
 
 fn tile_set(fields: &Fields) -> Result<TileSet, Error> {
     let mut set = TileSet {

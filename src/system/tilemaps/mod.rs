@@ -20,7 +20,7 @@ pub use map::{Grid, Layer, Map, MapObject, TileSet, World};
 
 use crate::error;
 use crate::foundation::hash::StateHash;
-use crate::foundation::{Error, Handle, Kind, Slots};
+use crate::foundation::{Error, Handle, Kind, Slots, log};
 use crate::resource::name::ResourceName;
 use crate::resource::store::Store;
 use std::collections::HashMap;
@@ -165,12 +165,7 @@ impl Tilemap {
 
     /// The set that a tile is of, and its number in it.
     pub fn set_of(&self, tile: u32) -> Option<(usize, u32)> {
-        let number = number_of(tile);
-        let sets = &self.world.sets;
-        let after = sets.partition_point(|set| set.first <= number);
-        let set = after.checked_sub(1)?;
-        let inside = number - sets[set].first;
-        (number > 0 && inside < sets[set].count).then_some((set, inside))
+        self.world.set_of(tile)
     }
 
     /// The tiles of a layer that touch a rectangle (left, bottom, right, top, from the map's left
@@ -234,7 +229,16 @@ pub struct Quad {
     pub corners: [f32; 8],
 }
 
+/// Texels: a sliver inside, so that rounding takes no texel of the neighbour.
+const INSIDE: f32 = 1.0 / 256.0;
+
 impl TileSet {
+    /// Half a texel of its picture: so far inside of a tile a mixture of texels has none of its
+    /// neighbours.
+    pub fn half_texel(&self) -> [f32; 2] {
+        self.image.map(|side| 0.5 / side)
+    }
+
     /// The number of the tile that an animated one looks like after some seconds.
     fn shown(&self, number: u32, seconds: f64) -> u32 {
         let Some((_, frames)) = self.animations.iter().find(|(tile, _)| *tile == number) else {
@@ -258,8 +262,6 @@ impl TileSet {
         let left = self.margin + column as f32 * (width + self.spacing);
         let top = self.margin + row as f32 * (height + self.spacing);
         let [image_width, image_height] = self.image;
-        // A sliver inside, so that rounding takes no texel of the neighbour.
-        const INSIDE: f32 = 1.0 / 256.0;
         let part = [
             [(left + INSIDE) / image_width, (top + INSIDE) / image_height],
             [(left + width - INSIDE) / image_width, (top + height - INSIDE) / image_height],
@@ -313,6 +315,9 @@ impl Tilemaps {
         }
         let bytes = store.read(&ResourceName::new("tilemap", name))?;
         let world = Arc::new(World::read(&bytes)?);
+        for words in &world.lacking {
+            log::warning(words);
+        }
         self.worlds.insert(name.to_string(), world.clone());
         Ok(world)
     }

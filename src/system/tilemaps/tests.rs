@@ -185,6 +185,68 @@ fn levels_of_ldtk_are_maps() {
 }
 
 #[test]
+fn tiles_that_no_set_has_are_told() {
+    let (world, _) = compiled("maps/cave.tmj", &json("[1,99,0,2147483747,3,40]"), &[]).unwrap();
+    assert_eq!(
+        world.lacking,
+        [
+            "maps/cave.tmj: layer 'ground' has tile 40 in 1 cell, and no tile set has it: nothing \
+             is shown there",
+            "maps/cave.tmj: layer 'ground' has tile 99 in 2 cells, and no tile set has it: nothing \
+             is shown there",
+        ]
+    );
+    let (world, _) = compiled("maps/cave.tmj", &json("[1,2,0,3,0,2147483650]"), &[]).unwrap();
+    assert_eq!(world.lacking, [""; 0]);
+    let text = json("[1,2,0,3,0,4]").replace("\"gid\":3", "\"gid\":2147483657");
+    let (world, _) = compiled("maps/cave.tmj", &text, &[]).unwrap();
+    let words = "maps/cave.tmj: object 'key' is shown as tile 9, and no tile set has it";
+    assert_eq!(world.lacking, [words]);
+    // In LDtk a tile beyond its set must not be one of the next.
+    let second = r#"{"uid":8,"relPath":"../tiles/sand.png","pxWid":32,"pxHei":16,"tileGridSize":8,
+        "__cWid":4,"__cHei":2}]"#;
+    let text = LDTK.replace("\"customData\":[]}]", &format!("\"customData\":[]}},{second}"));
+    let text = text.replace("\"t\":1}", "\"t\":8}").replace("\"t\":2}", "\"t\":-1}");
+    let (world, _) = compiled("maps/cave.ldtk", &text, &[]).unwrap();
+    assert_eq!((world.sets.len(), &*world.maps[0].layers[0].tiles), (2, &vec![0, 0, 0, 1, 0, 0]));
+    let layer = "maps/cave.ldtk: level 'Entry', layer 'Ground' has tile";
+    let words = "in 1 cell, and no tile set has it: nothing is shown there";
+    assert_eq!(world.lacking, [format!("{layer} -1 {words}"), format!("{layer} 8 {words}")]);
+    let many: Vec<String> = (0..20).map(|tile| (50 + tile).to_string()).collect();
+    let text = json(&format!("[{}]", many.join(",")));
+    let text = text
+        .replace("\"width\":3,\"height\":2,\"opacity\"", "\"width\":10,\"height\":2,\"opacity\"");
+    let (world, _) = compiled("maps/cave.tmj", &text, &[]).unwrap();
+    assert_eq!(world.lacking.len(), 9);
+    assert_eq!(world.lacking[8], "maps/cave.tmj: layer 'ground' has 12 more such tiles");
+}
+
+#[test]
+fn where_texels_are_mixed_tiles_keep_to_their_own() {
+    let (world, _) = compiled("maps/cave.tmj", &json("[1,2,0,3,0,2147483650]"), &[]).unwrap();
+    let map = tilemap(world);
+    let chunk = chunks(&map)[0];
+    let edges = |smooth: bool| {
+        let (mesh, sets) = map.chunk_mesh(chunk, 0.0, 1.0, &[smooth]);
+        assert_eq!((sets, mesh.vertices.len()), (vec![0], 16));
+        // The first tile is at the left top of its picture of 32 by 16 texels.
+        let us = mesh.vertices[..4].iter().map(|vertex| vertex.uv[0] * 32.0);
+        let vs = mesh.vertices[..4].iter().map(|vertex| vertex.uv[1] * 16.0);
+        let ends = |all: Vec<f32>| {
+            let [least, most] = [f32::min, f32::max].map(|of| all.iter().copied().reduce(of));
+            [least.unwrap(), most.unwrap()]
+        };
+        [ends(us.collect()), ends(vs.collect())]
+    };
+    for [least, most] in edges(true) {
+        assert!((0.5..0.51).contains(&least) && (7.49..=7.5).contains(&most), "{least} {most}");
+    }
+    for [least, most] in edges(false) {
+        assert!((0.0..0.01).contains(&least) && (7.99..=8.0).contains(&most), "{least} {most}");
+    }
+}
+
+#[test]
 fn what_cannot_be_drawn_says_what_to_change() {
     let check = |path: &str, text: &str, words: &str| {
         assert_eq!(compiled(path, text, &[]).unwrap_err(), words);

@@ -79,7 +79,7 @@ fn read(
     };
     let mut model = ModelData::default();
     let ordered = nodes::read(&root, &mut model)?;
-    model.cameras = nodes::cameras(&root)?;
+    model.cameras = nodes::cameras(&root, &mut warnings)?;
     model.lights = nodes::lights(&root)?;
     let mut pictures = surfaces::Pictures::new(&source, compiling, build);
     let surfaces = surfaces::read(&mut pictures, &mut model)?;

@@ -7,11 +7,13 @@ use crate::error;
 use crate::foundation::hash::clash;
 use crate::foundation::sjson::{self, Tree};
 use crate::foundation::{Error, Mat4, Quat, Vec3};
+use crate::packet::{ANGLE_MIN, NEAR_MIN, SIGHT_MAX};
 use crate::system::models::data::{CameraData, LightData, LightType, ModelData, Node};
 use crate::system::models::names::Names;
 use gltf::json::extensions::scene::khr_lights_punctual::Type as LightKind;
 use gltf::json::validation::Checked;
 use gltf::json::{Extras, Root, camera, scene};
+use std::cmp::Ordering;
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
 /// The most nodes of a model: a unit's, without its root.
@@ -198,15 +200,17 @@ pub fn place_of(ordered: &Ordered, index: usize, what: &str) -> Result<Option<u3
     found.copied().ok_or_else(|| error!("{what} names node {index}, which is not there"))
 }
 
-/// The cameras of a file.
-pub fn cameras(root: &Root) -> Result<Vec<CameraData>, Error> {
+/// The cameras of a file. Exporters write "endless" as very large numbers: what a camera cannot do
+/// is brought to what it can, and told in `warnings`.
+pub fn cameras(root: &Root, warnings: &mut Vec<String>) -> Result<Vec<CameraData>, Error> {
     let read = |(index, camera): (usize, &camera::Camera)| {
-        let made = match (&camera.perspective, &camera.orthographic) {
+        let name = camera.name.as_ref().map_or(String::new(), |name| format!(" '{name}'"));
+        let mut made = match (&camera.perspective, &camera.orthographic) {
             (Some(lens), _) => CameraData {
                 vertical_fov: Some(lens.yfov),
                 height: 0.0,
                 near: lens.znear,
-                far: lens.zfar.unwrap_or(1000.0).max(lens.znear * 2.0),
+                far: lens.zfar.unwrap_or((lens.znear * 2.0).clamp(1000.0, SIGHT_MAX)),
             },
             (None, Some(lens)) => CameraData {
                 vertical_fov: None,
@@ -215,22 +219,60 @@ pub fn cameras(root: &Root) -> Result<Vec<CameraData>, Error> {
                 far: lens.zfar,
             },
             (None, None) => {
-                return Err(error!("camera {index} is neither perspective nor orthographic"));
+                return Err(error!("camera {index}{name} is neither perspective nor orthographic"));
             }
         };
-        let fits = match made.vertical_fov {
-            Some(fov) => fov > 0.0 && fov < PI && made.near > 0.0,
-            None => made.height > 0.0,
-        };
-        match fits && made.far > made.near && made.far.is_finite() {
-            true => Ok(made),
-            false => Err(error!(
-                "camera {index} cannot see: its angle must be above 0 and below 180 degrees, its \
-                 far distance more than the near one"
+        if made.far > SIGHT_MAX {
+            warnings.push(format!(
+                "camera {index}{name} sees {:e} metres far in its file, and {SIGHT_MAX} here, the \
+                 most that a camera can",
+                made.far
+            ));
+            made.far = SIGHT_MAX;
+        }
+        if made.vertical_fov.is_some() && made.near > 0.0 && made.near < NEAR_MIN {
+            warnings.push(format!(
+                "camera {index}{name} sees from {:e} metres on in its file, and from {NEAR_MIN} on \
+                 here, the least that a camera can",
+                made.near
+            ));
+            made.near = NEAR_MIN;
+        }
+        match camera_fault(&made) {
+            None => Ok(made),
+            Some(words) => Err(error!(
+                "camera {index}{name} cannot see: {words}: change it where the model was made"
             )),
         }
     };
     root.cameras.iter().enumerate().map(read).collect()
+}
+
+/// What no picture can be made of, in words.
+fn camera_fault(camera: &CameraData) -> Option<String> {
+    let CameraData { near, far, height, .. } = *camera;
+    match camera.vertical_fov {
+        Some(angle) if !(ANGLE_MIN..=PI - ANGLE_MIN).contains(&angle) => {
+            return Some(format!(
+                "its angle must be above 0 and below 180 degrees, got {}",
+                angle.to_degrees()
+            ));
+        }
+        None if !(NEAR_MIN..=SIGHT_MAX).contains(&height) => {
+            return Some(format!(
+                "what it sees must be {NEAR_MIN} to {SIGHT_MAX} metres high, got {height:e}"
+            ));
+        }
+        _ => {}
+    }
+    let least = camera.vertical_fov.is_none() || near >= NEAR_MIN;
+    let within = near.abs().max(far.abs()) <= SIGHT_MAX;
+    (!least || !within || far.partial_cmp(&near) != Some(Ordering::Greater)).then(|| {
+        format!(
+            "its near distance must be above 0 in perspective (at least {NEAR_MIN}) and less than \
+             its far one, both at most {SIGHT_MAX} metres, got {near} and {far}"
+        )
+    })
 }
 
 /// The lights of a file. Candelas and luxes become parts of what makes a white wall white: a matte

@@ -57,6 +57,65 @@ fn what_a_file_only_claims_is_refused_before_it_is_made() {
 }
 
 #[test]
+fn cameras_keep_to_the_limits_of_the_functions_of_cameras() {
+    let made = |camera: &str| {
+        imported(&format!("{{\"asset\": {{\"version\": \"2.0\"}}, \"cameras\": [{camera}]}}"))
+    };
+    let perspective = |angle: &str, near: &str, far: &str| {
+        made(&format!(
+            "{{\"name\": \"Eye\", \"type\": \"perspective\", \"perspective\": {{\"yfov\": {angle}, \
+             \"znear\": {near}{far}}}}}"
+        ))
+    };
+    let flat = |height: &str, near: &str, far: &str| {
+        made(&format!(
+            "{{\"type\": \"orthographic\", \"orthographic\": {{\"xmag\": 1, \"ymag\": {height}, \
+             \"znear\": {near}, \"zfar\": {far}}}}}"
+        ))
+    };
+    assert!(perspective("1", "1e-6", ", \"zfar\": 1e9").is_ok());
+    assert_eq!(perspective("1", "0.5", "").unwrap().cameras[0].far, 1000.0);
+    assert!(flat("2", "0", "50").is_ok());
+    assert_eq!(perspective("1", "1", ", \"zfar\": 1.5").unwrap().cameras[0].far, 1.5);
+    assert_eq!(perspective("1", "6e8", "").unwrap().cameras[0].far, 1e9);
+    // Exporters write so what is meant to be endless.
+    for (endless, words) in [
+        (perspective("1", "1", ", \"zfar\": 1e10"), "camera 0 'Eye' sees 1e10 metres far"),
+        (flat("2", "0", "1e12"), "camera 0 sees 1e12 metres far"),
+    ] {
+        let model = endless.unwrap();
+        assert_eq!(model.cameras[0].far, 1e9);
+        let rest = " in its file, and 1000000000 here, the most that a camera can";
+        assert_eq!(model.warnings, [format!("{words}{rest}")]);
+    }
+    let model = perspective("1", "1e-40", "").unwrap();
+    assert_eq!(model.cameras[0].near, 1e-6);
+    assert!(model.warnings[0].ends_with("and from 0.000001 on here, the least that a camera can"));
+    let angle = "its angle must be above 0 and below 180 degrees, got";
+    let range = "its near distance must be above 0 in perspective (at least 0.000001) and less \
+                 than its far one, both at most 1000000000 metres, got";
+    let height = "what it sees must be 0.000001 to 1000000000 metres high, got";
+    for (refused, words) in [
+        (perspective("1e-30", "1", ""), format!("0 'Eye' cannot see: {angle} 0.00")),
+        (perspective("3.14159", "1", ""), format!("0 'Eye' cannot see: {angle} 179.9")),
+        (perspective("-1", "1", ""), format!("0 'Eye' cannot see: {angle} -57.2")),
+        (perspective("1", "0", ""), format!("0 'Eye' cannot see: {range} 0 and 1000:")),
+        (perspective("1", "-1", ""), format!("0 'Eye' cannot see: {range} -1 and 1000:")),
+        (perspective("1", "1", ", \"zfar\": 1"), format!("0 'Eye' cannot see: {range} 1 and 1:")),
+        (perspective("1", "1e38", ""), format!("0 'Eye' cannot see: {range} 1000")),
+        (perspective("1", "1e10", ", \"zfar\": 1e11"), format!("0 'Eye' cannot see: {range} 1000")),
+        (flat("1e-45", "0", "50"), format!("0 cannot see: {height} 3e-45:")),
+        (flat("-2", "0", "50"), format!("0 cannot see: {height} -4e0:")),
+        (flat("2", "50", "50"), format!("0 cannot see: {range} 50 and 50:")),
+    ] {
+        let fault = refused.unwrap_err();
+        let start = format!("x.gltf: camera {words}");
+        assert!(fault.starts_with(&start), "{fault}\n{start}");
+        assert!(fault.ends_with(": change it where the model was made"), "{fault}");
+    }
+}
+
+#[test]
 fn a_hundred_thousand_nodes_of_one_name_are_told_apart_at_once() {
     let mut names = crate::system::models::names::Names::default();
     let made: Vec<String> = (0..100_000).map(|at| names.add(Some("a"), "mesh", at)).collect();
