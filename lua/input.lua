@@ -1,31 +1,24 @@
 -- `Input`, its part in Lua: actions, which are what a game asks for, bound to keys, buttons and
--- axes that the player can change. Devices and events are native.
+-- axes that the player can change. What a binding means is in bindings.lua; devices and events are
+-- native.
 local core = ...
 
-local type, next, pcall, select, sqrt = type, next, pcall, select, math.sqrt
-local format, find, match, gsub = string.format, string.find, string.match, string.gsub
-local sort, concat, upper = table.sort, table.concat, string.upper
+local type, next, pcall, select, tostring = type, next, pcall, select, tostring
+local sqrt, format, find, match = math.sqrt, string.format, string.find, string.match
+local sort, concat = table.sort, table.concat
 local raise, bad_argument, describe = core.raise, core.bad_argument, core.describe
 local no_reload = core.no_reload
 local Vector2, Application = core.module("Vector2"), core.module("Application")
-local Input, Keyboard = core.module("Input"), core.module("Keyboard")
+local Input = core.module("Input")
+local parse, parse_any, read = core.bindings.parse, core.bindings.parse_any, core.bindings.read
+local read_axis, read_stick = core.bindings.read_axis, core.bindings.read_stick
+local overlap = core.bindings.overlap
 
-local PADS = 8
 local ACTIONS_MAX = 1000
 local BINDINGS_MAX = 32 -- of one action, or one part of it
-local HALF = 0.5 -- from here on an action counts as pressed
-
--- Devices by the names that bindings and events have.
-local devices = {
-  key = Keyboard, keyboard = Keyboard, mouse = core.module("Mouse"),
-  touch = core.module("TouchPanel"),
-}
-local pads = {}
-for i = 1, PADS do
-  pads[i] = core.module("Pad" .. i)
-  devices["pad" .. i] = pads[i]
-end
-local any_pad = { pads[1] } -- the device "pad": all of them; names are the first one's
+-- From here on an action counts as pressed, and below the second as released: as for a device's
+-- buttons, so that a finger which trembles on a trigger presses once.
+local HALF, LET_GO = 0.5, 0.45
 
 -- Parts of an action that goes in directions, in their order.
 local PARTS = {
@@ -40,121 +33,10 @@ for kind, parts in next, PARTS do
   end
 end
 
--- Bindings ----------------------------------------------------------------------------------------
-
--- What a binding's text means: { devices, button = index } or { devices, axis = index, part = "x",
--- sign = 1 }, with `held`, the keys that must be down besides, and `notches` where it is the wheel;
--- or nil and what is wrong with it.
-local function parse(text, wants)
-  local held
-  while true do
-    local first, rest = match(text, "^([%w_ ]+)%+(.+)$")
-    local key = first and Keyboard.button_index(first)
-    if not key then
-      break
-    end
-    held = held or {}
-    held[#held + 1] = key
-    text = rest
-  end
-  local prefix, name = match(text, "^(%a+%d*):(.+)$")
-  local list
-  if not prefix then
-    list, name = { Keyboard }, text
-  elseif prefix == "pad" then
-    list = any_pad
-  elseif devices[prefix] then
-    list = { devices[prefix] }
-  else
-    local names = core.names(devices)
-    names[#names + 1] = "pad"
-    local near = core.suggest(prefix, names)
-    return nil, format("there is no device '%s'%s", prefix,
-      near and ", did you mean '" .. near .. "'?" or "")
-  end
-  local device = list[1]
-  local stick, part, sign = match(name, "^(.-)%.([xy])([+-]?)$")
-  local axis = device.axis_index(stick or name)
-  if axis and (stick or wants == "stick") then
-    if wants == "stick" and stick then
-      return nil, "'stick' takes a whole stick, such as pad:left"
-    elseif wants == "bindings" and sign == "" then
-      return nil, format("an axis stands in for a button with a direction: '%s+' or '%s-'", text,
-        text)
-    end
-    return { devices = list, axis = axis, part = part, sign = sign == "-" and -1 or 1,
-      held = held, notches = list[1] == devices.mouse and axis == list[1].axis_index("wheel") }
-  elseif wants == "stick" then
-    return nil, format("there is no stick '%s'", name)
-  elseif wants == "axis" and not stick then
-    return nil, format("'axis' takes one direction of a stick, such as pad:left.x")
-  end
-  local button = device.button_index(name)
-  if not button then
-    local _, problem = pcall(device.pressed, name)
-    return nil, match(problem, "there is no .*$") or format("there is no axis '%s'", name)
-  end
-  return { devices = list, button = button, held = held }
-end
-
-local function pads_of(binding)
-  return binding.devices == any_pad and pads or binding.devices
-end
-
-local function are_held(held)
-  for i = 1, #held do
-    if Keyboard.button(held[i]) == 0 then
-      return false
-    end
-  end
-  return true
-end
-
--- How far a binding is down, and whether it was pressed or released in this frame.
-local function read(binding)
-  if binding.held and not are_held(binding.held) then
-    return 0, false, false
-  end
-  local list, value, pressed, released = pads_of(binding), 0, false, false
-  for i = 1, #list do
-    local device = list[i]
-    if binding.button then
-      local one = device.button(binding.button)
-      value = one > value and one or value
-      pressed = pressed or device.pressed(binding.button)
-      released = released or device.released(binding.button)
-    else
-      local one = device.axis(binding.axis)[binding.part] * binding.sign
-      value = one > value and one or value
-    end
-  end
-  return value, pressed, released
-end
-
-local function read_axis(binding)
-  local list, value = pads_of(binding), 0
-  for i = 1, #list do
-    local one = list[i].axis(binding.axis)[binding.part] * binding.sign
-    value = one * one > value * value and one or value
-  end
-  return value
-end
-
-local function read_stick(binding)
-  local list, x, y = pads_of(binding), 0, 0
-  for i = 1, #list do
-    local one = list[i].axis(binding.axis)
-    if one.x * one.x + one.y * one.y > x * x + y * y then
-      x, y = one.x, one.y
-    end
-  end
-  return x, y
-end
-
 -- Actions -----------------------------------------------------------------------------------------
 
--- By name: { kind, parts = { part = texts }, parsed = { part = bindings }, value, down, pressed,
--- released }. `names` has them in order.
+-- By name: { kind, parts = { part = texts }, parsed = { part = bindings }, value, was, down,
+-- pressed, released }; `was`: down in the frame before. `names` has them in order.
 local actions, names
 local zero = Vector2(0, 0)
 
@@ -172,9 +54,33 @@ local function largest(bindings)
   return value, pressed, released
 end
 
-local function value_of_stick(parsed)
-  local x = largest(parsed.right) - largest(parsed.left)
-  local y = largest(parsed.up) - largest(parsed.down)
+-- How far something goes that is down in two directions, and whether one of them was only tapped.
+local function way(more, less)
+  local a, a_pressed, a_released = largest(more)
+  local b, b_pressed, b_released = largest(less)
+  return a - b, a_pressed and a_released or b_pressed and b_released
+end
+
+-- How far an action is down, its value, and whether it was pressed or released in this frame. Where
+-- two directions make one value, only a tap that was over within the frame is told so.
+local function look(action)
+  local parsed = action.parsed
+  if action.kind == "button" then
+    local value, pressed, released = largest(parsed.bindings)
+    return value, value, pressed, released
+  end
+  if action.kind == "axis" then
+    local value, tapped = way(parsed.positive, parsed.negative)
+    for i = 1, #parsed.axis do
+      local one = read_axis(parsed.axis[i])
+      value = one * one > value * value and one or value
+    end
+    value = value < -1 and -1 or value > 1 and 1 or value
+    return value < 0 and -value or value, value, tapped, tapped
+  end
+  local x, tapped = way(parsed.right, parsed.left)
+  local y, tapped_too = way(parsed.up, parsed.down)
+  tapped = tapped or tapped_too
   for i = 1, #parsed.stick do
     local sx, sy = read_stick(parsed.stick[i])
     if sx * sx + sy * sy > x * x + y * y then
@@ -185,33 +91,28 @@ local function value_of_stick(parsed)
   if length > 1 then
     x, y, length = x / length, y / length, 1
   end
-  return x, y, length
+  return length, length == 0 and zero or Vector2(x, y), tapped, tapped
 end
 
--- Brings an action up to date with its devices.
-local function update(action)
-  local parsed, was = action.parsed, action.down
-  local pressed, released, down = false, false, false
-  if action.kind == "button" then
-    action.value, pressed, released = largest(parsed.bindings)
-    down = action.value >= HALF
-  elseif action.kind == "axis" then
-    local value = largest(parsed.positive) - largest(parsed.negative)
-    for i = 1, #parsed.axis do
-      local one = read_axis(parsed.axis[i])
-      value = one * one > value * value and one or value
-    end
-    action.value = value < -1 and -1 or value > 1 and 1 or value
-    down = value >= HALF or value <= -HALF
-  else
-    local x, y, length = value_of_stick(parsed)
-    action.value = length == 0 and zero or Vector2(x, y)
-    down = length >= HALF
+-- Brings an action up to date with its devices; `was`: whether it was down in the frame before, or
+-- nil for one that was not there: what is held then is no press of it.
+local function update(action, was)
+  local strength, value, pressed, released = look(action)
+  if was == nil then
+    was = strength >= HALF and not pressed
   end
+  local down = strength >= (was and LET_GO or HALF)
   -- A tap that was over within the frame counts, and so does one between two holds.
   action.pressed = not was and (down or pressed) or was and down and pressed and released
   action.released = was and (not down or pressed and released) or not was and pressed and not down
-  action.down = down
+  action.value, action.was, action.down = value, was, down
+end
+
+-- An action has other bindings: what is held of them already is no press of it.
+local function settle(action)
+  local strength, value = look(action)
+  action.value = value
+  action.down = action.down or strength >= HALF
 end
 
 local function parse_list(where, part, texts)
@@ -275,7 +176,7 @@ local function make(where, given)
       .. "two", where))
   end
   local action = { kind = kind, parts = {}, parsed = {}, defaults = {}, down = false,
-    pressed = false, released = false, value = kind == "stick" and zero or 0 }
+    was = false, pressed = false, released = false, value = kind == "stick" and zero or 0 }
   for _, part in next, PARTS[kind] do
     local texts = kind == "button" and given or given[part] or {}
     action.parsed[part], action.parts[part] = parse_list(where, part, texts)
@@ -284,20 +185,38 @@ local function make(where, given)
   return action
 end
 
--- Puts what the player chose in the place of the game's bindings.
+-- Puts what the player chose in the place of the game's bindings. What means nothing any more is
+-- told, and the game's own stand.
 local function take_chosen(name, action)
   local chosen = Application.user_setting("input", "bindings", name)
-  if type(chosen) ~= "table" then
+  if chosen == nil then
     return
   end
+  local where = "the player's bindings of " .. name
+  local function pass_over(problem)
+    core.log("warning", format("%s (the game's own are used)", problem))
+  end
+  if type(chosen) ~= "table" then
+    return pass_over(format("%s: must be a table, got %s", where, describe(chosen)))
+  end
+  local left = {}
+  for part in next, chosen do
+    if not action.parts[part] then
+      left[#left + 1] = tostring(part)
+    end
+  end
+  if #left > 0 then
+    sort(left)
+    pass_over(format("%s: the action has no part '%s'", where, concat(left, "', '")))
+  end
   for part in next, action.parts do
-    local texts = action.kind == "button" and chosen.bindings or chosen[part]
-    if texts ~= nil then
-      local fine, parsed, copy = pcall(parse_list, "the player's bindings of " .. name, part, texts)
+    if chosen[part] ~= nil then
+      local fine, parsed, copy = pcall(parse_list, where, part, chosen[part])
       if fine then
         action.parsed[part], action.parts[part] = parsed, copy
       else
-        core.log("warning", format("%s (the game's own are used)", parsed))
+        -- Where the script stands that sets the actions says nothing of a saved file.
+        pass_over(match(parsed, "the player's bindings of .*$"))
       end
     end
   end
@@ -321,7 +240,7 @@ local function set(where, given)
   for i = 1, #list do
     take_chosen(list[i], made[list[i]])
     local before = actions and actions[list[i]]
-    made[list[i]].down = before and before.down or false
+    update(made[list[i]], before and before.was)
   end
   actions, names = made, list
 end
@@ -355,9 +274,10 @@ end
 function core.update_actions()
   if not actions then
     ensure()
+    return
   end
   for i = 1, #names do
-    update(actions[names[i]])
+    update(actions[names[i]], actions[names[i]].down)
   end
 end
 
@@ -374,7 +294,6 @@ function Input.set_actions(actions)
     bad_argument("Input.set_actions", 1, "actions", "table", actions)
   end
   set("Input.set_actions", actions)
-  core.update_actions()
 end
 
 ---The names of all actions, sorted.
@@ -412,8 +331,8 @@ function Input.released(action)
   return action_of("Input.released", action).released
 end
 
----How far an action is down: 0 to 1; -1 to 1 for one that is negative and positive; a Vector2 for
----one with left, right, up and down.
+---How far an action is down: 0 to 1, or the notches that a wheel was turned; -1 to 1 for one that
+---is negative and positive; a Vector2 for one with left, right, up and down.
 ---@param action string its name
 ---@return number|Vector2 value where it stands
 function Input.value(action)
@@ -463,6 +382,7 @@ function Input.rebind(action, bindings, part)
     texts = found.defaults[part]
   end
   found.parsed[part], found.parts[part] = parse_list("Input.rebind", part, texts)
+  settle(found)
   Application.set_user_setting("input", "bindings", action, part,
     bindings ~= nil and found.parts[part] or nil)
 end
@@ -482,25 +402,26 @@ function Input.reset_bindings(action)
         one.parsed[part], one.parts[part] = parse_list("Input.reset_bindings", part,
           one.defaults[part])
       end
+      settle(one)
       Application.set_user_setting("input", "bindings", names[i], nil)
     end
   end
 end
 
----The actions that a binding is bound to, sorted: for telling the player that a key is taken.
+---The actions that a binding is bound to, sorted: for telling the player that a key is taken. It is
+---so by whichever of its names the game bound it, "pad:a" also by "pad2:a", and "left shift" also
+---by "shift".
 ---@param binding string such as "space" or "pad:a"
 ---@return string[] actions their names
 function Input.actions_of(binding)
-  if type(binding) ~= "string" then
-    bad_argument("Input.actions_of", 1, "binding", "string", binding)
-  end
+  local wanted = parse_any("Input.actions_of", binding)
   ensure()
   local found = {}
   for i = 1, #names do
     local bound = false
-    for _, texts in next, actions[names[i]].parts do
-      for k = 1, #texts do
-        bound = bound or texts[k] == binding
+    for _, bindings in next, actions[names[i]].parsed do
+      for k = 1, #bindings do
+        bound = bound or overlap(wanted, bindings[k])
       end
     end
     if bound then
@@ -508,92 +429,4 @@ function Input.actions_of(binding)
     end
   end
   return found
-end
-
----What the player pressed in this frame, as a binding: for a menu in which actions are bound.
----@return string|nil binding such as "space", "mouse:left", "pad:a" or "pad:left.x+"
-function Input.any_pressed(...)
-  if select("#", ...) > 0 then
-    raise("Input.any_pressed: takes no arguments")
-  end
-  for _, event in next, Input.events() do
-    local prefix = match(event.device, "^%a+")
-    if event.type == "button" and event.value >= HALF and not event.repeated
-      and devices[event.device].pressed(event.button) then
-      return prefix == "keyboard" and event.button or prefix .. ":" .. event.button
-    elseif event.type == "axis" and prefix == "pad" then
-      local x, y = event.x, event.y
-      if x * x >= HALF and x * x >= y * y then
-        return format("pad:%s.x%s", event.axis, x > 0 and "+" or "-")
-      elseif y * y >= HALF then
-        return format("pad:%s.y%s", event.axis, y > 0 and "+" or "-")
-      end
-    elseif event.type == "motion" and event.axis == "wheel" and event.y ~= 0 then
-      return event.y > 0 and "mouse:wheel.y+" or "mouse:wheel.y-"
-    end
-  end
-end
-
----Words for a binding, to be shown to the player: keys are called as on the player's own keyboard,
----as far as they were pressed before.
----@param binding string such as "space" or "pad:a"
----@return string label such as "Space" or "A"
-function Input.label(binding)
-  if type(binding) ~= "string" then
-    bad_argument("Input.label", 1, "binding", "string", binding)
-  end
-  local parsed, problem = parse(binding, "axis")
-  if not parsed then
-    parsed, problem = parse(binding, "bindings")
-  end
-  if not parsed then
-    raise(format("Input.label: binding '%s': %s", binding, problem))
-  end
-  local device = parsed.devices[1]
-  local words = {}
-  for i = 1, #(parsed.held or words) do
-    words[i] = Keyboard.button_locale_name(parsed.held[i])
-  end
-  local own
-  if parsed.button then
-    own = device.button_locale_name(parsed.button)
-    own = device.type() == "mouse" and own .. " mouse button" or own
-  else
-    local prefix = device.type() == "mouse" and "mouse " or ""
-    local direction = parsed.part and " " .. parsed.part .. (match(binding, "[+-]$") or "") or ""
-    own = prefix .. device.axis_name(parsed.axis) .. (prefix == "" and " stick" or "") .. direction
-  end
-  words[#words + 1] = own
-  for i = 1, #words do
-    words[i] = gsub(words[i], "^%l", upper)
-  end
-  return concat(words, "+")
-end
-
----The pad with a number: the table that `Pad1` and its like are, too.
----@param number integer 1 to 8
----@return table pad its functions are those of `Pad1`
-function Input.pad(number)
-  local pad = pads[number]
-  if type(number) ~= "number" then
-    bad_argument("Input.pad", 1, "number", "integer", number)
-  elseif not pad then
-    raise(format("Input.pad: argument #1 'number' must be 1 to %d, got %.14g", PADS, number))
-  end
-  return pad
-end
-
----The numbers of the pads that are there, in order.
----@return integer[] numbers a new list
-function Input.pads(...)
-  if select("#", ...) > 0 then
-    raise("Input.pads: takes no arguments")
-  end
-  local there = {}
-  for i = 1, PADS do
-    if pads[i].active() then
-      there[#there + 1] = i
-    end
-  end
-  return there
 end

@@ -73,6 +73,19 @@ impl DeadZone {
     }
 }
 
+/// So far a stick is thrown in a direction, and counts as back in its middle below the second.
+const THROWN_AT: f32 = 0.7;
+const BACK_BELOW: f32 = 0.5;
+
+/// A direction of an axis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Throw {
+    pub axis: usize,
+    /// 0 is x, 1 is y.
+    pub part: usize,
+    pub positive: bool,
+}
+
 const DOWN: u8 = 1;
 const PRESSED: u8 = 2;
 const RELEASED: u8 = 4;
@@ -93,6 +106,8 @@ pub struct Device {
     changed: Vec<u16>,
     raw: Vec<Vec3>,
     zones: Vec<DeadZone>,
+    /// Of a stick: whether it was thrown, and has not been back since.
+    thrown: Vec<bool>,
     labels: Vec<Option<String>>,
     /// Whether anything of it was touched in this frame.
     pub active: bool,
@@ -113,6 +128,7 @@ impl Device {
             changed: Vec::new(),
             raw: vec![Vec3::ZERO; axes],
             zones: vec![zone; axes],
+            thrown: vec![false; axes],
             labels: Vec::new(),
             active: false,
         }
@@ -194,7 +210,7 @@ impl Device {
 
     /// A button has a new value.
     pub fn set_button(&mut self, button: usize, value: f32) {
-        if button >= self.values.len() {
+        if button >= self.values.len() || value.is_nan() {
             return;
         }
         self.put(button, value.clamp(0.0, 1.0));
@@ -220,12 +236,26 @@ impl Device {
         }
     }
 
-    /// An axis stands somewhere else.
-    pub fn set_axis(&mut self, axis: usize, value: Vec3) {
-        if let Some(raw) = self.raw.get_mut(axis) {
+    /// An axis stands somewhere else. Sticks have an end; one that is thrown tells its direction,
+    /// once until it was back in its middle.
+    pub fn set_axis(&mut self, axis: usize, value: Vec3) -> Option<Throw> {
+        let raw = self.raw.get_mut(axis)?;
+        self.active = true;
+        if self.class != Class::Pad {
             *raw = value;
-            self.active = true;
+            return None;
         }
+        *raw = value.clamp(-Vec3::ONE, Vec3::ONE);
+        let part = usize::from(raw.y.abs() > raw.x.abs());
+        let way = raw[part];
+        let was = self.thrown[axis];
+        self.thrown[axis] = way.abs() >= if was { BACK_BELOW } else { THROWN_AT };
+        (self.thrown[axis] && !was).then_some(Throw { axis, part, positive: way > 0.0 })
+    }
+
+    /// Whether an axis is outside of its dead zone; one that is not there is not.
+    pub fn is_off_middle(&self, axis: usize) -> bool {
+        axis < self.raw.len() && self.axis(axis) != Vec3::ZERO
     }
 
     /// An axis was moved.
@@ -246,6 +276,7 @@ impl Device {
         }
         if self.class == Class::Pad {
             self.raw.fill(Vec3::ZERO);
+            self.thrown.fill(false);
         }
         self.active = active;
     }
@@ -328,6 +359,21 @@ mod tests {
         let each = DeadZone::Independent(0.5).apply(Vec3::new(0.75, -0.4, 0.0));
         assert!((each - Vec3::new(0.5, 0.0, 0.0)).length() < 1e-6);
         assert_eq!(DeadZone::Raw.apply(Vec3::new(0.01, 0.0, 0.0)).x, 0.01);
+    }
+
+    #[test]
+    fn a_stick_is_thrown_once_until_it_was_back() {
+        let mut pad = Device::new(Class::Pad, "", true);
+        let mut throw = |x: f32, y: f32| {
+            let told = pad.set_axis(1, Vec3::new(x, y, 0.0))?;
+            Some((told.axis, told.part, told.positive))
+        };
+        let x = [0.6, 0.75, 1.0, 0.6, 0.72, 0.4, -0.8].map(|x| throw(x, 0.1));
+        let (right, left) = (Some((1, 0, true)), Some((1, 0, false)));
+        assert_eq!(x, [None, right, None, None, None, None, left]);
+        assert_eq!([throw(0.0, 0.0), throw(-0.2, -0.9)], [None, Some((1, 1, false))]);
+        pad.release_all();
+        assert!(pad.set_axis(1, Vec3::Y).is_some() && pad.set_axis(9, Vec3::Y).is_none());
     }
 
     #[test]

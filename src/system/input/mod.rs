@@ -8,11 +8,11 @@ pub mod names;
 pub mod pads;
 mod rumble;
 
-use crate::foundation::{Vec2, Vec3};
+use crate::foundation::{Vec2, Vec3, log};
 use gestures::Act;
 use names::Class;
 
-pub use device::{DeadZone, Device, PRESSED_AT};
+pub use device::{DeadZone, Device, PRESSED_AT, Throw};
 pub use event::{DeviceId, Event, Phase, What};
 pub use gestures::{Gestures, Going, Swipe};
 pub use rumble::{Envelope, MOTORS_MAX, Motors};
@@ -28,7 +28,8 @@ pub const PADS_MAX: usize = 8;
 pub const DEVICES: usize = 3 + PADS_MAX;
 /// How many fingers are followed at once; more are not felt.
 pub const FINGERS_MAX: usize = 16;
-/// The most events of one frame; what is more is dropped, and said.
+/// The most events of one frame that are listed; devices take all of them, so that no key stays
+/// down whose release came late.
 pub const EVENTS_MAX: usize = 4096;
 /// So much of a long frame counts for gestures.
 const HITCH_SECONDS: f64 = 0.1;
@@ -74,6 +75,8 @@ pub struct Composing {
 pub struct Input {
     devices: Vec<Device>,
     events: Vec<Event>,
+    /// The sticks that were thrown in this frame, each with the place of its event.
+    thrown: Vec<(usize, Throw)>,
     fingers: [Option<Finger>; FINGERS_MAX],
     composing: Composing,
     /// The device that was used last.
@@ -95,6 +98,7 @@ impl Default for Input {
         Input {
             devices: (0..DEVICES).map(device).collect(),
             events: Vec::new(),
+            thrown: Vec::new(),
             fingers: [None; FINGERS_MAX],
             composing: Composing::default(),
             last: KEYBOARD,
@@ -125,16 +129,28 @@ impl Input {
                 None => {}
             }
         }
+        self.thrown.clear();
+        for (at, Event { device, what, age }) in events.iter().cloned().enumerate() {
+            let throw = self.take(device, what, age);
+            self.thrown.extend(throw.map(|throw| (at, throw)));
+        }
         self.events = events;
-        self.events.truncate(EVENTS_MAX);
-        for at in 0..self.events.len() {
-            let Event { device, what, age } = self.events[at].clone();
-            self.take(device, what, age);
+        if self.events.len() > EVENTS_MAX {
+            let count = self.events.len();
+            self.events.truncate(EVENTS_MAX);
+            log::warn(
+                "input",
+                &format!(
+                    "{count} things happened to devices in one frame, and the first {EVENTS_MAX} \
+                     are listed and typed (EVENTS_MAX)"
+                ),
+            );
         }
         self.gestures.end_frame(passed);
     }
 
-    fn take(&mut self, id: DeviceId, what: What, age: f64) {
+    fn take(&mut self, id: DeviceId, what: What, age: f64) -> Option<Throw> {
+        let mut throw = None;
         let device = &mut self.devices[usize::from(id.0)];
         match what {
             What::Button { repeat: true, .. } => {}
@@ -143,8 +159,8 @@ impl Input {
                 self.last = id;
             }
             What::Axis { axis, value } => {
-                device.set_axis(usize::from(axis), value);
-                if id.0 >= PAD.0 && device.axis(usize::from(axis)) != Vec3::ZERO {
+                throw = device.set_axis(usize::from(axis), value);
+                if id.0 >= PAD.0 && device.is_off_middle(usize::from(axis)) {
                     self.last = id;
                 }
             }
@@ -170,8 +186,15 @@ impl Input {
                 device.release_all();
                 self.motors[usize::from(id.0)].begin(0);
             }
-            What::Reset => device.release_all(),
+            What::Reset => {
+                device.release_all();
+                if id == KEYBOARD {
+                    // What was being composed is not shown by the desktop any more.
+                    self.composing = Composing::default();
+                }
+            }
         }
+        throw
     }
 
     fn touch(&mut self, id: u64, phase: Phase, at: Vec3, pressure: f32, age: f64) {
@@ -221,6 +244,11 @@ impl Input {
     /// What happened since the frame before, in its order.
     pub fn events(&self) -> &[Event] {
         &self.events
+    }
+
+    /// The stick that was thrown by the event at this place.
+    pub fn thrown_by(&self, event: usize) -> Option<Throw> {
+        self.thrown.iter().find(|(at, _)| *at == event).map(|(_, throw)| *throw)
     }
 
     /// The fingers, each at its place.
@@ -325,6 +353,51 @@ mod tests {
             assert!(input.fingers()[0].unwrap().went);
             assert_eq!(input.gestures().tap().is_some(), tapped);
         }
+    }
+
+    #[test]
+    fn a_release_counts_that_comes_after_more_events_than_are_listed() {
+        let mut input = Input::default();
+        let key = |value| event(KEYBOARD, What::Button { button: 4, value, repeat: false });
+        let by = Vec3::new(1.0, 0.0, 0.0);
+        let mut events = vec![key(1.0)];
+        events.resize(EVENTS_MAX * 2, event(MOUSE, What::Motion { axis: 1, by }));
+        events.push(key(0.0));
+        input.begin_frame(events);
+        let keyboard = input.device(KEYBOARD);
+        assert!(keyboard.pressed(4) && keyboard.released(4) && keyboard.value(4) == 0.0);
+        assert_eq!(input.device(MOUSE).axis(1).x, EVENTS_MAX as f32 * 2.0 - 1.0);
+        assert_eq!(input.events().len(), EVENTS_MAX);
+    }
+
+    #[test]
+    fn what_no_device_can_say_changes_nothing() {
+        let mut input = Input::default();
+        let far = Vec3::new(1e30, -1e30, 0.0);
+        for device in (0..DEVICES as u8).map(DeviceId) {
+            input.begin_frame(vec![
+                event(device, What::Axis { axis: 200, value: far }),
+                event(device, What::Motion { axis: 200, by: far }),
+                event(device, What::Button { button: 60_000, value: 1.0, repeat: false }),
+                event(device, What::Button { button: 0, value: f32::NAN, repeat: false }),
+                event(device, What::Label { button: 60_000, text: "x".into() }),
+            ]);
+            assert!(input.device(device).any_pressed().is_none());
+            assert_eq!(input.device(device).value(0), 0.0);
+        }
+        input.begin_frame(vec![event(PAD, What::Axis { axis: 0, value: far })]);
+        let stick = input.device(PAD).axis(0);
+        assert!((stick.length() - 1.0).abs() < 1e-6 && stick.x > 0.0 && stick.y < 0.0);
+    }
+
+    #[test]
+    fn composing_ends_with_the_focus() {
+        let mut input = Input::default();
+        let text = "か".to_string();
+        input.begin_frame(vec![event(KEYBOARD, What::Compose { text, cursor: Some((0, 3)) })]);
+        assert_eq!(input.composing().text, "か");
+        input.begin_frame(vec![event(KEYBOARD, What::Reset)]);
+        assert_eq!(input.composing(), &Composing::default());
     }
 
     #[test]

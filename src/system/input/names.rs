@@ -1,6 +1,7 @@
 //! What buttons and axes are called: the one table for each class of device. An index counts from 0
 //! here, and is the place in the table. Nothing in it knows of a window or a driver.
 
+use crate::foundation::suggest;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -102,6 +103,107 @@ fn index(table: usize, names: &'static [Name], wanted: &str) -> Option<usize> {
     words.get(wanted).copied()
 }
 
+/// `", did you mean 'x'?"` for a name that none of these has, or nothing: what is nearly one of
+/// them, or is what another library calls one.
+pub fn hint(word: &str, names: &[Name]) -> String {
+    let known = |wanted: &str| names.iter().find(|name| name.words().any(|word| word == wanted));
+    let folded = fold(word);
+    let is_meant =
+        |name: &&Name| name.words().any(|word| fold(&word) == folded) || fold(name.code) == folded;
+    let foreign = || FOREIGN.iter().filter(|(theirs, _)| *theirs == folded);
+    let numpad = || {
+        let rest = FOREIGN_NUMPAD.iter().find_map(|prefix| folded.strip_prefix(prefix))?;
+        known(&format!("numpad {rest}"))
+    };
+    let prefixed = || {
+        let rest = FOREIGN_PREFIXES.iter().find_map(|prefix| folded.strip_prefix(prefix))?;
+        names.iter().find(|name| name.words().any(|word| fold(&word) == rest))
+    };
+    let meant = names.iter().find(is_meant);
+    let meant = meant.or_else(|| foreign().find_map(|(_, ours)| known(ours)));
+    match meant.or_else(numpad).or_else(prefixed).filter(|_| !folded.is_empty()) {
+        Some(name) => format!(", did you mean '{}'?", name.name),
+        // One character is as near to any other.
+        None if folded.chars().count() < 2 => String::new(),
+        None => {
+            let all: Vec<String> = names.iter().flat_map(Name::words).collect();
+            suggest::hint(word, all.iter().map(String::as_str))
+        }
+    }
+}
+
+/// A word without what people write in different ways: capitals, blanks, what stands for blanks.
+fn fold(word: &str) -> String {
+    let mut rest = word.chars().peekable();
+    let mut folded = String::new();
+    while let Some(letter) = rest.next() {
+        let parts = letter == '-' && rest.peek().is_some_and(|next| next.is_alphabetic());
+        if !(letter == ' ' || letter == '_' || parts) {
+            folded.extend(letter.to_lowercase());
+        }
+    }
+    folded
+}
+
+/// What other libraries call something, folded, and what it is called here; the first counts that
+/// the device has.
+const FOREIGN: &[(&str, &str)] = &[
+    ("+", "equals"),
+    ("back", "backspace"),
+    ("backtick", "grave"),
+    ("bksp", "backspace"),
+    ("capital", "caps lock"),
+    ("create", "back"),
+    ("ctl", "ctrl"),
+    ("dash", "minus"),
+    ("dot", "period"),
+    ("down", "d down"),
+    ("fullstop", "period"),
+    ("hyphen", "minus"),
+    ("l", "left shoulder"),
+    ("lcontrol", "left ctrl"),
+    ("left", "d left"),
+    ("leftbumper", "left shoulder"),
+    ("leftbutton", "left"),
+    ("leftmeta", "left super"),
+    ("leftwin", "left super"),
+    ("lmb", "left"),
+    ("lmeta", "left super"),
+    ("ls", "left thumb"),
+    ("lwin", "left super"),
+    ("menu", "start"),
+    ("meta", "super"),
+    ("middlebutton", "middle"),
+    ("mmb", "middle"),
+    ("mouse4", "extra 1"),
+    ("mouse5", "extra 2"),
+    ("next", "page down"),
+    ("plus", "equals"),
+    ("prior", "page up"),
+    ("prtsc", "print screen"),
+    ("r", "right shoulder"),
+    ("rcontrol", "right ctrl"),
+    ("right", "d right"),
+    ("rightbumper", "right shoulder"),
+    ("rightbutton", "right"),
+    ("rightmeta", "right super"),
+    ("rightwin", "right super"),
+    ("rmb", "right"),
+    ("rmeta", "right super"),
+    ("rs", "right thumb"),
+    ("rwin", "right super"),
+    ("snapshot", "print screen"),
+    ("up", "d up"),
+    ("win", "super"),
+    ("zl", "left trigger"),
+    ("zr", "right trigger"),
+];
+
+/// What stands before the names of the numeric pad's keys elsewhere, and before all names.
+const FOREIGN_NUMPAD: [&str; 3] = ["keypad", "num", "kp"];
+const FOREIGN_PREFIXES: [&str; 8] =
+    ["sdlscancode", "sdlk", "glfwkey", "scancode", "key", "vk", "dik", "button"];
+
 /// The key whose place has this name in the standard.
 pub fn key_of_code(code: &str) -> Option<usize> {
     static CODES: OnceLock<HashMap<&str, usize>> = OnceLock::new();
@@ -167,7 +269,7 @@ pub const KEYS: &[Name] = &[
     key("7", "Digit7", &[]),
     key("8", "Digit8", &[]),
     key("9", "Digit9", &[]),
-    key("space", "Space", &[]),
+    key("space", "Space", &["spacebar", "space bar"]),
     key("enter", "Enter", &["return"]),
     key("escape", "Escape", &["esc"]),
     key("tab", "Tab", &[]),
@@ -332,7 +434,7 @@ pub const PAD_BUTTONS: &[Name] = &[
     word("right trigger", &["rt", "r2", "righttrigger"]),
     word("left thumb", &["l3", "left stick", "leftstick"]),
     word("right thumb", &["r3", "right stick", "rightstick"]),
-    word("back", &["select", "view", "share"]),
+    word("back", &["select", "view", "share", "minus"]),
     word("start", &["options", "plus"]),
     word("guide", &["home", "ps"]),
     word("misc", &["misc1", "capture"]),
@@ -377,6 +479,54 @@ mod tests {
         }
         assert_eq!(Class::Keyboard.button("left_shift"), Class::Keyboard.button("lshift"));
         assert_eq!(Class::Keyboard.button("spce"), None);
+    }
+
+    #[test]
+    fn what_another_library_calls_something_is_known_or_leads_to_our_name() {
+        let keys = [
+            ("KeyW", "w"),
+            ("ArrowLeft", "left"),
+            ("LeftShift", "left shift"),
+            ("left-shift", "left shift"),
+            ("ESCAPE", "escape"),
+            ("SDLK_SPACE", "space"),
+            ("KEY_F5", "f5"),
+            ("VK_RETURN", "enter"),
+            ("lcontrol", "left ctrl"),
+            ("LWin", "left super"),
+            ("keypad 4", "numpad 4"),
+            ("num 4", "numpad 4"),
+            ("Num_Enter", "numpad enter"),
+            ("prior", "page up"),
+            ("PageUp", "page up"),
+            ("bksp", "backspace"),
+            ("dot", "period"),
+            ("Digit1", "1"),
+            ("spcae", "space"),
+        ];
+        for (theirs, ours) in keys {
+            assert_eq!(Class::Keyboard.button(theirs), None, "{theirs}");
+            assert_eq!(hint(theirs, KEYS), format!(", did you mean '{ours}'?"), "{theirs}");
+        }
+        let of_pads = [("A", "a"), ("up", "d up"), ("L1", "left shoulder"), ("ZL", "left trigger")];
+        for (theirs, ours) in of_pads {
+            assert_eq!(hint(theirs, PAD_BUTTONS), format!(", did you mean '{ours}'?"), "{theirs}");
+        }
+        assert_eq!(hint("+", KEYS), ", did you mean 'equals'?");
+        assert_eq!(hint("", KEYS) + &hint("ß", KEYS), "");
+        assert_eq!(hint("lmb", MOUSE_BUTTONS), ", did you mean 'left'?");
+        for theirs in ["", " ", "-", "_", "no such thing", "numpad", "key", "spiral"] {
+            assert_eq!(hint(theirs, PAD_AXES), "", "{theirs}");
+            assert_eq!(hint(theirs, &[]), "", "{theirs}");
+        }
+        for known in ["spacebar", "return", "esc", "lshift", "control", "ctrl", "lctrl", "cmd"] {
+            assert!(Class::Keyboard.button(known).is_some(), "{known}");
+        }
+        for (theirs, ours) in FOREIGN {
+            assert_eq!(fold(theirs), *theirs);
+            let all = Class::ALL.iter().filter(|class| class.button(ours).is_some());
+            assert!(all.count() > 0, "{ours}");
+        }
     }
 
     #[test]

@@ -16,8 +16,12 @@ pub const EFFECTS_MAX: usize = 64;
 const TOLD_SECONDS: f32 = 1.0;
 /// When it is told again what it does already.
 const AGAIN_SECONDS: f64 = 0.5;
-/// Less than this is no news to a motor.
-const STEP: f32 = 1.0 / 128.0;
+/// How long a device is left alone after it was told something, however many frames are played:
+/// motors do not follow faster, and each time is a call of the system. A little less than a
+/// sixtieth of a second, not to miss every other frame of such a display.
+const TELL_SECONDS: f64 = 1.0 / 64.0;
+/// Less than this is no news to a motor, and nobody feels it.
+const STEP: f32 = 1.0 / 64.0;
 /// Sums of frames are not exact: so little of an effect is not another frame.
 const ROUNDING_SECONDS: f64 = 1e-9;
 
@@ -123,7 +127,8 @@ impl Motors {
     /// The device came, or went: its motors are still.
     pub fn begin(&mut self, count: usize) {
         let (last, muted) = (self.last, self.muted);
-        *self = Motors { count: count.min(MOTORS_MAX), last, muted, ..Motors::default() };
+        let (count, told_ago) = (count.min(MOTORS_MAX), f64::INFINITY);
+        *self = Motors { count, last, muted, told_ago, ..Motors::default() };
     }
 
     /// How strong a motor is without effects, 0 to 1, until it is set again.
@@ -200,8 +205,9 @@ impl Motors {
         let is_news = |at: usize| {
             (now[at] - self.told[at]).abs() >= STEP || (now[at] == 0.0) != (self.told[at] == 0.0)
         };
+        let news = (is_news(0) || is_news(1)) && self.told_ago >= TELL_SECONDS;
         let again = now != [0.0; MOTORS_MAX] && self.told_ago >= AGAIN_SECONDS;
-        if !is_news(0) && !is_news(1) && !again {
+        if !news && !again {
             return None;
         }
         (self.told, self.told_ago) = (now, 0.0);
@@ -301,9 +307,45 @@ mod tests {
         motors.advance(0.25, 0.25);
         assert_eq!(motors.tell(), Some(([0.0, 0.5], TOLD_SECONDS)));
         motors.set_enabled(false);
+        motors.advance(0.02, 0.02);
         assert_eq!(motors.tell(), Some(([0.0; 2], TOLD_SECONDS)));
         motors.advance(9.0, 9.0);
         assert!(motors.tell().is_none(), "what is still stays so");
+    }
+
+    /// How often a device is told in a second of a wave, at so many frames a second.
+    fn told_in_a_second(frequency: f64, frames: u32) -> usize {
+        let mut motors = motors();
+        let wave = Envelope { frequency, sustain: 9.0, ..Envelope::DEFAULT };
+        motors.start(0, wave).unwrap();
+        let step = 1.0 / f64::from(frames);
+        let told = |_| {
+            motors.advance(step, step);
+            motors.tell()
+        };
+        (0..frames).filter_map(told).count()
+    }
+
+    #[test]
+    fn a_wave_is_told_as_often_as_it_is_felt_and_never_more_than_64_times_a_second() {
+        assert!(told_in_a_second(3.0, 1000) <= 64);
+        assert!(told_in_a_second(500.0, 10_000) <= 64);
+        assert!((50..=60).contains(&told_in_a_second(3.0, 60)), "each frame that is felt");
+        // A wave of ten seconds goes over its 64 steps twice.
+        assert!(told_in_a_second(0.1, 60) <= 20);
+    }
+
+    #[test]
+    fn the_end_of_an_effect_is_told_also_where_it_comes_too_soon_to_be_told_at_once() {
+        let mut motors = motors();
+        motors.start(0, Envelope { sustain: 0.004, ..Envelope::DEFAULT }).unwrap();
+        assert_eq!(motors.tell().map(|(now, _)| now[0]), Some(1.0));
+        let mut told = Vec::new();
+        for _ in 0..20 {
+            motors.advance(0.002, 0.002);
+            told.extend(motors.tell().map(|(now, _)| now[0]));
+        }
+        assert_eq!(told, [0.0]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::system::platform::AxisRange;
 use std::collections::HashMap;
 
 /// Codes of linux/input-event-codes.h.
-const BTN_JOYSTICK: u16 = 0x120;
+pub const BTN_JOYSTICK: u16 = 0x120;
 pub const BTN_GAMEPAD: u16 = 0x130;
 const ABS_HAT_FIRST: u16 = 0x10;
 const ABS_HAT_LAST: u16 = 0x17;
@@ -179,6 +179,12 @@ fn id_of(text: &str) -> Option<[u16; 4]> {
     Some([word(0)?, word(4)?, word(8)?, word(12)?])
 }
 
+/// The digits by which a line of the database knows a pad.
+pub fn digits_of(id: [u16; 4]) -> String {
+    let word = |word: u16| format!("{:02x}{:02x}0000", word & 0xff, word >> 8);
+    id.map(word).concat()
+}
+
 /// A field such as `a:b0`, `leftx:a0~`, `dpup:h0.1`, `+lefty:+a1`.
 fn rule(field: &str, codes: &Codes) -> Option<Rule> {
     let (goal, source) = field.split_once(':')?;
@@ -285,6 +291,14 @@ mod tests {
         assert_eq!(rules[6], part(2, -1.0, 1.0, pad::LEFT_TRIGGER));
         assert!(matches!(rules[7].goal, Goal::Stick { axis: 1, part: 0, from: 0.0, to: 1.0 }));
         assert!(database.rules([3, 1, 1, 1], &codes).is_none());
+    }
+
+    #[test]
+    fn the_digits_of_a_pad_are_those_of_its_line() {
+        for id in [[3, 0x045e, 0x028e, 0x0114], [0, 0xffff, 1, 0x8000]] {
+            assert_eq!(id_of(&digits_of(id)), Some(id));
+        }
+        assert!(LINE.starts_with(&digits_of([3, 0x045e, 0x028e, 0x0114])));
     }
 
     #[test]

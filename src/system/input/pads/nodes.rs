@@ -1,6 +1,6 @@
 //! The pads of Linux: devices in one folder, looked through again when it changes.
 
-use super::mapping::{self, BTN_GAMEPAD, Codes, Database};
+use super::mapping::{self, BTN_GAMEPAD, BTN_JOYSTICK, Codes, Database};
 use super::{EV_ABS, EV_KEY, EV_SYN, SYN_DROPPED, Translator};
 use crate::foundation::log;
 use crate::system::input::{DeviceId, Event, PAD, PADS_MAX, Rumble, What};
@@ -54,7 +54,7 @@ impl Nodes {
             self.looked = Some(Instant::now());
             self.look(events);
         }
-        let said = &mut self.said;
+        let (said, count) = (&mut self.said, self.pads.len());
         self.pads.retain_mut(|pad| {
             said.clear();
             let there = pad.node.read(said).is_ok();
@@ -71,6 +71,11 @@ impl Nodes {
             }
             there
         });
+        if self.pads.len() < count {
+            // It may be there again under the same name since the folder was looked at, as after a
+            // computer's sleep.
+            self.changed = None;
+        }
     }
 
     /// Looks for devices that were not there before.
@@ -120,12 +125,23 @@ impl Nodes {
             None if codes.keys.contains(&BTN_GAMEPAD) => {
                 mapping::standard(&codes, is_swapped(path, id))
             }
-            None => return false,
+            None => {
+                // Other devices are no pads at all.
+                if codes.keys.contains(&BTN_JOYSTICK) {
+                    let (name, digits) = (node.name(), mapping::digits_of(id));
+                    let words = format!(
+                        "{name} is not used: nothing says which of its buttons is which. A line \
+                         for {digits} in the game's gamecontrollerdb.txt does"
+                    );
+                    log::warning(&words);
+                }
+                return false;
+            }
         };
         let taken = |device: DeviceId| self.pads.iter().any(|pad| pad.translator.device == device);
         let numbers = (0..PADS_MAX as u8).map(|at| DeviceId(PAD.0 + at));
         let Some(device) = numbers.into_iter().find(|device| !taken(*device)) else {
-            log::warn("pads", &format!("more than {PADS_MAX} pads: {} is left out", node.name()));
+            log::warning(&format!("more than {PADS_MAX} pads: {} is left out", node.name()));
             return false;
         };
         let rumbles = node.codes(EV_FF).contains(&FF_RUMBLE);
@@ -146,7 +162,7 @@ impl Nodes {
             Ok(effect) => pad.effect = effect,
             Err(reason) => {
                 pad.rumbles = false;
-                log::warn("pads", &format!("{} cannot rumble: {reason}", pad.node.name()));
+                log::warning(&format!("{} cannot rumble: {reason}", pad.node.name()));
             }
         }
     }

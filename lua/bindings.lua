@@ -1,0 +1,263 @@
+-- Bindings: the texts that say what an action is bound to ("space", "ctrl+s", "pad:left.x+"), what
+-- they mean, and how far what they mean is down. Actions are in input.lua.
+local core = ...
+
+local next, pcall, type = next, pcall, type
+local format, match, gsub = string.format, string.match, string.gsub
+local concat, upper = table.concat, string.upper
+local raise, bad_argument = core.raise, core.bad_argument
+local Input, Keyboard = core.module("Input"), core.module("Keyboard")
+
+local PADS = 8
+
+-- Devices by the names that bindings and events have.
+local devices = {
+  key = Keyboard, keyboard = Keyboard, mouse = core.module("Mouse"),
+  touch = core.module("TouchPanel"),
+}
+local pads = {}
+for i = 1, PADS do
+  pads[i] = core.module("Pad" .. i)
+  devices["pad" .. i] = pads[i]
+end
+local any_pad = { pads[1] } -- the device "pad": all of them; names are the first one's
+
+-- What a binding's text means: { devices, button = index } or { devices, axis = index, part = "x",
+-- sign = 1 }, with `held`, the keys that must be down besides, `both` where both directions count,
+-- and `notches` where it is the wheel; or nil and what is wrong with it.
+local function parse(text, wants)
+  local held
+  while true do
+    local first, rest = match(text, "^([%w_ ]+)%+(.+)$")
+    local key = first and Keyboard.button_index(first)
+    if not key then
+      break
+    end
+    held = held or {}
+    held[#held + 1] = key
+    text = rest
+  end
+  local prefix, name = match(text, "^(%a+%d*):(.*)$")
+  local list
+  if not prefix then
+    list, name = { Keyboard }, text
+  elseif prefix == "pad" then
+    list = any_pad
+  elseif devices[prefix] then
+    list = { devices[prefix] }
+  else
+    local names = core.names(devices)
+    names[#names + 1] = "pad"
+    local near = core.suggest(prefix, names)
+    return nil, format("there is no device '%s'%s", prefix,
+      near and ", did you mean '" .. near .. "'?" or "")
+  end
+  local device = list[1]
+  local stick, part, sign = match(name, "^(.-)%.([xy])([+-]?)$")
+  local axis = device.axis_index(stick or name)
+  if axis and (stick or wants == "stick") then
+    if wants == "stick" and stick then
+      return nil, "'stick' takes a whole stick, such as pad:left"
+    elseif wants == "bindings" and sign == "" then
+      return nil, format("an axis stands in for a button with a direction: '%s+' or '%s-'", text,
+        text)
+    end
+    return { devices = list, axis = axis, part = part, sign = sign == "-" and -1 or 1,
+      both = sign ~= "+" and sign ~= "-", held = held,
+      notches = device == devices.mouse and axis == device.axis_index("wheel") }
+  elseif wants == "stick" then
+    return nil, format("there is no stick '%s'", name)
+  elseif wants == "axis" and not stick then
+    return nil, format("'axis' takes one direction of a stick, such as pad:left.x")
+  end
+  local button = device.button_index(name)
+  if not button then
+    -- Of a combination, what it begins with is no key.
+    local _, problem = pcall(device.pressed, match(name, "^([%w_ ]+)%+.+$") or name)
+    return nil, match(problem, "there is no .*$") or format("there is no axis '%s'", name)
+  end
+  return { devices = list, button = button, held = held }
+end
+
+local function pads_of(binding)
+  return binding.devices == any_pad and pads or binding.devices
+end
+
+-- Whether the keys that a binding needs besides are all down, and whether they were at some time of
+-- this frame: one that was pressed and let go of within it was.
+local function are_held(held)
+  local now, within = true, true
+  for i = 1, #held do
+    local down = Keyboard.button(held[i]) > 0
+    now = now and down
+    within = within and (down or Keyboard.released(held[i]))
+  end
+  return now, within
+end
+
+-- How far a binding is down, and whether it was pressed or released in this frame.
+local function read(binding)
+  local held, within = true, true
+  if binding.held then
+    held, within = are_held(binding.held)
+    if not within then
+      return 0, false, false
+    end
+  end
+  local list, value, pressed, released = pads_of(binding), 0, false, false
+  for i = 1, #list do
+    local device = list[i]
+    if binding.button then
+      local one = device.button(binding.button)
+      value = one > value and one or value
+      pressed = pressed or device.pressed(binding.button)
+      released = released or device.released(binding.button)
+    else
+      local one = device.axis(binding.axis)[binding.part] * binding.sign
+      value = one > value and one or value
+    end
+  end
+  return held and value or 0, pressed, released
+end
+
+local function read_axis(binding)
+  local list, value = pads_of(binding), 0
+  for i = 1, #list do
+    local one = list[i].axis(binding.axis)[binding.part] * binding.sign
+    value = one * one > value * value and one or value
+  end
+  return value
+end
+
+local function read_stick(binding)
+  local list, x, y = pads_of(binding), 0, 0
+  for i = 1, #list do
+    local one = list[i].axis(binding.axis)
+    if one.x * one.x + one.y * one.y > x * x + y * y then
+      x, y = one.x, one.y
+    end
+  end
+  return x, y
+end
+
+-- A binding that may be a button's, a direction's or a whole stick's.
+local function parse_any(where, text)
+  if type(text) ~= "string" then
+    bad_argument(where, 1, "binding", "string", text)
+  end
+  local parsed, problem = parse(text, "axis")
+  if not parsed then
+    parsed, problem = parse(text, "bindings")
+  end
+  if not parsed then
+    parsed = parse(text, "stick")
+  end
+  if not parsed then
+    raise(format("%s: binding '%s': %s", where, text, problem))
+  end
+  return parsed
+end
+
+-- Whether two keys are one, or one of them stands for both of a pair and the other is of it.
+local function is_same_key(a, b)
+  if a == b then
+    return true
+  end
+  local function either(index)
+    local name = Keyboard.button_name(index)
+    name = match(name, "^left (%a+)$") or match(name, "^right (%a+)$")
+    return name and Keyboard.button_index(name)
+  end
+  return either(a) == b or either(b) == a
+end
+
+-- Whether what one binding means is, at least in part, what another one means.
+local function overlap(a, b)
+  local one, other = #(a.held or {}), #(b.held or {})
+  if one ~= other then
+    return false
+  end
+  for i = 1, one do
+    local found = false
+    for k = 1, one do
+      found = found or is_same_key(a.held[i], b.held[k])
+    end
+    if not found then
+      return false
+    end
+  end
+  local shared = false
+  for _, x in next, pads_of(a) do
+    for _, y in next, pads_of(b) do
+      shared = shared or x == y
+    end
+  end
+  if not shared or a.axis ~= b.axis then
+    return false
+  elseif a.button then
+    return a.button == b.button
+      or a.devices[1] == Keyboard and is_same_key(a.button, b.button)
+  end
+  local parts = not (a.part and b.part) or a.part == b.part
+  return parts and (a.both or b.both or a.sign == b.sign)
+end
+
+core.bindings = {
+  parse = parse, parse_any = parse_any, read = read, read_axis = read_axis,
+  read_stick = read_stick, overlap = overlap,
+}
+
+---Words for a binding, to be shown to the player: keys are called as on the player's own keyboard,
+---as far as they were pressed before.
+---@param binding string such as "space" or "pad:a"
+---@return string label such as "Space" or "A"
+function Input.label(binding)
+  local parsed = parse_any("Input.label", binding)
+  local device = parsed.devices[1]
+  local words = {}
+  for i = 1, #(parsed.held or words) do
+    words[i] = Keyboard.button_locale_name(parsed.held[i])
+  end
+  local own
+  if parsed.button then
+    own = device.button_locale_name(parsed.button)
+    own = device.type() == "mouse" and own .. " mouse button" or own
+  else
+    local prefix = device.type() == "mouse" and "mouse " or ""
+    local direction = parsed.part and " " .. parsed.part .. (match(binding, "[+-]$") or "") or ""
+    own = prefix .. device.axis_name(parsed.axis) .. (prefix == "" and " stick" or "") .. direction
+  end
+  words[#words + 1] = own
+  for i = 1, #words do
+    words[i] = gsub(words[i], "^%l", upper)
+  end
+  return concat(words, "+")
+end
+
+---The pad with a number: the table that `Pad1` and its like are, too.
+---@param number integer 1 to 8
+---@return table pad its functions are those of `Pad1`
+function Input.pad(number)
+  local pad = pads[number]
+  if type(number) ~= "number" then
+    bad_argument("Input.pad", 1, "number", "integer", number)
+  elseif not pad then
+    raise(format("Input.pad: argument #1 'number' must be 1 to %d, got %.14g", PADS, number))
+  end
+  return pad
+end
+
+---The numbers of the pads that are there, in order.
+---@return integer[] numbers a new list
+function Input.pads(...)
+  if select("#", ...) > 0 then
+    raise("Input.pads: takes no arguments")
+  end
+  local there = {}
+  for i = 1, PADS do
+    if pads[i].active() then
+      there[#there + 1] = i
+    end
+  end
+  return there
+end
