@@ -3,8 +3,12 @@
 
 #![cfg(target_os = "linux")]
 
+#[path = "window/devices.rs"]
+mod devices;
 #[path = "window/display.rs"]
 mod display;
+#[path = "window/more.rs"]
+mod more;
 #[path = "window/other.rs"]
 mod other;
 
@@ -39,9 +43,17 @@ impl Playing {
         Playing::run(display, &folder.join("game"), folder, arguments)
     }
 
+    /// A focus that comes before the game has begun is no news to it: it comes again then.
     fn focus(&mut self, display: &Display) {
-        self.take_focus(display, "Yard");
-        self.hears("active\ttrue");
+        for _ in 0..10 {
+            self.take_focus(display, "Yard");
+            if self.hears_within(&["active\ttrue"], Duration::from_secs(6)).is_some() {
+                return;
+            }
+            let roots = display.tool(&["search", "--maxdepth", "0", ".*"]);
+            display.tool(&["windowfocus", roots.lines().next().expect("there is the root")]);
+        }
+        panic!("it was not told of the focus:\n{}", self.said.join("\n"));
     }
 }
 

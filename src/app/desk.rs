@@ -1,6 +1,7 @@
 //! What the desktop tells, as events of devices and news of the window: where the two systems meet.
 
 use super::given::Given;
+use crate::engine::Engine;
 use crate::foundation::Vec3;
 use crate::system::input::names::{MOUSE_CURSOR, MOUSE_MOTION, MOUSE_WHEEL, key_of_code};
 use crate::system::input::{
@@ -8,15 +9,27 @@ use crate::system::input::{
 };
 use crate::system::window::{Change, Told, Touched};
 
+fn reset(device: DeviceId) -> Event {
+    Event { device, age: 0.0, what: What::Reset }
+}
+
+fn pads_let_go(input: &Input) -> impl Iterator<Item = Event> {
+    let pads = (PAD.0..DEVICES as u8).map(DeviceId);
+    pads.filter(|pad| input.device(*pad).connected).map(reset)
+}
+
 /// What the window's loss of the focus is for devices: nobody tells, or nobody is to be told, what
 /// is let go of from here on.
 pub fn let_go(input: &Input) -> impl Iterator<Item = Event> {
-    let pads = (PAD.0..DEVICES as u8).map(DeviceId).filter(|pad| input.device(*pad).connected);
-    [KEYBOARD, MOUSE].into_iter().chain(pads).map(|device| Event {
-        device,
-        age: 0.0,
-        what: What::Reset,
-    })
+    [KEYBOARD, MOUSE].map(reset).into_iter().chain(pads_let_go(input))
+}
+
+/// Lets go of the pads where the focus went to another program: between windows of the game it
+/// moves without them.
+pub fn let_go_of_pads(input: &Input, has_focus: bool, given: &mut Given) {
+    if !has_focus && given.changes.iter().any(takes_focus) {
+        given.events.extend(pads_let_go(input));
+    }
 }
 
 /// Takes what is done with pads out of a frame's: the player does it in another window. That they
@@ -24,6 +37,28 @@ pub fn let_go(input: &Input) -> impl Iterator<Item = Event> {
 pub fn without_pads(events: &mut Vec<Event>) {
     let is_done = |what: &What| matches!(what, What::Button { .. } | What::Axis { .. });
     events.retain(|event| event.device.0 < PAD.0 || !is_done(&event.what));
+}
+
+/// Whether one of the game's windows has the focus once it is known what changed.
+pub fn has_focus(engine: &Engine, changes: &[Change]) -> bool {
+    let windows = engine.windows.iter().map(|(id, window)| (Some(id.number()), window));
+    windows.chain([(None, &engine.window)]).any(|(number, window)| {
+        let mut told = changes.iter().rev().filter_map(|change| change.of(number));
+        let told = told.find_map(|change| match change {
+            Change::Focus(focused) => Some(*focused),
+            Change::Gone => Some(false),
+            _ => None,
+        });
+        told.unwrap_or(window.focused)
+    })
+}
+
+/// Whether a change takes the focus from one of the game's windows.
+fn takes_focus(change: &Change) -> bool {
+    match change {
+        Change::Of(_, change) => takes_focus(change),
+        change => *change == Change::Focus(false),
+    }
 }
 
 /// Sorts what was told into a frame's.
@@ -35,8 +70,8 @@ pub fn sort(told: Vec<Told>, input: &Input, given: &mut Given) {
         };
         match one {
             Told::Change(change) => {
-                if change == Change::Focus(false) {
-                    given.events.extend(let_go(input));
+                if takes_focus(&change) {
+                    given.events.extend([KEYBOARD, MOUSE].map(reset));
                 }
                 given.changes.push(change);
             }
@@ -127,10 +162,19 @@ mod tests {
     fn pads_are_let_go_of_with_the_focus_and_not_heard_without_it() {
         let mut input = Input::default();
         input.begin_frame(vec![connected(2)]);
-        let mut given = Given::default();
-        sort(vec![Told::Change(Change::Focus(false))], &input, &mut given);
-        let reset: Vec<u8> = given.events.iter().map(|event| event.device.0).collect();
-        assert_eq!(reset, [KEYBOARD.0, MOUSE.0, PAD.0 + 1]);
+        let released = |told: &[Change], has_focus: bool| -> Vec<u8> {
+            let mut given = Given::default();
+            sort(told.iter().cloned().map(Told::Change).collect(), &input, &mut given);
+            let_go_of_pads(&input, has_focus, &mut given);
+            given.events.iter().map(|event| event.device.0).collect()
+        };
+        let of = |change| Change::Of(7, Box::new(change));
+        let lost = Change::Focus(false);
+        assert_eq!(released(std::slice::from_ref(&lost), false), [KEYBOARD.0, MOUSE.0, PAD.0 + 1]);
+        assert_eq!(released(&[of(lost.clone())], false), [KEYBOARD.0, MOUSE.0, PAD.0 + 1]);
+        // Another window of the game has it now, or the game never had it.
+        assert_eq!(released(&[lost, of(Change::Focus(true))], true), [KEYBOARD.0, MOUSE.0]);
+        assert!(released(&[of(Change::Opened), of(Change::Scale(1.0))], false).is_empty());
         let button = What::Button { button: 0, value: 1.0, repeat: false };
         let press = |device| Event { device, age: 0.0, what: button.clone() };
         let mut events = vec![press(PAD), connected(1), press(KEYBOARD)];

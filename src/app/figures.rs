@@ -131,6 +131,7 @@ pub fn count_pictures(figures: &Statistics) {
     counter!("renderer/materials") += figures.materials;
     counter!("renderer/encode_milliseconds") += f64::from(figures.encode_ms);
     counter!("renderer/latency_milliseconds") += f64::from(figures.latency_seconds) * 1e3;
+    counter!("renderer/latency_frames") += f64::from(figures.latency_frames);
     counter!("renderer/world_draws") += figures.scene.draws;
     counter!("renderer/world_draws_seen") += figures.scene.seen;
     counter!("renderer/world_draw_calls") += figures.scene.draw_calls;

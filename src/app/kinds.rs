@@ -41,6 +41,20 @@ pub const KINDS: Kinds = Kinds(ALL);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resource::kind::ENDINGS;
+
+    #[test]
+    fn the_endings_that_are_told_are_those_of_the_kinds() {
+        let endings = |kind: &&Kind| {
+            let endings: Vec<_> = kind.extensions.iter().map(|(extension, _)| *extension).collect();
+            (kind.name, endings)
+        };
+        let told = ENDINGS.iter().map(|(name, endings)| (*name, endings.to_vec()));
+        // Scripts are asked for as modules, whose words are their own.
+        let others = ALL.iter().filter(|kind| kind.name != lua_kind::LUA.name);
+        let there: Vec<_> = others.map(endings).collect();
+        assert_eq!(told.collect::<Vec<_>>(), there);
+    }
 
     #[test]
     fn no_extension_stands_for_two_kinds_and_every_kind_has_its_own() {

@@ -19,6 +19,7 @@ mod tape;
 pub mod testing;
 mod tools;
 mod tuning;
+mod windows;
 
 use crate::engine::{Build, Engine, Start};
 use crate::foundation::sjson::Tree;
@@ -32,7 +33,7 @@ use crate::script::{Config, Report, Value, Vm, modules};
 use crate::system::platform;
 use crate::system::sound::{Destination, Sounds};
 use crate::system::time_step::PolicyWord;
-use crate::system::window::{Change, Fullscreen, Vsync, Window};
+use crate::system::window::{Change, Fullscreen, Vsync, Window, WindowId};
 use crate::{doing, scope};
 use std::path::{Path, PathBuf};
 
@@ -176,7 +177,7 @@ impl App {
     /// What devices and the window say before the game starts; nothing in it is news.
     pub fn begin(&mut self, given: Given) {
         let engine = self.vm.engine();
-        engine.window.begin_frame(&given.changes);
+        engine.begin_windows(&given.changes);
         engine.input.begin_frame(given.events);
     }
 
@@ -281,20 +282,23 @@ impl App {
         engine.sounds.step(seconds.max(0.0), engine.frame.index);
     }
 
-    /// The devices and the window are as they are now; the game hears of the focus, and whether it
-    /// is to be closed.
+    /// The devices and the windows are as they are now; the game hears of the focus, and which
+    /// windows are to be closed.
     fn take_given(&mut self) -> Result<(), Box<Report>> {
         let Given { events, changes } = std::mem::take(&mut self.given);
         let engine = self.vm.engine();
-        let focused = engine.window.focused;
-        engine.window.begin_frame(&changes);
+        let focused = engine.windows.take_lost_focus() | engine.has_focus();
+        engine.begin_windows(&changes);
         engine.input.begin_frame(events);
+        let (now, closing) = (engine.has_focus(), engine.windows.closing());
         let window = &mut engine.window;
         let asked = std::mem::take(&mut window.asked_to_close) || window.closing;
         let gone = changes.contains(&Change::Gone);
-        let now = window.focused;
         if now != focused {
             self.call("on_activate", &[Value::Boolean(now)], self.update_seconds)?;
+        }
+        for window in closing {
+            self.window_close_requested(window)?;
         }
         if gone {
             // There is nothing left that could stay open.
@@ -314,6 +318,23 @@ impl App {
             self.vm.engine().quit.get_or_insert(exit::SUCCESS);
         }
         Ok(ends)
+    }
+
+    /// The player asks to close a window beside the main one: whether that is so, by the game's
+    /// `on_close`. Its handle stays.
+    fn window_close_requested(&mut self, window: WindowId) -> Result<(), Box<Report>> {
+        let known = self.vm.engine().windows.slots().get(window.0);
+        if known.is_none_or(|window| window.shut) {
+            // The game closed it when it was asked for another.
+            return Ok(());
+        }
+        doing!("When calling:", "on_close");
+        let number = Value::Number(window.0.to_number());
+        let answer = self.vm.call_core("on_close", &[number], self.update_seconds)?;
+        if answer == Value::Boolean(true) {
+            self.vm.engine().windows.shut(window);
+        }
+        Ok(())
     }
 
     /// Calls the game's `shutdown`.
@@ -396,6 +417,7 @@ fn window_opening(
         vsync: Vsync::of(word("window.vsync")).expect(known),
         resizable: settings.boolean("window.resizable"),
         monitor: settings.number("window.monitor") as usize,
+        ..crate::system::window::Opening::default()
     })
 }
 

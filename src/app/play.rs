@@ -397,13 +397,8 @@ impl Run {
             What::Label { .. } | What::Connected { .. } => true,
             What::Disconnected | What::Reset => true,
         };
-        let shows_again = |change: &Change| match change {
-            Change::Resized { .. } | Change::Scale(_) => true,
-            Change::Hidden(hidden) | Change::Minimized(hidden) => !hidden,
-            _ => false,
-        };
         if given.changes.iter().any(shows_again) {
-            self.app.vm().engine().window.begin_frame(&given.changes);
+            self.app.vm().engine().begin_windows(&given.changes);
             self.app.ask_redraw();
         }
         let room = HELD_MAX.saturating_sub(self.held.events.len());
@@ -458,7 +453,7 @@ impl Run {
         let used = !given.events.is_empty();
         let changed = !given.changes.is_empty() | self.screen.take_exposed();
         let engine = self.app.vm().engine();
-        engine.window.begin_frame(&given.changes);
+        engine.begin_windows(&given.changes);
         // What is let go of meanwhile must not be down when the game goes on.
         engine.input.begin_frame(given.events);
         if ends {
@@ -544,5 +539,31 @@ impl Run {
             self.screen.show(self.app.vm().engine(), true);
         }
         Ok(())
+    }
+}
+
+/// Whether a window that changed so must be drawn again by a game that stands still.
+fn shows_again(change: &Change) -> bool {
+    match change {
+        Change::Of(_, change) => shows_again(change),
+        Change::Opened | Change::Resized { .. } | Change::Scale(_) => true,
+        Change::Hidden(hidden) | Change::Minimized(hidden) => !hidden,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_game_that_stands_still_is_drawn_again_where_one_of_its_windows_is_seen_anew() {
+        let of = |change| Change::Of(7, Box::new(change));
+        for change in [Change::Opened, Change::Hidden(false), Change::Scale(2.0)] {
+            assert!(shows_again(&change) && shows_again(&of(change.clone())), "{change:?}");
+        }
+        for change in [Change::Hidden(true), Change::Focus(true), Change::Close] {
+            assert!(!shows_again(&change) && !shows_again(&of(change.clone())), "{change:?}");
+        }
     }
 }

@@ -15,9 +15,9 @@ use std::path::Path;
 
 const MAGIC: [u8; 4] = *b"EREC";
 /// Of the file's format, and of what is hashed: another engine's hashes would differ.
-const VERSION: u32 = 4;
-/// The version before, which has neither [`Earlier`] nor [`Failure`]; it is played again, too.
-const VERSION_BEFORE: u32 = 3;
+const VERSION: u32 = 5;
+/// The version before, whose hashes of physics are made of less; it is played again, too.
+const VERSION_BEFORE: u32 = 4;
 /// The most frames of a recording: more than nine hours at 60 frames a second.
 pub const FRAMES_MAX: usize = 2_000_000;
 /// The most changes of objects that a recording notes, 52 MB of it: a thousand things that move all
@@ -88,6 +88,8 @@ pub struct Recording {
     pub earlier: Earlier,
     /// How it ended, where an error ended it.
     pub failure: Option<Failure>,
+    /// Whether it is of the version before, which other hashes are expected of.
+    pub old: bool,
 }
 
 /// The newest state of every object, by its system and number: the hash, and the frame that it was
@@ -180,7 +182,7 @@ pub struct Recorder {
 impl Recorder {
     pub fn new(origin: Origin, earlier: Earlier) -> Recorder {
         let (frames, noted, failure) = (Vec::new(), 0, None);
-        let recording = Recording { origin, frames, noted, earlier, failure };
+        let recording = Recording { origin, frames, noted, earlier, failure, old: false };
         Recorder { recording, known: Known::default(), notes: 0 }
     }
 
@@ -312,7 +314,10 @@ impl Replay {
         let names: Vec<&str> = systems.iter().map(|system| SYSTEMS[*system]).collect();
         let (number, names) = (at + 1, names.join(", "));
         let mut words = format!("the replay differs from the recording in frame {number}: {names}");
-        let noted = self.recording.noted;
+        let Recording { noted, old, .. } = self.recording;
+        if old {
+            words += "\n  an engine before this one made it, which compared less of physics";
+        }
         if at >= noted {
             words += &format!("\n  which objects is known of the first {noted} frames alone");
             return Err(words);
@@ -409,8 +414,8 @@ impl Recording {
     }
 
     fn from_bytes(bytes: &[u8]) -> Result<Recording, Error> {
-        let before = bytes.get(4..8) == Some(&VERSION_BEFORE.to_le_bytes()[..]);
-        let version = if before { VERSION_BEFORE } else { VERSION };
+        let old = bytes.get(4..8) == Some(&VERSION_BEFORE.to_le_bytes()[..]);
+        let version = if old { VERSION_BEFORE } else { VERSION };
         let mut reader = Reader::new(unframe(bytes, MAGIC, version)?);
         let mut text = || reader.text().map(str::to_string);
         let (game, game_version) = (text()?, text()?);
@@ -421,10 +426,8 @@ impl Recording {
         let arguments = reader.list(|reader| reader.text().map(str::to_string))?;
         let frames = reader.list(Frame::read)?;
         let noted = reader.u64()? as usize;
-        let (earlier, failure) = match before {
-            true => (Earlier::default(), None),
-            false => (Earlier::read(&mut reader)?, reader.list(Failure::read)?.pop()),
-        };
+        let earlier = Earlier::read(&mut reader)?;
+        let failure = reader.list(Failure::read)?.pop();
         let origin = Origin {
             game,
             game_version,
@@ -436,7 +439,7 @@ impl Recording {
             given,
             arguments,
         };
-        Ok(Recording { origin, frames, noted, earlier, failure })
+        Ok(Recording { origin, frames, noted, earlier, failure, old })
     }
 
     /// Writes the recording to a file.
@@ -506,7 +509,7 @@ mod tests {
         let saves = [("best.1.save".to_string(), vec![1, 2])].into();
         let earlier = Earlier { saves, user_settings: Some(b"loud = true".to_vec()) };
         let failure = Some(Failure { frame: Some((0.5, given)), words: "boom".into() });
-        Recording { origin, frames: vec![frame; 3], noted: 2, earlier, failure }
+        Recording { origin, frames: vec![frame; 3], noted: 2, earlier, failure, old: false }
     }
 
     #[test]
@@ -524,15 +527,12 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_of_the_version_before_is_read() {
-        let before = Recording { earlier: Earlier::default(), failure: None, ..sample() };
-        let bytes = before.to_bytes();
-        // Three lists without items stand at its end: of saves, user settings and failures.
-        let body = &bytes[FRAME_BYTES..bytes.len() - 12];
+    fn a_recording_of_the_version_before_is_read_and_known_for_one() {
+        let bytes = sample().to_bytes();
         let mut writer = Writer::default();
-        body.iter().for_each(|byte| writer.u8(*byte));
+        bytes[FRAME_BYTES..].iter().for_each(|byte| writer.u8(*byte));
         let bytes = writer.framed(MAGIC, VERSION_BEFORE);
-        assert_eq!(Recording::from_bytes(&bytes).unwrap(), before);
+        assert_eq!(Recording::from_bytes(&bytes).unwrap(), Recording { old: true, ..sample() });
     }
 
     #[test]

@@ -123,6 +123,14 @@ pub fn opened(root: &Path) -> Store {
     }
 }
 
+/// The files that could not be compiled when an index was made, and could for a newer one. Scripts
+/// are not among them: of those, a reload tells.
+fn mended(before: &Index, now: &Index) -> Vec<String> {
+    let of_others = before.failed.iter().map(|(name, _)| name).filter(|name| name.kind != "lua");
+    let again = of_others.filter(|name| now.failure(name).is_none());
+    again.filter_map(|name| Some(now.variants(name).first()?.files[0].path.clone())).collect()
+}
+
 /// Watches a game's folder; where that cannot be, says so and plays on without.
 pub fn watch(root: &Path) -> Option<Watch> {
     let data = data_of(root, platform::NAME).map_err(|error| error.message);
@@ -222,6 +230,8 @@ impl App {
         let mut changed = self.vm.engine().store.apply_preferences();
         for compiled in compiled {
             self.tell_new_problems(&compiled);
+            let mended = mended(self.vm.engine().store.index(), &compiled.index);
+            mended.iter().for_each(|path| log::info(&format!("{path} is mended")));
             let names: Vec<_> = compiled.changed.iter().chain(&compiled.removed).cloned().collect();
             let store = &mut self.vm.engine().store;
             store.replace(compiled.index, &names);

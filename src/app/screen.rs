@@ -3,6 +3,7 @@
 
 use super::desk;
 use super::given::Given;
+use super::windows::{self, OtherWindows};
 use crate::engine::{Build, Engine};
 use crate::foundation::{Error, files, log};
 use crate::packet::{Capture, Packet, Target};
@@ -14,9 +15,7 @@ use crate::system::input::pads::{Database, Pads};
 use crate::system::platform::seconds_since_start;
 use crate::system::render::{self, Event, Output, Picture, Quality, Renderer};
 use crate::system::textures::Abilities;
-use crate::system::window::{
-    Became, Change, Clipboard, Desktop, Lent, NoDesktop, Opening, Vsync, Window,
-};
+use crate::system::window::{Became, Change, Clipboard, Desktop, Lent, NoDesktop, Opening, Vsync};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -53,6 +52,8 @@ pub struct Screen {
     /// Ends before the window that it draws to.
     renderer: Option<Renderer>,
     desktop: Option<Desktop>,
+    /// The windows that the game has opened beside its main one.
+    others: OtherWindows,
     /// A tool's window, in which pictures are shown in the place of one's own.
     lent: Option<Lent>,
     pads: Option<Pads>,
@@ -101,6 +102,7 @@ impl Screen {
         let wanted = show.screenshot.as_ref().map_or(Wanted::Nothing, |_| Wanted::Waiting);
         let mut screen = Screen {
             desktop,
+            others: OtherWindows::default(),
             lent: None,
             pads: None,
             renderer: None,
@@ -207,6 +209,10 @@ impl Screen {
     /// Ties an engine to the window that is there: what it wishes is done, and what it knows is
     /// what the desktop tells.
     pub fn introduce(&mut self, engine: &mut Engine) {
+        if let Some(desktop) = &mut self.desktop {
+            // A game that begins again has none yet.
+            self.others.close(desktop, self.renderer.as_mut());
+        }
         engine.picture.is_shown = self.renderer.is_some();
         engine.picture.adapter = self.renderer.as_ref().map_or(String::new(), |renderer| {
             let adapter = renderer.adapter();
@@ -234,13 +240,10 @@ impl Screen {
             desk::sort(desktop.poll(Duration::ZERO), &engine.input, &mut given);
             self.exposed |= desktop.take_exposed();
         }
+        let focused = desk::has_focus(engine, &given.changes);
+        desk::let_go_of_pads(&engine.input, focused, &mut given);
         if let Some(pads) = &mut self.pads {
             pads.poll(&mut given.events);
-            let told = given.changes.iter().rev().find_map(|change| match change {
-                Change::Focus(focused) => Some(*focused),
-                _ => None,
-            });
-            let focused = told.unwrap_or(engine.window.focused);
             if !focused && !engine.settings.boolean("input.pads_in_background") {
                 desk::without_pads(&mut given.events);
             }
@@ -255,12 +258,11 @@ impl Screen {
 
     /// Does what the game wished, and hands the frame to the renderer.
     pub fn show(&mut self, engine: &mut Engine, is_last: bool) {
-        for wish in engine.window.take_wishes() {
-            if let Some(desktop) = &mut self.desktop
-                && let Err(words) = desktop.perform(wish)
-            {
-                log::warning(&format!("the desktop refused what the game wants: {words}"));
-            }
+        if let Some(desktop) = &mut self.desktop {
+            windows::perform(desktop, None, &mut engine.window);
+            self.others.follow(engine, desktop, self.renderer.as_mut());
+        } else {
+            windows::forget_wishes(&mut engine.window, &mut engine.windows);
         }
         for wanted in engine.input.take_rumbles() {
             if let Some(pads) = &mut self.pads {
@@ -297,8 +299,8 @@ impl Screen {
                 self.screenshot = Wanted::Asked;
             }
         }
-        if self.desktop.is_some() && is_unseen(&engine.window) {
-            leave_out_screen(&mut packet);
+        if self.desktop.is_some() {
+            windows::leave_out(&mut packet, &windows::unseen(engine));
         }
         {
             scope!("submit");
@@ -350,6 +352,12 @@ impl Screen {
                     log::warning(&format!("the tool's window is not drawn to any more: {words}"));
                 }
                 Event::WindowLost { .. } => {}
+                Event::OtherWindowLost { window, words } => {
+                    if windows::tell(engine, window, &words) {
+                        // What nothing can be shown in is as good as taken away.
+                        self.news.push(Change::Of(window, Box::new(Change::Gone)));
+                    }
+                }
                 Event::Failed { words } => log::error(&format!("nothing is drawn: {words}")),
                 Event::Captured { number, picture, .. } => {
                     engine.captures.made(number, Ok(picture));
@@ -366,7 +374,7 @@ impl Screen {
         let refresh = window.monitors.iter().map(|monitor| monitor.refresh).fold(0.0, f64::max);
         let interval = if refresh >= 1.0 { 1.0 / refresh } else { 1.0 / 60.0 };
         match (&self.renderer, window.vsync) {
-            _ if is_unseen(window) => Some(interval),
+            _ if window.is_unseen() => Some(interval),
             (None, _) => Some(interval),
             (Some(renderer), _) if renderer.recorder().is_some() => Some(interval),
             // Drivers that do not wait would run at thousands of pictures a second.
@@ -431,21 +439,6 @@ impl Screen {
     }
 }
 
-/// Whether nothing of a window can be seen. One that has the focus is not minimized, whatever was
-/// said before.
-fn is_unseen(window: &Window) -> bool {
-    let minimized = window.minimized && !window.focused;
-    window.hidden || minimized || window.pixels.0.min(window.pixels.1) == 0
-}
-
-/// Leaves out what nobody sees, unless a picture of it is wanted. What is drawn into textures may
-/// be wanted later.
-fn leave_out_screen(packet: &mut Packet) {
-    if packet.captures.is_empty() {
-        packet.views.retain(|view| view.target != Target::Screen);
-    }
-}
-
 /// The game's own mappings of pads: a text in its folder in the form of SDL's database.
 fn mappings(engine: &mut Engine) -> Database {
     let mut database = Database::default();
@@ -503,54 +496,5 @@ fn write_picture(file: &std::path::Path, picture: &Picture) -> bool {
             log::error(&format!("{} cannot be written: {reason}", file.display()));
             false
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::packet::View;
-    use crate::packet::texture::TextureSlot;
-    use crate::world::camera::Camera;
-
-    #[test]
-    fn a_window_is_unseen_while_it_is_hidden_or_minimized_or_has_no_size() {
-        let mut window = Window::new(&Opening::default());
-        assert!(!is_unseen(&window));
-        for (change, unseen) in [
-            (Change::Hidden(true), true),
-            (Change::Hidden(false), false),
-            // Not every desktop tells that a window is not minimized any more.
-            (Change::Minimized(true), false),
-            (Change::Focus(false), true),
-            (Change::Minimized(false), false),
-            (Change::Resized { width: 0, height: 9 }, true),
-        ] {
-            window.begin_frame(std::slice::from_ref(&change));
-            assert_eq!(is_unseen(&window), unseen, "{change:?}");
-        }
-    }
-
-    #[test]
-    fn what_nobody_sees_is_left_out_but_for_textures_and_wanted_pictures() {
-        let view = |target| View {
-            target,
-            rectangle: [0.0, 0.0, 1.0, 1.0],
-            clear: None,
-            camera: Camera::DEFAULT.frame(1.0),
-            scene: None,
-            layers: u32::MAX,
-            guis: Vec::new(),
-        };
-        let texture = Target::Texture(TextureSlot::SHARED);
-        let mut packet =
-            Packet { views: vec![view(Target::Screen), view(texture)], ..Packet::default() };
-        packet.captures.push(Capture { number: 1, of: Target::Screen });
-        leave_out_screen(&mut packet);
-        assert_eq!(packet.views.len(), 2, "a picture is wanted");
-        packet.captures.clear();
-        leave_out_screen(&mut packet);
-        let left: Vec<_> = packet.views.iter().map(|view| view.target).collect();
-        assert_eq!(left, [texture]);
     }
 }

@@ -51,9 +51,14 @@ impl Display {
         Some(Display { server, name: format!(":{}", line.trim()) })
     }
 
-    /// Runs xdotool: what it prints.
+    /// Runs xdotool: what it prints. It waits without an end for a window that never comes.
     pub fn tool(&self, arguments: &[&str]) -> String {
-        let run = Command::new("xdotool").args(arguments).env("DISPLAY", &self.name).output();
+        let patience = PATIENCE.as_secs().to_string();
+        let run = Command::new("timeout")
+            .args([&patience, "xdotool"])
+            .args(arguments)
+            .env("DISPLAY", &self.name)
+            .output();
         let run = run.expect("it is installed");
         let error = String::from_utf8_lossy(&run.stderr).into_owned();
         assert!(run.status.success(), "xdotool {arguments:?}: {error}");
@@ -121,17 +126,19 @@ impl Playing {
     /// Waits until a line begins with one of these.
     #[track_caller]
     pub fn hears_any(&mut self, wanted: &[&str]) -> String {
+        self.hears_within(wanted, PATIENCE)
+            .unwrap_or_else(|| panic!("no line began with {wanted:?}:\n{}", self.said.join("\n")))
+    }
+
+    /// The same for at most so long.
+    pub fn hears_within(&mut self, wanted: &[&str], patience: Duration) -> Option<String> {
         let began = Instant::now();
         loop {
-            let left = PATIENCE.saturating_sub(began.elapsed());
-            match self.lines.recv_timeout(left) {
-                Ok(line) => {
-                    self.said.push(line.clone());
-                    if wanted.iter().any(|words| line.starts_with(words)) {
-                        return line;
-                    }
-                }
-                Err(_) => panic!("no line began with {wanted:?}:\n{}", self.said.join("\n")),
+            let left = patience.saturating_sub(began.elapsed());
+            let line = self.lines.recv_timeout(left).ok()?;
+            self.said.push(line.clone());
+            if wanted.iter().any(|words| line.starts_with(words)) {
+                return Some(line);
             }
         }
     }

@@ -6,8 +6,9 @@ use super::Display;
 use x11rb::connection::Connection;
 use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{
-    AtomEnum, ClientMessageEvent, ConnectionExt, CreateWindowAux, EventMask, PropMode,
-    SELECTION_NOTIFY_EVENT, SelectionNotifyEvent, SelectionRequestEvent, WindowClass,
+    AtomEnum, ClientMessageEvent, ConfigureWindowAux, ConnectionExt, CreateWindowAux, EventMask,
+    ImageFormat, PropMode, SELECTION_NOTIFY_EVENT, SelectionNotifyEvent, SelectionRequestEvent,
+    WindowClass,
 };
 use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
@@ -23,7 +24,12 @@ pub struct Other {
 
 impl Other {
     pub fn on(display: &Display) -> Other {
-        let (to, screen) = x11rb::connect(Some(&display.name)).expect("the display is there");
+        Other::at(&display.name)
+    }
+
+    /// On the display of that name.
+    pub fn at(name: &str) -> Other {
+        let (to, screen) = x11rb::connect(Some(name)).expect("the display is there");
         let root = to.setup().roots[screen].root;
         let own = to.generate_id().expect("there are numbers left");
         let (aux, input) = (CreateWindowAux::new(), WindowClass::INPUT_OUTPUT);
@@ -33,6 +39,15 @@ impl Other {
             .check()
             .expect("a window can be made");
         Other { to, own }
+    }
+
+    /// Makes its own window as large as this, and has it seen: its number.
+    pub fn show(&self, width: u32, height: u32) -> u32 {
+        let size = ConfigureWindowAux::new().width(width).height(height);
+        let sized = self.to.configure_window(self.own, &size).expect("it is sent");
+        sized.check().expect("it can be sized");
+        self.to.map_window(self.own).expect("it is sent").check().expect("it can be seen");
+        self.own
     }
 
     fn atom(&self, name: &str) -> u32 {
@@ -46,6 +61,14 @@ impl Other {
         let asked = self.to.get_property(false, window, name, AtomEnum::ANY, 0, 1 << 20);
         let found = asked.expect("it is sent").reply().expect("it is answered");
         found.value32().map(Iterator::collect).unwrap_or_default()
+    }
+
+    /// The colour of a pixel of a window, from its upper left corner: red, green, blue.
+    pub fn pixel(&self, window: u32, x: i16, y: i16) -> [u8; 3] {
+        let asked = self.to.get_image(ImageFormat::Z_PIXMAP, window, x, y, 1, 1, u32::MAX);
+        let image = asked.expect("it is sent").reply().expect("the window is seen");
+        // As Xvfb has it with 24 bits.
+        [image.data[2], image.data[1], image.data[0]]
     }
 
     fn tell(&self, window: u32, name: &str, data: [u32; 5]) {

@@ -394,7 +394,8 @@ impl Driver<'_> {
                 closed.map(Value::Boolean).map_err(|report| report_words(&report))
             }
             Request::Input(events) => {
-                let given = hands::read(&events, &self.app.vm().engine().input);
+                let engine = self.app.vm().engine();
+                let given = hands::read(&events, &engine.input, &engine.windows);
                 given.map(|given| self.app.give(given)).map(|()| Value::Nil)
             }
             Request::Reload { file, text } => {

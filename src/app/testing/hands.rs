@@ -3,12 +3,12 @@
 
 use crate::app::desk::let_go;
 use crate::app::given::Given;
-use crate::foundation::{Vec3, suggest};
+use crate::foundation::{Handle, Kind, Vec3, suggest};
 use crate::script::Value;
-use crate::script::api::{class_of, device_name, device_of};
-use crate::system::input::names::{Class, Name};
+use crate::script::api::{class_of, device_name, device_of, ended_window};
+use crate::system::input::names::{Class, Name, hint};
 use crate::system::input::{DeviceId, Event, Input, KEYBOARD, PAD, Phase, TOUCH, What};
-use crate::system::window::Change;
+use crate::system::window::{Change, Others, WindowId};
 
 /// What an entry can do, and the fields that it can have besides.
 const WORDS: &[(&str, &[&str])] = &[
@@ -22,24 +22,38 @@ const WORDS: &[(&str, &[&str])] = &[
     ("touch", &["phase", "x", "y", "pressure", "age"]),
     ("connect", &["name"]),
     ("disconnect", &[]),
-    ("focus", &[]),
-    ("resize", &[]),
-    ("drop", &[]),
+    ("focus", &["window"]),
+    ("resize", &["window"]),
+    ("drop", &["window"]),
+    ("cursor", &["window"]),
+    ("close", &["window"]),
 ];
 
 /// Reads what a test gave; the words say what is wrong with it.
-pub fn read(value: &Value, input: &Input) -> Result<Given, String> {
+pub fn read(value: &Value, input: &Input, windows: &Others) -> Result<Given, String> {
     let entries = match value {
         Value::List(entries) => entries.as_slice(),
+        // A list of nothing looks like a table of nothing.
+        Value::Table(fields) if fields.is_empty() => &[],
         Value::Table(_) => std::slice::from_ref(value),
         _ => return Err("test.input: argument #1 'events' must be a table".to_string()),
     };
     let mut given = Given::default();
     for (at, entry) in entries.iter().enumerate() {
         let read = Entry::of(entry).and_then(|entry| entry.read(input, &mut given));
+        let read = read.and_then(|()| given.changes.iter().try_for_each(|it| lives(it, windows)));
         read.map_err(|words| format!("test.input: event #{}: {words}", at + 1))?;
     }
     Ok(given)
+}
+
+/// The words where a change is of a window that has ended.
+fn lives(change: &Change, windows: &Others) -> Result<(), String> {
+    let Change::Of(number, _) = change else { return Ok(()) };
+    match ended_window(windows, *number) {
+        Some(words) => Err(format!("'window': {words}")),
+        None => Ok(()),
+    }
 }
 
 struct Entry<'a> {
@@ -147,12 +161,48 @@ impl Entry<'_> {
         let Some(Value::Boolean(on)) = self.get("focus") else {
             return Err("'focus' must be true or false".to_string());
         };
-        given.changes.push(Change::Focus(*on));
+        given.changes.push(self.of_window(Change::Focus(*on))?);
         if !on {
             let age = self.number("age", 0.0)?;
             given.events.extend(let_go(input).map(|event| Event { age, ..event }));
         }
         Ok(())
+    }
+
+    /// A change of the window that the entry names, or of the main one.
+    fn of_window(&self, change: Change) -> Result<Change, String> {
+        let handle = match self.get("window") {
+            None => return Ok(change),
+            Some(Value::Number(number)) => Handle::from_number(*number),
+            Some(_) => None,
+        };
+        let window = handle.filter(|handle| Kind::of(*handle) == Some(Kind::Window));
+        let window = window.ok_or("'window' must be one that Window.open gave")?;
+        Ok(Change::Of(WindowId(window).number(), Box::new(change)))
+    }
+
+    /// Where the mouse is over a window beside the main one.
+    fn cursor(&self) -> Result<Change, String> {
+        let places = match self.get("cursor") {
+            Some(Value::List(places)) => &places[..],
+            _ => &[],
+        };
+        match *places {
+            [Value::Number(x), Value::Number(y)] if self.get("window").is_some() => {
+                Ok(Change::Cursor { x: x as f32, y: y as f32 })
+            }
+            [Value::Number(_), Value::Number(_)] => {
+                Err("over the main window use axis = \"mouse:cursor\"".to_string())
+            }
+            _ => Err("'cursor' must be { x, y }, in pixels of the window".to_string()),
+        }
+    }
+
+    fn close(&self) -> Result<Change, String> {
+        match self.get("close") {
+            Some(Value::Boolean(true)) => Ok(Change::Close),
+            _ => Err("'close' must be true".to_string()),
+        }
     }
 
     fn resize(&self) -> Result<Change, String> {
@@ -174,13 +224,15 @@ impl Entry<'_> {
         let age = self.number("age", 0.0)?;
         let mut add = |device: DeviceId, what: What| {
             // A pad that is used is there.
-            let known = |event: &Event| {
-                event.device == device && matches!(event.what, What::Connected { .. })
-            };
+            let mut told = given.events.iter().rev().filter(|event| event.device == device);
+            let there = told.find_map(|event| match event.what {
+                What::Connected { .. } => Some(true),
+                What::Disconnected => Some(false),
+                _ => None,
+            });
             if class_of(device.0) == Class::Pad
-                && !input.device(device).connected
+                && !there.unwrap_or(input.device(device).connected)
                 && !matches!(what, What::Connected { .. } | What::Disconnected)
-                && !given.events.iter().any(known)
             {
                 let name = "Test pad".to_string();
                 given.events.push(Event { device, age, what: What::Connected { name, motors: 2 } });
@@ -230,17 +282,20 @@ impl Entry<'_> {
                 add(device, What::Disconnected);
             }
             "focus" => self.focus(input, given)?,
-            "resize" => given.changes.push(self.resize()?),
-            _ => given.changes.push(Change::Dropped(self.text("drop")?.to_string())),
+            "resize" => given.changes.push(self.of_window(self.resize()?)?),
+            "cursor" => given.changes.push(self.of_window(self.cursor()?)?),
+            "close" => given.changes.push(self.of_window(self.close()?)?),
+            _ => {
+                let dropped = Change::Dropped(self.text("drop")?.to_string());
+                given.changes.push(self.of_window(dropped)?);
+            }
         }
         Ok(())
     }
 }
 
 fn unknown(word: &str, what: &str, names: &[Name]) -> String {
-    let all: Vec<String> = names.iter().flat_map(Name::words).collect();
-    let hint = suggest::hint(word, all.iter().map(String::as_str));
-    format!("there is no {what} '{word}'{hint}")
+    format!("there is no {what} '{word}'{}", hint(word, names))
 }
 
 #[cfg(test)]
@@ -259,7 +314,8 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_with_its_place() {
         let check = |entry: Value, wanted: &str| {
-            let words = read(&Value::List(vec![entry]), &Input::default()).unwrap_err();
+            let words =
+                read(&Value::List(vec![entry]), &Input::default(), &Others::default()).unwrap_err();
             assert_eq!(words, wanted);
         };
         check(
@@ -279,8 +335,13 @@ mod tests {
 
     #[test]
     fn a_pad_that_is_used_is_there() {
+        for nothing in [Value::List(Vec::new()), Value::Table(Vec::new())] {
+            let given = read(&nothing, &Input::default(), &Others::default());
+            assert_eq!(given, Ok(Given::default()));
+        }
         let press = table(&[("press", text("pad2:a"))]);
-        let given = read(&Value::List(vec![press.clone(), press]), &Input::default()).unwrap();
+        let presses = Value::List(vec![press.clone(), press]);
+        let given = read(&presses, &Input::default(), &Others::default()).unwrap();
         assert_eq!(given.events.len(), 3);
         assert!(matches!(given.events[0].what, What::Connected { .. }));
     }

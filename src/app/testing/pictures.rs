@@ -135,8 +135,8 @@ fn tell(renderer: &mut Renderer) -> Option<Result<Picture, String>> {
             | Event::MeshRefused { words, .. }
             | Event::ShaderFailed { words, .. }
             | Event::Fault { words } => log::error(&words),
-            // No tool lends a window to a test.
-            Event::WindowLost { .. } => {}
+            // No test has a window, of its own or lent.
+            Event::WindowLost { .. } | Event::OtherWindowLost { .. } => {}
             Event::Failed { words } => log::error(&format!("nothing is drawn: {words}")),
         }
     }

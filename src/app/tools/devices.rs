@@ -5,7 +5,7 @@ use super::messages::{number, text};
 use super::{Call, Refusal};
 use crate::foundation::sjson::Tree;
 use crate::foundation::{Vec3, suggest};
-use crate::system::input::names::{Class, Name, key_of_code};
+use crate::system::input::names::{Class, Name, hint, key_of_code};
 use crate::system::input::{DeviceId, Event, KEYBOARD, MOUSE, PADS_MAX, TOUCH, What, pad};
 use crate::system::tools::json;
 
@@ -44,8 +44,7 @@ fn device(name: &str) -> Result<(DeviceId, Class), String> {
 
 fn what(class: Class, fields: &Tree) -> Result<What, String> {
     let unknown = |what: &str, name: &str, all: &[Name]| {
-        let hint = suggest::hint(name, all.iter().map(|one| one.name));
-        format!("the {} has no {what} '{name}'{hint}", class.name())
+        format!("the {} has no {what} '{name}'{}", class.name(), hint(name, all))
     };
     match (text(fields, "button"), text(fields, "axis"), text(fields, "text")) {
         (Some(name), None, None) => {

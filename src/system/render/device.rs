@@ -62,6 +62,14 @@ impl wgpu::rwh::HasWindowHandle for Handles {
     }
 }
 
+/// A surface for a window.
+pub fn surface(
+    instance: &wgpu::Instance,
+    window: &Arc<dyn Window>,
+) -> Result<wgpu::Surface<'static>, String> {
+    instance.create_surface(Handles(Arc::clone(window))).map_err(|error| error.to_string())
+}
+
 /// The interfaces to ask, one after the other: asking takes tens of milliseconds each, and mostly
 /// the first has what is needed. `WGPU_BACKEND` names others.
 fn backends() -> Vec<wgpu::Backends> {
@@ -329,6 +337,12 @@ impl Device {
         self.faults().lost.clone()
     }
 
+    /// Whether the device is gone, where that may not have been noted yet.
+    pub fn is_lost_now(&self) -> bool {
+        self.wait();
+        self.lost().is_some()
+    }
+
     /// What it ran out of memory for since the last call.
     pub fn out_of_memory(&self) -> Option<String> {
         self.faults().out_of_memory.take()
@@ -361,8 +375,22 @@ impl Device {
     }
 
     /// Another surface for a window, where the first was lost.
-    pub fn surface(&self, window: &Arc<dyn Window>) -> Result<wgpu::Surface<'static>, String> {
-        self.instance.create_surface(Handles(Arc::clone(window))).map_err(|error| error.to_string())
+    pub fn surface_anew(&self, window: &Arc<dyn Window>) -> Result<wgpu::Surface<'static>, String> {
+        // Only the main thread may do so on macOS; elsewhere every thread may.
+        if cfg!(target_os = "macos") {
+            return Err("the window's surface was lost".to_string());
+        }
+        surface(&self.instance, window)
+    }
+
+    /// What makes surfaces that this device can draw to.
+    pub fn instance(&self) -> wgpu::Instance {
+        self.instance.clone()
+    }
+
+    /// Whether pictures can be shown in a window's surface.
+    pub fn shows_in(&self, surface: &wgpu::Surface) -> bool {
+        self.adapter.is_surface_supported(surface)
     }
 
     /// Runs something that may be refused, and says why it was.

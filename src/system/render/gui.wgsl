@@ -268,6 +268,17 @@ fn engine_nearest(uv: vec2f, size: vec2f) -> vec2f {
     return (floor(uv * size) + 0.5) / size;
 }
 
+/// A place in a part of a picture, so far inside of its edges: a mixture of texels there has none
+/// of what is beside the part.
+fn engine_within(uv: vec2f, part: vec4f, inside: vec2f) -> vec2f {
+    if inside.x == 0.0 {
+        return uv;
+    }
+    let low = min(part.xy, part.zw) + inside;
+    let high = max(part.xy, part.zw) - inside;
+    return clamp(uv, min(low, high), high);
+}
+
 /// What the engine's own material paints, alpha multiplied in.
 fn engine_paint(in: EngineVarying) -> vec4f {
     let dx = dpdx(in.uv);
@@ -282,15 +293,17 @@ fn engine_paint(in: EngineVarying) -> vec4f {
             let uv = engine_nearest(in.uv, vec2f(ENGINE_ATLAS_SIDE)) * stretch;
             return color * textureSampleLevel(engine_atlas, engine_smooth, uv, layer, 0.0);
         }
-        return color * textureSampleGrad(engine_atlas, engine_smooth, in.uv * stretch, layer,
-                                         dx * stretch, dy * stretch);
+        let uv = engine_within(in.uv, in.shape, in.extra) * stretch;
+        return color * textureSampleGrad(engine_atlas, engine_smooth, uv, layer, dx * stretch,
+                                         dy * stretch);
     }
     if engine_needs(ENGINE_TEXTURE) && kind == ENGINE_TEXTURE {
         if near {
             let uv = engine_nearest(in.uv, vec2f(textureDimensions(engine_texture)));
             return color * textureSampleLevel(engine_texture, engine_texture_sampler, uv, 0.0);
         }
-        return color * textureSampleGrad(engine_texture, engine_texture_sampler, in.uv, dx, dy);
+        let uv = engine_within(in.uv, in.shape, in.extra);
+        return color * textureSampleGrad(engine_texture, engine_texture_sampler, uv, dx, dy);
     }
     if engine_needs(ENGINE_GLYPH) && kind == ENGINE_GLYPH {
         return color * engine_glyph(in.uv, layer, in.extra, dx, dy);

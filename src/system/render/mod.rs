@@ -23,6 +23,7 @@ mod table;
 mod textures;
 mod thread;
 mod timing;
+mod windows;
 
 pub use batches::Draw;
 pub use device::load_software_drivers_alone;
@@ -39,6 +40,7 @@ use painter::{Command, Painter};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use thread::Thread;
+use windows::NewWindow;
 
 /// Which adapter is wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,6 +85,8 @@ pub enum Vsync {
     /// The newest picture is shown, untorn; others are dropped by the display's queue.
     Fast,
     Off,
+    /// Not at all, and untorn where that can be: for windows beside the one that waits.
+    Never,
 }
 
 /// How worlds are drawn.
@@ -180,6 +184,11 @@ pub enum Event {
     },
     /// The window that was lent cannot be drawn to any more; pictures are drawn without one.
     WindowLost {
+        words: String,
+    },
+    /// A window beside the main one cannot be drawn to any more.
+    OtherWindowLost {
+        window: u64,
         words: String,
     },
     /// Nothing will be drawn from now on.
@@ -320,6 +329,46 @@ impl Renderer {
         let (tell, told) = channel();
         self.command(Command::Output(output, tell));
         told.recv().map_err(|_| "the renderer has ended".to_string())?
+    }
+
+    /// Shows views of a window beside the main one in it, by its number; its size is in pixels. On
+    /// the main thread, which alone may begin to draw to a window on some systems.
+    ///
+    /// # Errors
+    /// Where it cannot be drawn to.
+    pub fn open_window(
+        &mut self,
+        number: u64,
+        window: Arc<dyn Window>,
+        size: (u32, u32),
+    ) -> Result<(), String> {
+        if matches!(self.backend, Backend::Null(_)) {
+            return Ok(());
+        }
+        let ended = |_| "the renderer has ended".to_string();
+        let (tell, told) = channel();
+        self.command(Command::Instance(tell));
+        let surface = device::surface(&told.recv().map_err(ended)?, &window)?;
+        let (tell, told) = channel();
+        let new = NewWindow { number, window, size, surface };
+        self.command(Command::OpenWindow(Box::new(new), tell));
+        told.recv().map_err(ended)?
+    }
+
+    /// Lets go of such a window: nothing draws to it any more when this returns.
+    pub fn close_window(&mut self, number: u64) {
+        if matches!(self.backend, Backend::Null(_)) {
+            return;
+        }
+        let (tell, told) = channel();
+        self.command(Command::CloseWindow(number, tell));
+        // A renderer that has ended has let go of it.
+        let _ = told.recv();
+    }
+
+    /// Such a window has another size, in pixels.
+    pub fn resize_window(&mut self, number: u64, width: u32, height: u32) {
+        self.command(Command::ResizeWindow(number, (width, height)));
     }
 
     /// How worlds are drawn from the next packet on.

@@ -60,7 +60,8 @@ impl Recorder {
         self.scenes.none_changed();
         self.guis.apply(&packet.ended_guis, &packet.guis, &mut self.list);
         self.draws.clear();
-        for gui in packet.views.iter().flat_map(|view| &view.guis) {
+        let views = packet.views.iter().filter(|view| packet.scale_of(view.target).is_some());
+        for gui in views.flat_map(|view| &view.guis) {
             let draws = self.guis.draws(*gui, &self.list, &mut self.spare);
             self.draws.extend_from_slice(draws);
         }

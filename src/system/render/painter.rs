@@ -13,10 +13,10 @@ use super::screen::Screen;
 use super::table::Map;
 use super::textures::{TARGET_FORMAT, Textures};
 use super::timing::Timing;
+use super::windows::{NewWindow, Others};
 use super::{Adapter, Choice, Event, Options, Output, Quality, Statistics, Vsync, capture};
 use crate::error;
 use crate::foundation::Error;
-use crate::packet::texture::TextureSlot;
 use crate::packet::{Packet, Target};
 use std::sync::mpsc::Sender;
 use std::time::Instant;
@@ -29,6 +29,13 @@ pub enum Command {
     Quality(Quality),
     /// Shows pictures elsewhere; whether that goes is told.
     Output(Output, Sender<Result<(), String>>),
+    /// Tells what makes surfaces for windows.
+    Instance(Sender<wgpu::Instance>),
+    /// Draws to one more window; whether that goes is told.
+    OpenWindow(Box<NewWindow>, Sender<Result<(), String>>),
+    /// Lets go of it, which is told.
+    CloseWindow(u64, Sender<()>),
+    ResizeWindow(u64, (u32, u32)),
     /// Ends the device as a driver that crashes would.
     LoseDevice,
 }
@@ -41,6 +48,7 @@ pub struct Painter {
     clock: fn() -> f64,
     device: Device,
     screen: Screen,
+    others: Others,
     textures: Textures,
     materials: Materials,
     buffers: Buffers,
@@ -104,6 +112,7 @@ impl Painter {
             clock: options.clock,
             device,
             screen,
+            others: Others::default(),
             textures,
             materials,
             buffers,
@@ -166,8 +175,21 @@ impl Painter {
                 if moved.is_ok() {
                     self.failed = false;
                 }
-                // Whoever asked may have ended.
+                // Whoever asked may have ended, here and below.
                 let _ = tell.send(moved);
+            }
+            Command::Instance(tell) => {
+                let _ = tell.send(self.device.instance());
+            }
+            Command::OpenWindow(new, tell) => {
+                let _ = tell.send(self.others.open(&self.device, *new));
+            }
+            Command::CloseWindow(number, tell) => {
+                self.others.close(number);
+                let _ = tell.send(());
+            }
+            Command::ResizeWindow(number, size) => {
+                self.others.resize(&self.device, number, size);
             }
             Command::LoseDevice => self.device.device.destroy(),
         }
@@ -209,6 +231,7 @@ impl Painter {
         if packet.views.iter().any(|view| view.target == Target::Screen) {
             self.acquire();
         }
+        self.others.acquire(&self.device, packet, &mut self.events);
         let begun = Instant::now();
         self.cpu_passes.clear();
         let format = self.screen.format();
@@ -233,6 +256,7 @@ impl Painter {
             self.recover(words);
             if !self.failed && !drawn {
                 self.acquire();
+                self.others.acquire(&self.device, packet, &mut self.events);
                 self.draw(packet);
                 self.present(packet);
             }
@@ -254,6 +278,7 @@ impl Painter {
     }
 
     fn present(&mut self, packet: &Packet) {
+        self.others.present(&self.device);
         let shows = packet.views.iter().any(|view| view.target == Target::Screen);
         if shows && self.screen.present(&self.device) {
             self.pace.note((self.clock)(), packet.input_seconds);
@@ -292,6 +317,7 @@ impl Painter {
         let opened = device::open(self.choice, &output).map_err(|error| error.message)?;
         self.screen = Screen::new(&opened.device, &output, opened.surface, self.vsync)?;
         (self.device, self.output) = (opened.device, output);
+        self.others.restore(&self.device, &mut self.events);
         let format = self.screen.format();
         self.textures.restore(&self.device, &mut self.events);
         self.materials.restore(&self.device, &self.textures, format, &mut self.events);
@@ -318,22 +344,24 @@ impl Painter {
         let copied = self.buffers.copy_instances(&self.device, packet, &mut self.guis, &self.list);
         self.statistics.copied_bytes = copied;
         self.buffers.copy_transforms(&self.device, &self.guis, &self.list);
-        let (textures, buffers, scenes) = (&self.textures, &self.buffers, &self.scenes);
+        let mut plan = std::mem::take(&mut self.plan);
+        let (buffers, scenes) = (&self.buffers, &self.scenes);
         let size = |texture: &wgpu::Texture| (texture.width(), texture.height());
         // A picture without a window is only worth drawing where somebody asked for it.
         let is_window = matches!(self.output, Output::Window { .. });
         let is_seen = is_window || packet.captures.iter().any(|it| it.of == Target::Screen);
         let sizes = Sizes {
-            screen: self.screen.target().filter(|_| is_seen).map(|(texture, _)| size(texture)),
-            texture: &|slot| {
-                textures.target_of(TextureSlot(slot)).map(|(texture, _)| size(texture))
+            target: &|target| match target {
+                Target::Screen if !is_seen => None,
+                target => self.target(target).map(|(texture, ..)| size(texture)),
             },
             transforms: &|gui| buffers.first_transform(gui),
             scene: &|index| scenes.plans.views.iter().position(|view| view.view == index),
-            atlas_stretch: textures.atlas.stretch(),
-            glyphs_stretch: textures.glyphs.stretch(),
+            atlas_stretch: self.textures.atlas.stretch(),
+            glyphs_stretch: self.textures.glyphs.stretch(),
         };
-        self.plan.make(packet, &self.guis, &self.list, &sizes);
+        plan.make(packet, &self.guis, &self.list, &sizes);
+        self.plan = plan;
         self.statistics.copied_bytes += self.copy_scenes(packet);
         let scene = self.scenes.statistics();
         self.statistics.draw_calls = self.plan.items.len() as u32 + scene.calls();
@@ -384,10 +412,8 @@ impl Painter {
         let mut places = vec![None; self.scenes.plans.views.len()];
         for pass in &self.plan.passes {
             if let Some((index, rectangle)) = pass.scene {
-                let (format, scale) = match pass.target {
-                    Target::Screen => (self.screen.format(), packet.scale.max(1e-3)),
-                    Target::Texture(_) => (TARGET_FORMAT, 1.0),
-                };
+                let Some((_, _, format)) = self.target(pass.target) else { continue };
+                let scale = packet.scale_of(pass.target).unwrap_or(1.0);
                 places[index] = Some(Place { rectangle, format, deep: pass.world, scale });
             }
         }
@@ -443,17 +469,30 @@ impl Painter {
         }
     }
 
-    /// What a target is, as something to draw onto.
-    fn onto(&self, target: Target) -> Option<Onto> {
-        let (texture, view, format, slot) = match target {
-            Target::Screen => {
-                let (texture, view) = self.screen.target()?;
-                (texture, view, self.screen.format(), None)
-            }
+    /// A target's texture, the view of it that is drawn to, and its format; `None` where nothing
+    /// can be drawn there now.
+    fn target(
+        &self,
+        target: Target,
+    ) -> Option<(&wgpu::Texture, &wgpu::TextureView, wgpu::TextureFormat)> {
+        let screen = match target {
+            Target::Screen => &self.screen,
+            Target::Window(number) => self.others.screen(number)?,
             Target::Texture(slot) => {
                 let (texture, view) = self.textures.target_of(slot)?;
-                (texture, view, TARGET_FORMAT, Some(slot))
+                return Some((texture, view, TARGET_FORMAT));
             }
+        };
+        let (texture, view) = screen.target()?;
+        Some((texture, view, screen.format()))
+    }
+
+    /// What a target is, as something to draw onto.
+    fn onto(&self, target: Target) -> Option<Onto> {
+        let (texture, view, format) = self.target(target)?;
+        let slot = match target {
+            Target::Texture(slot) => Some(slot),
+            Target::Screen | Target::Window(_) => None,
         };
         Some(Onto { texture: texture.clone(), view: view.clone(), format, slot })
     }
@@ -473,7 +512,9 @@ impl Painter {
                 texture = self.again(encoder, passes);
             }
             let missing = match capture.of {
-                Target::Screen => "the window is not shown now, so there is no picture of it",
+                Target::Screen | Target::Window(_) => {
+                    "the window is not shown now, so there is no picture of it"
+                }
                 Target::Texture(_) => "the texture is not a render target, so nothing was drawn",
             };
             let copy = match texture {

@@ -70,10 +70,8 @@ pub struct Plan {
 
 /// What a plan is made for.
 pub struct Sizes<'a> {
-    /// Pixels of the screen; `None`: it cannot be drawn to now.
-    pub screen: Option<(u32, u32)>,
-    /// Pixels of a render target in a slot.
-    pub texture: &'a dyn Fn(u32) -> Option<(u32, u32)>,
+    /// Pixels of a target; `None`: it cannot be drawn to now.
+    pub target: &'a dyn Fn(Target) -> Option<(u32, u32)>,
     /// Where the transforms of a Gui begin.
     pub transforms: &'a dyn Fn(u64) -> u32,
     /// Which of the scenes' planned views a view of the packet is, if any.
@@ -154,13 +152,9 @@ impl Plan {
         self.passes.clear();
         self.items.clear();
         self.uniforms.clear();
-        let mut screen_begun = false;
         for (index, view) in packet.views.iter().enumerate() {
-            let (size, scale) = match view.target {
-                Target::Screen => (sizes.screen, packet.scale.max(1e-3)),
-                Target::Texture(slot) => ((sizes.texture)(slot.0), 1.0),
-            };
-            let Some(size) = size else { continue };
+            let Some(scale) = packet.scale_of(view.target) else { continue };
+            let Some(size) = (sizes.target)(view.target) else { continue };
             let rectangle = pixels(view.rectangle, size);
             let whole = [0, 0, size.0, size.1];
             let mut base = FrameUniform {
@@ -181,7 +175,8 @@ impl Plan {
                     self.uniforms.push(base);
                 }
             }
-            if view.target == Target::Screen && !std::mem::replace(&mut screen_begun, true) {
+            let is_window = !matches!(view.target, Target::Texture(_));
+            if is_window && packet.views[..index].iter().all(|it| it.target != view.target) {
                 // What a window showed before is not there any more.
                 clear = clear.or(Some([0.0, 0.0, 0.0, 1.0]));
             }

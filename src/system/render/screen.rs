@@ -59,6 +59,7 @@ fn present_mode(vsync: Vsync, modes: &[wgpu::PresentMode]) -> wgpu::PresentMode 
         Vsync::Adaptive => &[FifoRelaxed],
         Vsync::Fast => &[Mailbox],
         Vsync::Off => &[Immediate, Mailbox],
+        Vsync::Never => &[Mailbox, Immediate],
     };
     wanted.iter().copied().find(|mode| modes.contains(mode)).unwrap_or(Fifo)
 }
@@ -70,22 +71,41 @@ impl Screen {
         surface: Option<wgpu::Surface<'static>>,
         vsync: Vsync,
     ) -> Result<Screen, String> {
-        let (window, width, height) = match output {
+        let (window, size) = match output {
             Output::Offscreen { width, height } => return Ok(picture(device, *width, *height)),
-            Output::Window { window, width, height, .. } => (Arc::clone(window), *width, *height),
+            Output::Window { window, width, height, .. } => (Arc::clone(window), (*width, *height)),
         };
         let surface = surface.expect("a window's device was opened for its surface");
+        Screen::of_window(device, window, size, surface, vsync)
+    }
+
+    /// That of a window, whose size is in pixels.
+    pub fn of_window(
+        device: &Device,
+        window: Arc<dyn Window>,
+        size: (u32, u32),
+        surface: wgpu::Surface<'static>,
+        vsync: Vsync,
+    ) -> Result<Screen, String> {
         let (config, view_format) = configuration(device, &surface, vsync)?;
         Ok(Screen::Window(Box::new(Surface {
             window,
             surface,
             config,
-            size: (width, height),
+            size,
             vsync,
             stale: true,
             acquired: None,
             view_format,
         })))
+    }
+
+    /// The window that it is, and its size in pixels.
+    pub fn window(&self) -> Option<(Arc<dyn Window>, (u32, u32))> {
+        match self {
+            Screen::Window(surface) => Some((Arc::clone(&surface.window), surface.size)),
+            Screen::Picture { .. } => None,
+        }
     }
 
     /// How pictures of the screen are stored.
@@ -225,15 +245,13 @@ impl Surface {
                     self.stale = true;
                     continue;
                 }
+                wgpu::CurrentSurfaceTexture::Lost | wgpu::CurrentSurfaceTexture::Validation
+                    if device.is_lost_now() =>
+                {
+                    return Ok(false);
+                }
                 wgpu::CurrentSurfaceTexture::Lost => {
-                    if device.lost().is_some() {
-                        return Ok(false);
-                    }
-                    // Only the main thread may do so on macOS; elsewhere every thread may.
-                    if cfg!(target_os = "macos") {
-                        return Err("the window's surface was lost".to_string());
-                    }
-                    self.surface = device.surface(&self.window)?;
+                    self.surface = device.surface_anew(&self.window)?;
                     self.stale = true;
                     continue;
                 }

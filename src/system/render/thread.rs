@@ -104,6 +104,7 @@ impl Thread {
             let outcome = std::panic::catch_unwind(run);
             let mut state = theirs.lock();
             state.dead = true;
+            state.commands.clear();
             if outcome.is_err() && !state.closing {
                 let words = "the render thread has ended by a fault of the engine: see above";
                 state.events.push(Event::Failed { words: words.to_string() });
@@ -134,7 +135,12 @@ impl Thread {
     }
 
     pub fn command(&self, command: Command) {
-        self.shared.lock().commands.push(command);
+        let mut state = self.shared.lock();
+        // Whoever waits for an answer learns that there is none where the command is dropped.
+        if !state.dead {
+            state.commands.push(command);
+        }
+        drop(state);
         self.shared.changed.notify_all();
     }
 

@@ -1,6 +1,13 @@
 //! The clipboard: the desktop's, or one of the game's own where runs must be equal or there is no
 //! desktop.
 
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::time::Duration;
+
+/// How long a game waits for the program that has the clipboard. Most answer within a millisecond;
+/// one that hangs would hold the game for as long.
+const PATIENCE: Duration = Duration::from_millis(500);
+
 /// The most bytes that are put there or taken from there.
 pub const CLIPBOARD_BYTES_MAX: usize = 16 << 20;
 
@@ -10,7 +17,14 @@ pub enum Clipboard {
     Own(String),
     /// The desktop's, not opened yet.
     Desktop,
-    Open(arboard::Clipboard),
+    Open(Opened),
+}
+
+/// The desktop's clipboard.
+pub struct Opened {
+    clipboard: arboard::Clipboard,
+    /// What a program was asked for that has not answered yet.
+    asked: Option<Receiver<Result<String, arboard::Error>>>,
 }
 
 impl Default for Clipboard {
@@ -22,8 +36,8 @@ impl Default for Clipboard {
 impl Clipboard {
     fn open(&mut self) -> Result<(), String> {
         if matches!(self, Clipboard::Desktop) {
-            let opened = arboard::Clipboard::new();
-            *self = Clipboard::Open(opened.map_err(|reason| words(&reason))?);
+            let clipboard = arboard::Clipboard::new().map_err(|reason| words(&reason))?;
+            *self = Clipboard::Open(Opened { clipboard, asked: None });
         }
         Ok(())
     }
@@ -33,10 +47,14 @@ impl Clipboard {
         self.open()?;
         let text = match self {
             Clipboard::Own(text) => return Ok(text.clone()),
-            Clipboard::Open(clipboard) => match clipboard.get_text() {
-                Ok(text) => text,
-                Err(arboard::Error::ContentNotAvailable) => String::new(),
-                Err(reason) => return Err(words(&reason)),
+            Clipboard::Open(opened) => match opened.ask() {
+                Some(Ok(text)) => text,
+                Some(Err(arboard::Error::ContentNotAvailable)) => String::new(),
+                Some(Err(reason)) => return Err(words(&reason)),
+                None => {
+                    let what = "the program that has put something there does not answer";
+                    return Err(format!("the clipboard cannot be used: {what}"));
+                }
             },
             Clipboard::Desktop => unreachable!("it was opened"),
         };
@@ -51,7 +69,7 @@ impl Clipboard {
         self.open()?;
         match self {
             Clipboard::Own(own) => *own = text.to_string(),
-            Clipboard::Open(clipboard) => {
+            Clipboard::Open(Opened { clipboard, .. }) => {
                 clipboard.set_text(text).map_err(|reason| words(&reason))?;
             }
             Clipboard::Desktop => unreachable!("it was opened"),
@@ -60,8 +78,45 @@ impl Clipboard {
     }
 }
 
+impl Opened {
+    /// The text that is there, as the desktop gives it; none where nobody answers in time. What is
+    /// asked for is waited for by a thread, which ends when the desktop's own patience does.
+    fn ask(&mut self) -> Option<Result<String, arboard::Error>> {
+        if cfg!(any(windows, target_os = "macos")) {
+            // The desktop itself keeps the text there.
+            return Some(self.clipboard.get_text());
+        }
+        if let Some(asked) = &self.asked
+            && matches!(asked.try_recv(), Err(TryRecvError::Empty))
+        {
+            return None;
+        }
+        let (send, answer) = channel();
+        let read = move || {
+            let text = arboard::Clipboard::new().and_then(|mut clipboard| clipboard.get_text());
+            // The game may have ended meanwhile.
+            let _ = send.send(text);
+        };
+        let thread = std::thread::Builder::new().name("clipboard".to_string()).spawn(read);
+        if thread.is_err() {
+            return Some(self.clipboard.get_text());
+        }
+        match answer.recv_timeout(PATIENCE) {
+            Ok(text) => Some(text),
+            Err(_) => {
+                self.asked = Some(answer);
+                None
+            }
+        }
+    }
+}
+
 fn words(reason: &arboard::Error) -> String {
-    format!("the clipboard cannot be used: {reason}")
+    let what = match reason {
+        arboard::Error::ConversionFailure => "what is there is no text that can be read (UTF-8)",
+        _ => return format!("the clipboard cannot be used: {reason}"),
+    };
+    format!("the clipboard cannot be used: {what}")
 }
 
 #[cfg(test)]

@@ -1,15 +1,18 @@
 //! The window as the game sees it: its state, made of what the desktop tells, and the wishes that
-//! wait to be done. Without a display the state is all there is. The desktop's own window is in
-//! desktop.rs; nothing else here knows of it.
+//! wait to be done; those beside the main one are in others.rs. Without a display the state is all
+//! there is. The desktop's own windows are in desktop.rs and shown.rs; nothing else here knows of
+//! them.
 
 mod clipboard;
 mod desktop;
 mod dropped;
 mod lent;
+mod others;
+mod shown;
 mod told;
 
-use crate::foundation::Vec2;
 use crate::foundation::hash::StateHash;
+use crate::foundation::{Vec2, log};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,13 +21,14 @@ pub use clipboard::{CLIPBOARD_BYTES_MAX, Clipboard};
 pub use desktop::{Desktop, NoDesktop};
 pub use dropped::{DROPPED_BYTES_MAX, read_dropped};
 pub use lent::{Became, Lent};
-pub use told::{Change, Monitor, Told, Touched};
+pub use others::{Others, WINDOWS_MAX, WindowId};
+pub use told::{Change, DisplayMode, Monitor, Told, Touched};
 
 /// The smallest and the largest side that a window can be wished to have, in logical pixels.
 pub const SIDE_MIN: u32 = 1;
 pub const SIDE_MAX: u32 = 16384;
 /// The most files that are remembered as dropped on the window.
-pub const DROPPED_MAX: usize = 256;
+pub const DROPPED_MAX: usize = 4096;
 /// The largest side of a cursor's picture and of an icon.
 pub const PICTURE_SIDE_MAX: u32 = 256;
 /// The most wishes that wait at once.
@@ -135,6 +139,7 @@ pub enum Wish {
     Maximize,
     Restore,
     Focus,
+    Visible(bool),
     ShowCursor(bool),
     CursorMode(CursorMode),
     CursorShape(CursorShape),
@@ -161,6 +166,9 @@ pub struct Opening {
     pub resizable: bool,
     /// Which monitor, from 1; 0: where the desktop puts it.
     pub monitor: usize,
+    /// Its upper left corner, in pixels of the desktop; where the desktop puts it if none.
+    pub position: Option<(i32, i32)>,
+    pub visible: bool,
 }
 
 impl Default for Opening {
@@ -173,6 +181,8 @@ impl Default for Opening {
             vsync: Vsync::On,
             resizable: true,
             monitor: 0,
+            position: None,
+            visible: true,
         }
     }
 }
@@ -190,6 +200,8 @@ pub struct Window {
     pub position: (i32, i32),
     pub focused: bool,
     pub hidden: bool,
+    /// Whether the game wants it to be seen.
+    pub visible: bool,
     pub minimized: bool,
     pub maximized: bool,
     pub mouse_inside: bool,
@@ -206,13 +218,21 @@ pub struct Window {
     pub closing: bool,
     /// Whether the game itself asks for that.
     pub asked_to_close: bool,
+    /// The player has closed it, or the desktop taken it away: what is there is the game's handle.
+    pub shut: bool,
+    /// Where the mouse is over it, in logical pixels from the lower left corner; devices tell it of
+    /// the main window.
+    pub cursor: Vec2,
     pub monitors: Vec<Monitor>,
+    pub modes: Vec<DisplayMode>,
     /// Files that were dropped on it: all of them, and how many before this frame.
     pub dropped: Vec<PathBuf>,
     pub dropped_before: usize,
     pub clipboard: Clipboard,
     /// From the newest input to the picture that shows it: frames, and seconds; recent averages.
     pub latency: (f32, f32),
+    /// How it was to be opened.
+    pub opening: Opening,
     wishes: VecDeque<Wish>,
     /// Whether the wishes come true by themselves, for there is nobody to ask.
     alone: bool,
@@ -226,9 +246,10 @@ impl Window {
             is_open: false,
             pixels: (opening.width, opening.height),
             scale: 1.0,
-            position: (0, 0),
+            position: opening.position.unwrap_or((0, 0)),
             focused: true,
             hidden: false,
+            visible: opening.visible,
             minimized: false,
             maximized: false,
             mouse_inside: false,
@@ -242,11 +263,15 @@ impl Window {
             keystrokes: true,
             closing: false,
             asked_to_close: false,
+            shut: false,
+            cursor: Vec2::ZERO,
             monitors: Vec::new(),
+            modes: Vec::new(),
             dropped: Vec::new(),
             dropped_before: 0,
             clipboard: Clipboard::default(),
             latency: (0.0, 0.0),
+            opening: opening.clone(),
             wishes: VecDeque::new(),
             alone: true,
         }
@@ -268,12 +293,22 @@ impl Window {
     }
 
     /// A frame begins, with what the desktop told since the last one.
-    pub fn begin_frame(&mut self, changes: &[Change]) {
+    pub fn begin_frame<'a>(&mut self, changes: impl IntoIterator<Item = &'a Change>) {
         self.dropped_before = self.dropped.len();
         self.closing = false;
         for change in changes {
             self.take(change);
         }
+        let surplus = self.dropped.len().saturating_sub(DROPPED_MAX);
+        if surplus > self.dropped_before {
+            let words = format!(
+                "more than {DROPPED_MAX} files were dropped on the window at once: the first of \
+                 them are left out (DROPPED_MAX)"
+            );
+            log::warn("dropped", &words);
+        }
+        self.dropped.drain(..surplus);
+        self.dropped_before = self.dropped_before.saturating_sub(surplus);
     }
 
     fn take(&mut self, change: &Change) {
@@ -288,16 +323,30 @@ impl Window {
             Change::Maximized(maximized) => self.maximized = *maximized,
             Change::MouseInside(inside) => self.mouse_inside = *inside,
             Change::Close => self.closing = true,
-            Change::Gone => (self.closing, self.is_open) = (true, false),
-            Change::Dropped(path) => {
-                if self.dropped.len() == DROPPED_MAX {
-                    self.dropped.remove(0);
-                    self.dropped_before = self.dropped_before.saturating_sub(1);
-                }
-                self.dropped.push(PathBuf::from(path));
+            Change::Gone => {
+                self.closing = true;
+                self.shut();
             }
+            Change::Cursor { x, y } => self.cursor = Vec2::new(*x, *y),
+            Change::Dropped(path) => self.dropped.push(PathBuf::from(path)),
             Change::Monitors(monitors) => self.monitors.clone_from(monitors),
+            Change::Modes(modes) => self.modes.clone_from(modes),
+            // Of another window.
+            Change::Of(..) => {}
         }
+    }
+
+    /// The desktop shows it no more.
+    pub fn shut(&mut self) {
+        (self.shut, self.is_open, self.focused, self.mouse_inside) = (true, false, false, false);
+        self.wishes.clear();
+    }
+
+    /// Whether nothing of it can be seen. One that has the focus is not minimized, whatever was
+    /// said before.
+    pub fn is_unseen(&self) -> bool {
+        let minimized = self.minimized && !self.focused;
+        !self.visible || self.hidden || minimized || self.pixels.0.min(self.pixels.1) == 0
     }
 
     /// Wishes something; what of the window's state follows at once is so from now on.
@@ -306,6 +355,7 @@ impl Window {
             Wish::Title(title) => self.title.clone_from(title),
             Wish::Fullscreen(fullscreen) => self.fullscreen = *fullscreen,
             Wish::Resizable(resizable) => self.resizable = *resizable,
+            Wish::Visible(visible) => self.visible = *visible,
             Wish::ShowCursor(shown) => self.cursor_shown = *shown,
             Wish::CursorMode(mode) => self.cursor_mode = *mode,
             Wish::CursorShape(shape) => self.cursor_shape = *shape,
@@ -322,10 +372,10 @@ impl Window {
                     self.pixels = (pixels(width), pixels(height));
                 }
                 Wish::Position(x, y) => self.position = (x, y),
-                Wish::Focus => self.focused = true,
+                Wish::Focus => self.focused = !self.shut,
                 _ => {}
             }
-        } else if self.wishes.len() < WISHES_MAX {
+        } else if !self.shut && self.wishes.len() < WISHES_MAX {
             self.wishes.push_back(wish);
         }
     }
@@ -341,6 +391,10 @@ impl Window {
         }
         hash.write_f64(self.scale);
         hash.write_u64(u64::from(self.focused));
+        // As it was before windows could be closed without an end of the game.
+        if self.shut {
+            hash.write_u64(1);
+        }
         hash.write_u64(self.dropped.len() as u64);
     }
 }
@@ -375,6 +429,39 @@ mod tests {
         assert!(window.closing);
         window.begin_frame(&[]);
         assert!(!window.closing);
+    }
+
+    #[test]
+    fn a_window_is_unseen_while_it_is_hidden_or_minimized_or_has_no_size() {
+        let mut window = Window::new(&Opening::default());
+        assert!(!window.is_unseen());
+        for (change, unseen) in [
+            (Change::Hidden(true), true),
+            (Change::Hidden(false), false),
+            // Not every desktop tells that a window is not minimized any more.
+            (Change::Minimized(true), false),
+            (Change::Focus(false), true),
+            (Change::Minimized(false), false),
+            (Change::Resized { width: 0, height: 9 }, true),
+            (Change::Resized { width: 9, height: 9 }, false),
+        ] {
+            window.begin_frame([&change]);
+            assert_eq!(window.is_unseen(), unseen, "{change:?}");
+        }
+        window.wish(Wish::Visible(false));
+        assert!(window.is_unseen());
+    }
+
+    #[test]
+    fn what_is_wished_of_a_window_that_was_taken_away_waits_for_nobody() {
+        let mut window = Window::new(&Opening::default());
+        window.listen();
+        window.begin_frame(&[Change::Opened, Change::Focus(true)]);
+        window.wish(Wish::Minimize);
+        window.begin_frame(&[Change::Gone]);
+        assert!(window.closing && window.shut && !window.is_open && !window.focused);
+        window.wish(Wish::Focus);
+        assert_eq!(window.take_wishes().count(), 0);
     }
 
     #[test]

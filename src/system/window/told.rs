@@ -17,6 +17,18 @@ pub struct Monitor {
     pub refresh: f64,
 }
 
+/// A way in which a monitor can show pictures.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DisplayMode {
+    /// Which monitor, from 1.
+    pub monitor: u32,
+    pub pixels: (u32, u32),
+    /// Pictures a second.
+    pub refresh: f64,
+    /// Bits of a pixel's colour.
+    pub bits: u16,
+}
+
 /// Something about the window itself changed.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Change {
@@ -47,6 +59,14 @@ pub enum Change {
     /// A file was dropped on it.
     Dropped(String),
     Monitors(Vec<Monitor>),
+    Modes(Vec<DisplayMode>),
+    /// Where the mouse is over a window beside the main one; over that, devices tell it.
+    Cursor {
+        x: f32,
+        y: f32,
+    },
+    /// It is of the window with that handle, not of the main one.
+    Of(u64, Box<Change>),
 }
 
 /// What a finger or the like did.
@@ -109,6 +129,17 @@ pub enum Told {
 }
 
 impl Change {
+    /// What it says of the window that this handle names, or of the main one; `None` where it is
+    /// of another.
+    pub fn of(&self, window: Option<u64>) -> Option<&Change> {
+        match (self, window) {
+            (Change::Of(number, change), Some(wanted)) => (*number == wanted).then_some(change),
+            (Change::Of(..), None) => None,
+            (_, Some(_)) => None,
+            (change, None) => Some(change),
+        }
+    }
+
     pub fn write(&self, writer: &mut Writer) {
         let pair = |writer: &mut Writer, kind: u8, a: u32, b: u32| {
             writer.u8(kind);
@@ -150,15 +181,41 @@ impl Change {
                     writer.f64(monitor.refresh);
                 });
             }
+            Change::Modes(modes) => {
+                writer.u8(13);
+                writer.list(modes, |writer, mode| {
+                    let (width, height) = mode.pixels;
+                    for number in [mode.monitor, width, height, u32::from(mode.bits)] {
+                        writer.u32(number);
+                    }
+                    writer.f64(mode.refresh);
+                });
+            }
+            Change::Cursor { x, y } => pair(writer, 14, x.to_bits(), y.to_bits()),
+            Change::Of(window, change) => {
+                writer.u8(15);
+                writer.u64(*window);
+                change.write(writer);
+            }
         }
     }
 
     pub fn read(reader: &mut Reader) -> Result<Change, Error> {
+        let kind = reader.u8()?;
+        if kind != 15 {
+            return Change::read_main(kind, reader);
+        }
+        let (window, kind) = (reader.u64()?, reader.u8()?);
+        Ok(Change::Of(window, Box::new(Change::read_main(kind, reader)?)))
+    }
+
+    /// Reads one of the main window, or what is said of another.
+    fn read_main(kind: u8, reader: &mut Reader) -> Result<Change, Error> {
         let finite = |number: f64| match number.is_finite() {
             true => Ok(number),
             false => Err(error!("it is damaged: the window had a size that is none")),
         };
-        Ok(match reader.u8()? {
+        Ok(match kind {
             0 => Change::Opened,
             1 => Change::Resized { width: reader.u32()?, height: reader.u32()? },
             2 => Change::Scale(finite(reader.f64()?)?.max(0.1)),
@@ -180,6 +237,16 @@ impl Change {
                 })
             })?),
             12 => Change::Gone,
+            13 => Change::Modes(reader.list(|reader| {
+                let (monitor, pixels) = (reader.u32()?, (reader.u32()?, reader.u32()?));
+                let bits = u16::try_from(reader.u32()?).unwrap_or(u16::MAX);
+                Ok(DisplayMode { monitor, pixels, bits, refresh: finite(reader.f64()?)? })
+            })?),
+            14 => {
+                let mut side =
+                    || finite(f32::from_bits(reader.u32()?).into()).map(|side| side as f32);
+                Change::Cursor { x: side()?, y: side()? }
+            }
             _ => return Err(error!("it is damaged: the window did something unknown")),
         })
     }
@@ -198,6 +265,7 @@ mod tests {
             scale: 1.5,
             refresh: 59.94,
         };
+        let mode = DisplayMode { monitor: 1, pixels: (800, 600), refresh: 60.0, bits: 24 };
         let all = [
             Change::Opened,
             Change::Resized { width: 3, height: 4 },
@@ -212,6 +280,8 @@ mod tests {
             Change::Gone,
             Change::Dropped("a/ö.png".into()),
             Change::Monitors(vec![monitor]),
+            Change::Modes(vec![mode]),
+            Change::Of(7, Box::new(Change::Cursor { x: -1.5, y: 20.0 })),
         ];
         for change in all {
             let mut writer = Writer::default();
@@ -223,5 +293,8 @@ mod tests {
             }
         }
         assert!(Change::read(&mut Reader::new(&[99])).is_err());
+        // One window is of no other, however deep a damaged file says so.
+        let deep: Vec<u8> = [15, 7, 0, 0, 0, 0, 0, 0, 0].repeat(1000);
+        assert!(Change::read(&mut Reader::new(&deep)).is_err());
     }
 }

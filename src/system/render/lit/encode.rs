@@ -163,6 +163,7 @@ impl Lit {
         for group in &frame.scenes.plans.groups[shadow.groups.clone()] {
             self.batch(&mut to, &mut set, frame.scenes, group, |to, key| {
                 to.set_pipeline(self.pipelines.get(Key::Mesh(key.class)));
+                true
             });
         }
     }
@@ -182,10 +183,11 @@ impl Lit {
                 if was_painted {
                     to.set_bind_group(0, scene, &[offset]);
                 }
-                return to.set_pipeline(self.pipelines.get(Key::Mesh(key.class)));
+                to.set_pipeline(self.pipelines.get(Key::Mesh(key.class)));
+                return true;
             };
             let painter = frame.materials.painter(slot);
-            let (pipeline, own) = self.painted.get(key, &painter);
+            let Some((pipeline, own)) = self.painted.get(key, &painter) else { return false };
             to.set_pipeline(pipeline);
             let (told, at) = self.buffers.frame(index);
             to.set_bind_group(0, told, &[at]);
@@ -193,17 +195,18 @@ impl Lit {
             if let Some(group) = painter.group.filter(|_| own) {
                 to.set_bind_group(MATERIAL_GROUP, group, &[]);
             }
+            true
         });
     }
 
-    /// One draw call; `begin` sets the pipeline of a batch.
+    /// One draw call; `begin` sets the pipeline of a batch, and says whether there is one.
     fn batch(
         &self,
         to: &mut wgpu::RenderPass,
         set: &mut Set,
         scenes: &Scenes,
         group: &Group,
-        begin: impl FnOnce(&mut wgpu::RenderPass, &BatchKey),
+        begin: impl FnOnce(&mut wgpu::RenderPass, &BatchKey) -> bool,
     ) {
         let key: &BatchKey = scenes.library.batch(group.batch);
         let found = self.meshes.get(key.mesh).zip(scenes.library.mesh(key.mesh));
@@ -212,8 +215,11 @@ impl Lit {
             return;
         };
         let alike = (key.class, key.painter);
-        if set.class.replace(alike) != Some(alike) {
-            begin(to, key);
+        if set.class != Some(alike) {
+            if !begin(to, key) {
+                return;
+            }
+            set.class = Some(alike);
         }
         let textured = !key.class.has(Class::SHADOW) || key.class.has(Class::MASK);
         if textured && set.set.replace(key.set) != Some(key.set) {

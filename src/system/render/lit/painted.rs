@@ -99,12 +99,13 @@ impl Programs {
         }
     }
 
-    /// The pipeline of a batch that was needed before, and whether it is the material's own.
-    pub fn get(&self, key: &BatchKey, painter: &Painter) -> (&wgpu::RenderPipeline, bool) {
+    /// The pipeline of a batch that was needed before, and whether it is the material's own; `None`
+    /// where the adapter refused even the engine's own, which was told.
+    pub fn get(&self, key: &BatchKey, painter: &Painter) -> Option<(&wgpu::RenderPipeline, bool)> {
         let way = way(key, painter);
         let of = |shader| self.find(shader).and_then(|it| it.pipelines.get(&way)?.as_ref());
         let own = painter.shader.and_then(|_| of(painter.shader));
-        (own.or_else(|| of(None)).expect("it was needed before"), own.is_some())
+        Some((own.or_else(|| of(None))?, own.is_some()))
     }
 }
 
@@ -169,6 +170,22 @@ mod tests {
         if let Err(error) = wgpu::naga::valid::Validator::new(flags, able).validate(&module) {
             panic!("{}", error.emit_to_string(source));
         }
+    }
+
+    #[test]
+    fn what_an_adapter_refuses_whole_is_not_drawn() {
+        let (name, source) = ("glow".to_string(), String::new());
+        let shader = Arc::new(Shader { name, source, textures: 0, variables: 0 });
+        let painter =
+            Painter { shader: Some(&shader), layout: None, group: None, blend: Blend::Alpha };
+        let key = BatchKey { class: Class::default(), painter: 1, set: 0, mesh: 0, part: 0 };
+        let refused = |shader| Program {
+            shader,
+            pipelines: [(way(&key, &painter), None)].into_iter().collect(),
+        };
+        let all = vec![refused(None), refused(Some(Arc::clone(&shader)))];
+        assert!(Programs { all }.get(&key, &painter).is_none());
+        assert!(Programs::default().get(&key, &painter).is_none());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::shadows::{Cascades, Wanted};
 use super::store::{Scene, state};
 use super::{SceneStatistics, first_particle};
 use crate::foundation::{Mat4, Vec3, Vec4};
-use crate::packet::scene::{SPOT_SHADOWS_MAX, VIEW_LIGHTS_MAX};
+use crate::packet::scene::{SPOT_SHADOWS_MAX, VIEW_LIGHTS_MAX, is_in_range};
 use crate::packet::{Packet, View};
 use crate::system::render::Quality;
 use std::cmp::Ordering;
@@ -243,7 +243,7 @@ impl Plans {
     fn find(&mut self, scene: &Scene, view: &View, sides: &[Vec4], wanted: u8) {
         self.visible.clear();
         cull(&scene.spheres, sides, &mut self.visible);
-        let (eye, endless) = (view.camera.position, !is_perspective(&view.camera));
+        let (eye, perspective) = (view.camera.position, is_perspective(&view.camera));
         self.visible.retain(|slot| {
             let index = *slot as usize;
             let bits = scene.states[index];
@@ -253,13 +253,8 @@ impl Plans {
             if bits & state::RANGED == 0 {
                 return true;
             }
-            let [near, far] = scene.ranges[index];
-            if endless {
-                // Without perspective nothing gets smaller with distance: the finest is shown.
-                return near <= 0.0;
-            }
-            let distance = scene.spheres.center(index).distance_squared(eye);
-            distance >= near * near && distance < far * far
+            let distance = || scene.spheres.center(index).distance_squared(eye);
+            is_in_range(scene.ranges[index], perspective.then(distance))
         });
     }
 

@@ -112,7 +112,16 @@ fn set(data: &mut MaterialData, entry: &Entry) -> Result<(), Wrong> {
         }
         "variables" => {
             for entry in block(entry)? {
-                data.variables.push((entry.key.to_string(), numbers(&entry)?));
+                let numbers = numbers(&entry)?;
+                if numbers.iter().any(|number| !number.is_finite()) {
+                    let words = format!(
+                        "'{}' is too large: a shader's numbers end at {:e}",
+                        entry.key,
+                        f32::MAX
+                    );
+                    return Err((entry.line(), words));
+                }
+                data.variables.push((entry.key.to_string(), numbers));
             }
         }
         key => return Err((entry.line(), format!("unknown key '{key}'{}", hint(key, KEYS)))),

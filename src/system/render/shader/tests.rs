@@ -231,6 +231,10 @@ fn a_wrong_material_says_where_and_what() {
         "m.material:4: 'tint' must be numbers, or a colour such as \"#ff8000\"",
     );
     material_refused(
+        &more("variables = { speed = 1e39 }"),
+        "m.material:4: 'speed' is too large: a shader's numbers end at 3.4028235e38",
+    );
+    material_refused(
         &more("samplers = { nose = { wrap = \"repeat\" } }"),
         "m.material:4: there is no texture 'nose' in 'textures', did you mean 'noise'?",
     );

@@ -1,0 +1,272 @@
+//! Windows beside the main one: what is seen there, who hears the keys, and how each of them ends.
+
+use super::display::{Display, Playing, skip};
+use super::other::Other;
+use super::scratch;
+use engine::packet::{Packet, Target, View, WindowFrame};
+use engine::system::render::{Choice, Event, Options, Output, Quality, Renderer, Vsync};
+use engine::system::window::Lent;
+use engine::world::camera::Camera;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// How long something may take, on a machine that is busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const GAME: &str = r#"
+local map, width, height
+local asked = 0
+function init() map = Window.open { title = "Map", width = 300, height = 200, x = 500, y = 60 } end
+function update()
+  if Keyboard.pressed("w") then print("w", Window.has_focus(), Window.has_focus(map)) end
+  if Keyboard.released("w") then print("w released") end
+  if Keyboard.pressed("q") then print("down", Keyboard.button("w")) end
+  if Mouse.pressed("left") then
+    print("click", Window.mouse_focus(), Window.mouse_focus(map), Window.cursor(map))
+  end
+  if Keyboard.pressed("n") then
+    for i = 1, 300 do Window.close(Window.open { title = "Short" }) end
+    print("eight", pcall(function()
+      for i = 1, 9 do Window.open { title = "More" .. i, visible = i % 2 == 0 } end
+    end))
+  end
+  local w, h = Window.resolution(map)
+  if Window.is_open(map) and (w ~= width or h ~= height) then
+    width, height = w, h
+    print("size", w, h)
+  end
+  if Window.is_closing(map) then print("closing", Window.is_open(map)) end
+end
+function on_activate(active) print("active", active) end
+function on_close(window)
+  asked = asked + 1
+  print("asked", window == map, asked)
+  return asked ~= 1
+end
+function shutdown() print("shutdown", Window.alive(map)) end
+"#;
+
+fn number(window: &str) -> u32 {
+    window.parse().expect("a window has a number")
+}
+
+/// Waits until a pixel of a window has a colour.
+#[track_caller]
+fn comes(other: &Other, window: u32, (x, y): (i16, i16), wanted: [u8; 3]) {
+    let began = Instant::now();
+    loop {
+        let found = other.pixel(window, x, y);
+        if found == wanted {
+            return;
+        }
+        assert!(began.elapsed() < PATIENCE, "{found:?} at {x}, {y}, not {wanted:?}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_second_window_hears_keys_and_mouse_and_is_closed_when_the_game_agrees() {
+    let Some(display) = Display::start() else { return };
+    let folder = scratch("second");
+    let arguments = ["--renderer", "null", "--record", "run.recording"];
+    let mut game = Playing::start(&display, &folder, GAME, &arguments);
+    game.hears("size\t300\t200");
+    let map = display.tool(&["search", "--sync", "--name", "^Map$"]);
+    game.focus(&display);
+    display.tool(&["keydown", "w"]);
+    game.hears("w\ttrue\tfalse");
+    display.tool(&["windowfocus", "--sync", &map]);
+    game.hears("w released");
+    display.tool(&["keyup", "w"]);
+    display.tool(&["key", "w"]);
+    game.hears("w\tfalse\ttrue");
+    display.tool(&["mousemove", "--window", &map, "30", "50", "click", "1"]);
+    game.hears("click\tfalse\ttrue\tVector3(30, 150, 0)");
+    display.tool(&["windowsize", &map, "320", "100"]);
+    game.hears("size\t320\t100");
+    let other = Other::on(&display);
+    other.ask_to_close(number(&map));
+    game.hears("asked\ttrue\t1");
+    game.hears("closing\ttrue");
+    other.ask_to_close(number(&map));
+    game.hears("asked\ttrue\t2");
+    game.hears("closing\tfalse");
+    display.tool(&["windowfocus", "--sync", &game.window]);
+    display.tool(&["key", "w"]);
+    game.hears("w\ttrue\tfalse");
+    other.ask_to_close(number(&game.window));
+    game.hears("asked\tfalse\t3");
+    assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
+    assert!(game.said.iter().any(|line| line == "shutdown\ttrue"));
+    let replay = Command::new(env!("CARGO_BIN_EXE_engine"))
+        .args(["run", "game", "--replay", "run.recording"])
+        .env("ENGINE_SAVE_DIR", folder.join("saves"))
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+        .current_dir(&folder)
+        .output()
+        .expect("the engine starts");
+    let out = String::from_utf8_lossy(&replay.stdout);
+    let err = String::from_utf8_lossy(&replay.stderr);
+    assert_eq!(replay.status.code(), Some(0), "{out}\n{err}");
+    let engine_says = |line: &&String| line.starts_with("engine:") || line.starts_with("warning:");
+    let said: Vec<_> = game.said.iter().filter(|line| !engine_says(line)).collect();
+    assert_eq!(out.lines().collect::<Vec<_>>(), said);
+}
+
+#[test]
+fn windows_that_are_opened_by_the_hundred_or_taken_away_do_not_end_the_game() {
+    let Some(display) = Display::start() else { return };
+    let folder = scratch("hundreds");
+    let mut game = Playing::start(&display, &folder, GAME, &["--renderer", "null"]);
+    game.hears("size\t300\t200");
+    game.focus(&display);
+    display.tool(&["keydown", "w"]);
+    game.hears("w\ttrue\tfalse");
+    display.tool(&["key", "n"]);
+    let said = game.hears("eight\tfalse");
+    assert!(said.contains("8 windows are there already beside the main one"), "{said}");
+    display.tool(&["search", "--sync", "--name", "^More6$"]);
+    // A window that is opened takes no key out of the player's hand.
+    display.tool(&["key", "q"]);
+    let down = game.hears("down");
+    assert_eq!(down, "down\t1", "{}", game.said.join("\n"));
+    assert!(!game.said.iter().any(|line| line == "w released"), "{}", game.said.join("\n"));
+    display.tool(&["keyup", "w"]);
+    game.hears("w released");
+    let map = display.tool(&["search", "--name", "^Map$"]);
+    display.tool(&["windowclose", &map]);
+    game.hears("closing\tfalse");
+    display.tool(&["windowfocus", "--sync", &game.window]);
+    display.tool(&["key", "w"]);
+    game.hears("w\ttrue\tfalse");
+    game.interrupt();
+    assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
+}
+
+#[test]
+fn each_window_shows_its_own_world_and_its_guis() {
+    let Some(display) = Display::start() else { return };
+    let folder = scratch("pictures");
+    let main = r#"
+local map, world, gui
+function init()
+  map = Window.open { title = "Map", width = 300, height = 200, x = 500, y = 60 }
+  world = Application.new_world()
+  gui = World.create_screen_gui(world, "immediate")
+end
+function on_activate(active) print("active", active) end
+function update()
+  if map and Window.is_open(map) and Keyboard.pressed("c") then
+    Window.close(map)
+    map = nil
+    print("closed")
+  end
+  if Keyboard.pressed("o") then
+    map = Window.open { title = "Again", width = 300, height = 200, x = 500, y = 60 }
+  end
+  if map and Window.is_closing(map) then print("taken", Window.is_open(map)) end
+end
+function render()
+  Gui.rect(Application.main_gui(), Vector3(0, 0, 1), Vector2(9999, 9999), Color(255, 0, 0))
+  Application.render_world(Application.main_world())
+  if not map then return end
+  Gui.rect(gui, Vector3(0, 0, 1), Vector2(50, 50), Color(0, 255, 0))
+  Application.render_world(world, nil, nil, map)
+end
+"#;
+    let mut game = Playing::start(&display, &folder, main, &["--renderer", "software"]);
+    let said = game.hears_any(&["engine: tools", "error: no software adapter"]);
+    if said.starts_with("error") {
+        return skip("there is no adapter to draw with");
+    }
+    let map = display.tool(&["search", "--sync", "--name", "^Map$"]);
+    let other = Other::on(&display);
+    let comes = |window: &str, at, wanted| comes(&other, number(window), at, wanted);
+    game.focus(&display);
+    comes(&map, (25, 175), [0, 255, 0]);
+    comes(&map, (75, 175), [0, 0, 0]);
+    comes(&game.window, (200, 150), [255, 0, 0]);
+    // What is drawn follows the window's size: its lower left corner is elsewhere.
+    display.tool(&["windowsize", &map, "320", "300"]);
+    comes(&map, (25, 275), [0, 255, 0]);
+    comes(&map, (25, 175), [0, 0, 0]);
+    display.tool(&["key", "c"]);
+    game.hears("closed");
+    // One that is taken away while it is drawn to does not end the game.
+    display.tool(&["key", "o"]);
+    let map = display.tool(&["search", "--sync", "--name", "^Again$"]);
+    comes(&map, (25, 175), [0, 255, 0]);
+    display.tool(&["windowclose", &map]);
+    game.hears("taken\tfalse");
+    comes(&game.window, (200, 150), [255, 0, 0]);
+    game.interrupt();
+    assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
+}
+
+/// Set where this program runs itself, on the display that the environment names.
+const AGAIN: &str = "ENGINE_TEST_WINDOW_AGAIN";
+
+/// A packet that fills a window with a colour.
+fn filled(number: u64, [red, green, blue]: [u8; 3]) -> Packet {
+    let color = [red, green, blue].map(|part| f32::from(part) / 255.0);
+    let view = View {
+        target: Target::Window(number),
+        rectangle: [0.0, 0.0, 1.0, 1.0],
+        clear: Some([color[0], color[1], color[2], 1.0]),
+        camera: Camera::DEFAULT.frame(1.0),
+        scene: None,
+        layers: u32::MAX,
+        guis: Vec::new(),
+    };
+    let windows = vec![WindowFrame { number, scale: 1.0 }];
+    Packet { scale: 1.0, windows, views: vec![view], ..Packet::default() }
+}
+
+#[test]
+fn a_lost_adapter_comes_back_in_every_window() {
+    // Other programs' windows are found on the display of the environment, which no thread may
+    // change: so a process of its own has another.
+    let Ok(name) = std::env::var(AGAIN) else {
+        let Some(display) = Display::start() else { return };
+        let test = "more::a_lost_adapter_comes_back_in_every_window";
+        let run = Command::new(std::env::current_exe().expect("it runs"))
+            .args([test, "--exact", "--nocapture"])
+            .envs([(AGAIN, &display.name), ("DISPLAY", &display.name)])
+            .output()
+            .expect("it starts");
+        let (out, err) =
+            (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+        return assert!(run.status.success() && out.contains("1 passed"), "{out}\n{err}");
+    };
+    let started = Renderer::start(Options {
+        choice: Choice::Software,
+        output: Output::Offscreen { width: 8, height: 8 },
+        threaded: true,
+        vsync: Vsync::Off,
+        timing: false,
+        quality: Quality::DEFAULT,
+        clock: || 0.0,
+    });
+    let Ok(mut renderer) = started else { return skip("there is no adapter to draw with") };
+    let other = Other::at(&name);
+    let window = other.show(64, 48);
+    let lent = Lent::open(window.into()).expect("it is there");
+    renderer.open_window(7, lent.handle(), lent.size()).expect("it can be drawn to");
+    renderer.submit(filled(7, [255, 0, 0]));
+    comes(&other, window, (30, 20), [255, 0, 0]);
+    renderer.lose_device();
+    renderer.submit(filled(7, [0, 255, 0]));
+    comes(&other, window, (30, 20), [0, 255, 0]);
+    let events = renderer.events();
+    assert!(matches!(events[..], [Event::DeviceRecovered { .. }]), "{events:?}");
+    // A window that is not among a packet's, or that nobody knows, is not drawn to.
+    renderer.submit(filled(8, [0, 0, 255]));
+    renderer.submit(Packet { windows: Vec::new(), ..filled(7, [0, 0, 255]) });
+    renderer.finish();
+    assert_eq!(other.pixel(window, 30, 20), [0, 255, 0]);
+    renderer.close_window(7);
+    renderer.submit(filled(7, [255, 0, 0]));
+    renderer.finish();
+    assert_eq!(renderer.events(), []);
+}
