@@ -33,6 +33,8 @@ type Case = (&'static str, usize, &'static str, Option<f64>, Option<f64>);
 const CASES: &[Case] = &[
     ("one", 10_000, "10,000 sprites, one texture", Some(0.4), Some(1.0)),
     ("colors", 10_000, "the same, a colour made for each", None, None),
+    ("plain", 10_000, "the same, no colour, and places without a layer", None, None),
+    ("parts", 10_000, "the same, a part of the picture, no colour", None, None),
     ("eight", 10_000, "10,000 sprites, 8 textures in turn", Some(0.5), Some(8.0)),
     ("eight", 50_000, "50,000 sprites, 8 textures in turn", Some(2.5), Some(8.0)),
     ("kept", 10_000, "10,000 retained, unchanged", Some(0.002), None),

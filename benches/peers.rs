@@ -61,7 +61,7 @@ fn main() {
     let (mut json, mut markdown, mut wanted, mut runs) = (None, None, Vec::new(), 3);
     while let Some(word) = words.next() {
         match word.as_str() {
-            bare::ARGUMENT => return bare::main(),
+            bare::ARGUMENT => return bare::main(words.next().as_deref() != Some(bare::CLEARS)),
             "--json" => json = Some(words.next().expect("--json needs a file's name")),
             "--markdown" => {
                 markdown = Some(words.next().expect("--markdown needs a file's name"));

@@ -97,13 +97,23 @@ local function refused(name)
 end
 draw.refused = refused
 
--- The number of what a name or material stands for; raises where there is none.
-local function source_of(name, index, material)
-  local known = sources[material]
-  if known ~= nil then return known end
-  -- A closure is nothing that LuaJIT records: the trace of a loop that meets a new name is given
-  -- up and begun again later, and does not keep this way, which each name takes once, for all time.
-  local function learn()
+local Utf8 = core.module("Utf8")
+
+-- Raises for a name that is no text.
+local function check_name(name, index, argument, value)
+  if type(value) == "string" and not Utf8.valid(value) then
+    raise(format("%s: argument #%d '%s' is not valid UTF-8", name, index, argument))
+  end
+end
+draw.check_name = check_name
+
+-- The number of what a name or material stands for, at its first use; raises where there is none. A
+-- closure is nothing that LuaJIT records: the trace of a loop that meets a new name is given up and
+-- begun again later, and does not keep this way, which each name takes once, for all time. It is no
+-- part of `source_of`: leaving a function that has closures in it is nothing that LuaJIT records.
+local function learn(name, index, material)
+  local function find()
+    check_name(name, index, "material", material)
     local source, words = find_source(material)
     if not source then
       raise(format("%s: argument #%d 'material': %s", name, index, words))
@@ -111,7 +121,14 @@ local function source_of(name, index, material)
     sources[material] = source
     return source
   end
-  return learn()
+  return find()
+end
+
+-- The number of what a name or material stands for; raises where there is none.
+local function source_of(name, index, material)
+  local known = sources[material]
+  if known ~= nil then return known end
+  return learn(name, index, material)
 end
 draw.source_of = source_of
 

@@ -3,7 +3,7 @@
 local core = ...
 
 local ffi, raise = core.ffi, core.raise
-local type, format, max, min = type, string.format, math.max, math.min
+local type, format, min = type, string.format, math.min
 local istype = ffi.istype
 local V2, V3 = core.ctypes.Vector2, core.ctypes.Vector3
 local draw = core.draw
@@ -42,6 +42,13 @@ local function take_points(name, index, points, least)
   return count
 end
 
+-- A size that must not be below 0.
+local function check_positive(name, index, argument, value)
+  if value < 0 then
+    raise(format("%s: argument #%d '%s' must be 0 or more, got %s", name, index, argument, value))
+  end
+end
+
 -- Boxes -------------------------------------------------------------------------------------------
 
 local function put_box(name, gui, object, position, size, radius, outline, color)
@@ -63,7 +70,7 @@ local RECT_OUTLINE = { "gui", "Gui", "position", POSITION, "size", SIZE, "thickn
 ---@return GuiObject|nil object its number, in a retained Gui: a rect's
 function Gui.rect_outline(gui, position, size, thickness, color)
   if type(gui) == "number" and istype(V3, position) and istype(V2, size)
-    and type(thickness) == "number" and istype(C, color) then
+    and type(thickness) == "number" and thickness >= 0 and istype(C, color) then
     local object = native.boxed(cx, gui, 0, nil, position._x, position._y, position._z,
       size._x, size._y, 0, thickness, color._r, color._g, color._b, color._a)
     if object == 0 then return end
@@ -71,6 +78,7 @@ function Gui.rect_outline(gui, position, size, thickness, color)
     refused("Gui.rect_outline")
   end
   check("Gui.rect_outline", RECT_OUTLINE, gui, position, size, thickness, color)
+  check_positive("Gui.rect_outline", 4, "thickness", thickness)
   return put_box("Gui.rect_outline", gui, 0, position, size, 0, thickness, color)
 end
 
@@ -87,6 +95,8 @@ local ROUNDED = { "gui", "Gui", "position", POSITION, "size", SIZE, "radius", "n
 ---@return GuiObject|nil object its number, in a retained Gui: a rect's
 function Gui.rounded_rect(gui, position, size, radius, color, outline)
   check("Gui.rounded_rect", ROUNDED, gui, position, size, radius, color, outline)
+  check_positive("Gui.rounded_rect", 4, "radius", radius)
+  check_positive("Gui.rounded_rect", 6, "outline", outline or 0)
   return put_box("Gui.rounded_rect", gui, 0, position, size, radius, outline or 0, color)
 end
 
@@ -105,6 +115,8 @@ local UPDATE_ROUNDED = { "gui", "Gui", "object", "the number of an object", "pos
 function Gui.update_rounded_rect(gui, object, position, size, radius, color, outline)
   local name = "Gui.update_rounded_rect"
   check(name, UPDATE_ROUNDED, gui, object, position, size, radius, color, outline)
+  check_positive(name, 5, "radius", radius)
+  check_positive(name, 7, "outline", outline or 0)
   put_box(name, gui, known(object), position, size, radius, outline or 0, color)
 end
 
@@ -117,12 +129,16 @@ end
 
 -- Left, bottom, right and top.
 local function borders_of(name, index, borders)
-  if type(borders) == "number" then return borders, borders, borders, borders end
+  if type(borders) == "number" then
+    check_positive(name, index, "borders", borders)
+    return borders, borders, borders, borders
+  end
   for i = 1, 4 do
     if type(borders[i]) ~= "number" or #borders ~= 4 then
       raise(format("%s: argument #%d 'borders' must be a number or four of them: left, bottom, "
         .. "right, top", name, index))
     end
+    check_positive(name, index, "borders", borders[i])
   end
   return borders[1], borders[2], borders[3], borders[4]
 end
@@ -181,6 +197,7 @@ local LINE = { "gui", "Gui", "from", POSITION, "to", POSITION, "thickness", "num
 ---@return GuiObject|nil object its number, in a retained Gui: a shape's
 function Gui.line(gui, from, to, thickness, color)
   check("Gui.line", LINE, gui, from, to, thickness, color)
+  check_positive("Gui.line", 4, "thickness", thickness)
   local x, y, z = place_of(from)
   color = color or WHITE
   return drawn("Gui.line", native.line(cx, gui, 0, nil, x, y, to._x, to._y, z, thickness,
@@ -201,6 +218,7 @@ local POLYLINE = { "gui", "Gui", "points", "table", "thickness", "number", "laye
 ---@return GuiObject|nil object its number, in a retained Gui: a shape's
 function Gui.polyline(gui, points, thickness, layer, color, closed)
   check("Gui.polyline", POLYLINE, gui, points, thickness, layer, color, closed)
+  check_positive("Gui.polyline", 3, "thickness", thickness)
   local count = take_points("Gui.polyline", 2, points, 2)
   color = color or WHITE
   return drawn("Gui.polyline", native.polyline(cx, gui, 0, nil, points_buffer, count,
@@ -226,13 +244,6 @@ end
 local CIRCLE = { "gui", "Gui", "center", POSITION, "radius", "number", "color", COLOR,
   "outline", "number or nil" }
 
--- A size that must not be below 0.
-local function check_positive(name, index, argument, value)
-  if value < 0 then
-    raise(format("%s: argument #%d '%s' must be 0 or more, got %s", name, index, argument, value))
-  end
-end
-
 local function put_ellipse(name, gui, center, rx, ry, color, outline)
   local x, y, z = place_of(center)
   color = color or WHITE
@@ -250,6 +261,7 @@ end
 function Gui.circle(gui, center, radius, color, outline)
   check("Gui.circle", CIRCLE, gui, center, radius, color, outline)
   check_positive("Gui.circle", 3, "radius", radius)
+  check_positive("Gui.circle", 5, "outline", outline or 0)
   return put_ellipse("Gui.circle", gui, center, radius, radius, color, outline)
 end
 
@@ -265,6 +277,8 @@ local ELLIPSE = { "gui", "Gui", "center", POSITION, "radii", SIZE, "color", COLO
 ---@return GuiObject|nil object its number, in a retained Gui: a shape's
 function Gui.ellipse(gui, center, radii, color, outline)
   check("Gui.ellipse", ELLIPSE, gui, center, radii, color, outline)
+  check_positive("Gui.ellipse", 3, "radii", min(radii._x, radii._y))
+  check_positive("Gui.ellipse", 5, "outline", outline or 0)
   return put_ellipse("Gui.ellipse", gui, center, radii._x, radii._y, color, outline)
 end
 
@@ -285,7 +299,10 @@ function Gui.arc(gui, center, radius, from, to, color, thickness)
   check_positive("Gui.arc", 3, "radius", radius)
   local x, y, z = place_of(center)
   color = color or WHITE
-  thickness = max(0, min(thickness or radius, radius))
+  thickness = thickness or radius
+  check_positive("Gui.arc", 7, "thickness", thickness)
+  -- What is no number is left for native code to refuse.
+  if thickness > radius then thickness = radius end
   return drawn("Gui.arc", native.arc(cx, gui, 0, nil, x, y, z, radius, thickness, from, to,
     color._r, color._g, color._b, color._a))
 end

@@ -21,6 +21,7 @@ local function font_of(name, index, font)
   font = font or DEFAULT_FONT
   local number = fonts[font]
   if number == nil then
+    draw.check_name(name, index, "font", font)
     local words
     number, words = core.gui_font(font)
     if not number then
@@ -61,12 +62,16 @@ end
 local function spans_option(spans)
   if type(spans) ~= "table" then return "a list" end
   if #spans > SPANS_MAX then return "a list of at most " .. SPANS_MAX end
+  local before = 0
   for i = 1, #spans do
     local span, at = spans[i], SPANS_AT + (i - 1) * SPAN_FLOATS
-    if type(span) ~= "table" or type(span[1]) ~= "number" or span[1] < 1
+    -- What is no finite number is none that leaves nothing.
+    if type(span) ~= "table" or type(span[1]) ~= "number" or span[1] < 1 or span[1] % 1 ~= 0
       or not (span[2] == nil or istype(C, span[2])) then
       return "a list of { first byte, Color or nil }"
     end
+    if span[1] < before then return "in the order of their first bytes" end
+    before = span[1]
     style[at] = span[1] - 1
     style[at + 1] = span[2] and 1 or 0
     if span[2] then put_color(at + 2, span[2]) end
@@ -87,7 +92,10 @@ local options_known = {
   glow = number_option(7),
   glow_color = color_option(8),
   shadow = function(value)
-    if not istype(V2, value) then return "Vector2" end
+    -- What is not finite has no difference from itself.
+    if not istype(V2, value) or value._x - value._x ~= 0 or value._y - value._y ~= 0 then
+      return "a finite Vector2"
+    end
     style[12], style[13] = value._x, value._y
   end,
   shadow_softness = number_option(14),
@@ -293,7 +301,7 @@ function Gui.word_wrap(gui, text, font, size, width)
   if not (width > 0) then
     bad_argument("Gui.word_wrap", 5, "width", "a number above 0", width)
   end
-  return core.word_wrap(text, font_of("Gui.word_wrap", 3, font), size, width)
+  return core.word_wrap(gui, text, font_of("Gui.word_wrap", 3, font), size, width)
 end
 
 local HAS_ALL = { "gui", "Gui", "text", "string", "font", "string or nil" }
@@ -305,7 +313,7 @@ local HAS_ALL = { "gui", "Gui", "text", "string", "font", "string or nil" }
 ---@return boolean has false where a letter would be shown as missing
 function Gui.has_all_glyphs(gui, text, font)
   check("Gui.has_all_glyphs", HAS_ALL, gui, text, font)
-  return core.has_all_glyphs(text, font_of("Gui.has_all_glyphs", 3, font))
+  return core.has_all_glyphs(gui, text, font_of("Gui.has_all_glyphs", 3, font))
 end
 
 local TEXTURE_SIZE = { "gui", "Gui", "material", "string or Material" }
@@ -316,5 +324,5 @@ local TEXTURE_SIZE = { "gui", "Gui", "material", "string or Material" }
 ---@return Vector2 size in texels
 function Gui.texture_size(gui, material)
   check("Gui.texture_size", TEXTURE_SIZE, gui, material)
-  return V2(core.gui_source_size(draw.source_of("Gui.texture_size", 2, material)))
+  return core.texture_size(gui, draw.source_of("Gui.texture_size", 2, material))
 end

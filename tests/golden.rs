@@ -20,6 +20,10 @@ mod painted;
 mod played;
 #[path = "golden/scenes.rs"]
 mod scenes;
+#[path = "golden/slots.rs"]
+mod slots;
+#[path = "golden/tiles.rs"]
+mod tiles;
 #[path = "golden/views.rs"]
 mod views;
 #[path = "golden/worlds.rs"]

@@ -42,6 +42,21 @@ local modes = {
       Gui.bitmap(gui, "sprite1", Vector3(s.x, s.y, 1), Vector2(16, 16), Color(255, i % 256, 0))
     end
   end,
+  -- As first games have it: no colour, and places without a layer.
+  plain = function()
+    for i = 1, #sprites do
+      local s = sprites[i]
+      Gui.bitmap(gui, "sprite1", Vector2(s.x, s.y), Vector2(16, 16))
+    end
+  end,
+  -- Parts of a picture.
+  parts = function()
+    for i = 1, #sprites do
+      local s = sprites[i]
+      Gui.bitmap_uv(gui, "sprite1", Vector2(0, 0), Vector2(0.5, 0.5), Vector3(s.x, s.y, 1),
+        Vector2(16, 16))
+    end
+  end,
   eight = function()
     for i = 1, #sprites do
       local s = sprites[i]

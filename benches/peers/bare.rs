@@ -1,6 +1,7 @@
 //! What any program costs that shows a picture: a window of 800 x 600, the processor's adapter, a
-//! device, a surface, one clear, one picture presented, and the end. Nothing of the engine is in
-//! it; the figures of starting up are set beside it.
+//! device, a surface, one picture presented, and the end. The picture is one square with a texture,
+//! for which the driver compiles code as for a game's; or it is only cleared. Nothing of the engine
+//! is in it; the figures of starting up are set beside it.
 
 use std::sync::Arc;
 use winit::application::ApplicationHandler;
@@ -11,27 +12,126 @@ use winit::window::{Window, WindowId};
 
 /// The argument that makes a process of the benchmark this program.
 pub const ARGUMENT: &str = "--bare-program";
+/// The argument after it for a picture that is only cleared.
+pub const CLEARS: &str = "clears";
 
-struct Bare;
+struct Bare {
+    draws: bool,
+}
 
 impl ApplicationHandler for Bare {
     fn resumed(&mut self, active: &ActiveEventLoop) {
         let attributes = Window::default_attributes().with_inner_size(LogicalSize::new(800, 600));
         let window = active.create_window(attributes).expect("there is a display");
-        show(Arc::new(window));
+        show(Arc::new(window), self.draws);
         active.exit();
     }
 
     fn window_event(&mut self, _: &ActiveEventLoop, _: WindowId, _: WindowEvent) {}
 }
 
-pub fn main() {
+pub fn main(draws: bool) {
     let events = EventLoop::new().expect("there is a display");
-    events.run_app(&mut Bare).expect("the window lives as long as it is wanted");
+    events.run_app(&mut Bare { draws }).expect("the window lives as long as it is wanted");
 }
 
-/// Clears one picture and presents it.
-fn show(window: Arc<Window>) {
+/// A square with a texture on it.
+const SHADER: &str = "
+@group(0) @binding(0) var picture: texture_2d<f32>;
+@group(0) @binding(1) var smooth_sampler: sampler;
+
+struct Corner {
+    @builtin(position) clip: vec4f,
+    @location(0) uv: vec2f,
+}
+
+@vertex
+fn corner(@builtin(vertex_index) vertex: u32) -> Corner {
+    let uv = vec2f(f32(vertex & 1u), f32(vertex >> 1u));
+    return Corner(vec4f(uv * 0.1, 0.0, 1.0), uv);
+}
+
+@fragment
+fn pixel(in: Corner) -> @location(0) vec4f {
+    return textureSample(picture, smooth_sampler, in.uv);
+}
+";
+
+/// What draws the square: a pipeline, and the texture that it takes.
+fn square(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    format: wgpu::TextureFormat,
+) -> (wgpu::RenderPipeline, wgpu::BindGroup) {
+    const SIDE: u32 = 16;
+    let size = wgpu::Extent3d { width: SIDE, height: SIDE, depth_or_array_layers: 1 };
+    let texture = device.create_texture(&wgpu::TextureDescriptor {
+        label: None,
+        size,
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format: wgpu::TextureFormat::Rgba8UnormSrgb,
+        usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+        view_formats: &[],
+    });
+    let rows = wgpu::TexelCopyBufferLayout {
+        offset: 0,
+        bytes_per_row: Some(SIDE * 4),
+        rows_per_image: None,
+    };
+    queue.write_texture(texture.as_image_copy(), &[200; (SIDE * SIDE * 4) as usize], rows, size);
+    let source = wgpu::ShaderSource::Wgsl(SHADER.into());
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
+    let target = wgpu::ColorTargetState {
+        format,
+        blend: Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING),
+        write_mask: wgpu::ColorWrites::ALL,
+    };
+    let pipeline = device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+        label: None,
+        layout: None,
+        vertex: wgpu::VertexState {
+            module: &module,
+            entry_point: Some("corner"),
+            compilation_options: Default::default(),
+            buffers: &[],
+        },
+        primitive: wgpu::PrimitiveState {
+            topology: wgpu::PrimitiveTopology::TriangleStrip,
+            ..Default::default()
+        },
+        depth_stencil: None,
+        multisample: Default::default(),
+        fragment: Some(wgpu::FragmentState {
+            module: &module,
+            entry_point: Some("pixel"),
+            compilation_options: Default::default(),
+            targets: &[Some(target)],
+        }),
+        multiview_mask: None,
+        cache: None,
+    });
+    let sampler = device.create_sampler(&wgpu::SamplerDescriptor {
+        mag_filter: wgpu::FilterMode::Linear,
+        min_filter: wgpu::FilterMode::Linear,
+        ..Default::default()
+    });
+    let view = texture.create_view(&Default::default());
+    let bind = |binding, resource| wgpu::BindGroupEntry { binding, resource };
+    let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: None,
+        layout: &pipeline.get_bind_group_layout(0),
+        entries: &[
+            bind(0, wgpu::BindingResource::TextureView(&view)),
+            bind(1, wgpu::BindingResource::Sampler(&sampler)),
+        ],
+    });
+    (pipeline, group)
+}
+
+/// Draws one picture and presents it.
+fn show(window: Arc<Window>, draws: bool) {
     let size = window.inner_size();
     let mut wanted = wgpu::InstanceDescriptor::new_without_display_handle();
     wanted.backends = wgpu::Backends::VULKAN;
@@ -71,10 +171,17 @@ fn show(window: Arc<Window>) {
         resolve_target: None,
         ops: clear,
     };
-    drop(encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+    let square = draws.then(|| square(&device, &queue, config.format));
+    let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
         color_attachments: &[Some(target)],
         ..Default::default()
-    }));
+    });
+    if let Some((pipeline, group)) = &square {
+        pass.set_pipeline(pipeline);
+        pass.set_bind_group(0, group, &[]);
+        pass.draw(0..4, 0..1);
+    }
+    drop(pass);
     queue.submit([encoder.finish()]);
     queue.present(picture);
     let all = wgpu::PollType::Wait { submission_index: None, timeout: None };

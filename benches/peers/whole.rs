@@ -63,7 +63,8 @@ fn bundle(stage: &Stage, game: &Game) -> PathBuf {
 
 /// What takes part in the figures of starting up; where there is no display, only we do.
 struct Started {
-    bare: Option<Vec<Used>>,
+    /// The bare programs: one that draws, and one that only clears.
+    bare: Option<[Vec<Used>; 2]>,
     ours: Vec<Used>,
     bundled: Vec<Used>,
     nothing: Vec<Used>,
@@ -78,19 +79,24 @@ impl Started {
         let of_bundle = || stage.engine(&bundle, &["--frames", "1"], Drawing::Real);
         let of_nothing = || stage.engine(&empty, &["--frames", "1"], Drawing::Real);
         let program = std::env::current_exe().expect("it is running");
-        let bare = || {
+        let draws = || {
             let mut command = stage.process(&program, Drawing::Real);
             command.arg(bare::ARGUMENT);
             command
         };
+        let clears = || {
+            let mut command = draws();
+            command.arg(bare::CLEARS);
+            command
+        };
         if stage.love.is_some() {
-            let [bare, ours, bundled, nothing, love] =
-                in_turn(stage, [&bare, &folder, &of_bundle, &of_nothing, &love]);
-            Started { bare: Some(bare), ours, bundled, nothing, love: Some(love) }
+            let [draws, clears, ours, bundled, nothing, love] =
+                in_turn(stage, [&draws, &clears, &folder, &of_bundle, &of_nothing, &love]);
+            Started { bare: Some([draws, clears]), ours, bundled, nothing, love: Some(love) }
         } else if stage.has_display() {
-            let [bare, ours, bundled, nothing] =
-                in_turn(stage, [&bare, &folder, &of_bundle, &of_nothing]);
-            Started { bare: Some(bare), ours, bundled, nothing, love: None }
+            let [draws, clears, ours, bundled, nothing] =
+                in_turn(stage, [&draws, &clears, &folder, &of_bundle, &of_nothing]);
+            Started { bare: Some([draws, clears]), ours, bundled, nothing, love: None }
         } else {
             let [ours, bundled, nothing] = in_turn(stage, [&folder, &of_bundle, &of_nothing]);
             Started { bare: None, ours, bundled, nothing, love: None }
@@ -104,16 +110,20 @@ impl Started {
             ("peak resident memory", "MiB", peak, START_MIB),
         ];
         for (name, unit, get, room) in figures {
-            let (bare, love) = (self.bare.as_deref().map(get), self.love.as_deref().map(get));
+            let bare = self.bare.as_ref().map(|both| both.each_ref().map(|runs| get(runs)));
+            let love = self.love.as_deref().map(get);
             let mut row = beside(name.to_string(), get(&self.ours), unit, love);
-            row.target = bare.map(|bare| bare + room);
+            row.target = bare.map(|[draws, _]| draws + room);
             rows.push(row);
             rows.push(beside("  of a bundle".to_string(), get(&self.bundled), unit, love));
             let nothing = get(&self.nothing);
             rows.push(named("  of a game that draws nothing".to_string(), nothing, unit, None));
-            if let Some(bare) = bare {
+            if let Some([draws, clears]) = bare {
                 let note = format!("the target is {room} {unit} above it");
-                rows.push(Row { note, ..named("  a bare program".to_string(), bare, unit, None) });
+                let name = "  a bare program that draws".to_string();
+                rows.push(Row { note, ..named(name, draws, unit, None) });
+                let name = "  a bare program that only clears".to_string();
+                rows.push(named(name, clears, unit, None));
             }
         }
         rows
@@ -137,8 +147,9 @@ pub fn start(stage: &Stage) -> Group {
         workload: "benches/peers/start: a window of 800 x 600 with one word, drawn by the \
                    processor, one frame, the end. CPU time of all threads of the process in user \
                    and system mode, and its most resident memory; medians, after one run that \
-                   does not count. The bare program (benches/peers/bare.rs) opens the window, a \
-                   device and a surface with the same libraries and clears one picture.",
+                   does not count. The bare programs (benches/peers/bare.rs) open the window, a \
+                   device and a surface with the same libraries; one draws a square with a \
+                   texture, the other only clears the picture.",
         rows: Started::of(stage).rows(),
     }
 }

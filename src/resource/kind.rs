@@ -28,6 +28,50 @@ pub struct Kind {
     pub compile: fn(&mut Compiling) -> Result<Vec<u8>, Error>,
 }
 
+/// The endings of every kind's files but scripts, for the words of what is missing: whoever asks
+/// for a resource knows no rows. A test compares them (`app/kinds.rs`).
+pub const ENDINGS: &[(&str, &[&str])] = &[
+    ("package", &["package"]),
+    ("config", &["config", "json"]),
+    ("strings", &["strings"]),
+    ("text", &["text", "txt", "md"]),
+    ("binary", &["binary", "bin"]),
+    ("font", &["font", "ttf", "otf", "ttc", "fnt"]),
+    (
+        "texture",
+        &["texture", "png", "jpg", "jpeg", "tga", "bmp", "qoi", "webp", "hdr", "ktx2", "dds"],
+    ),
+    ("sheet", &["sheet", "aseprite", "ase"]),
+    ("shader", &["shader", "wgsl"]),
+    ("material", &["material"]),
+    ("particles", &["particles"]),
+    ("sound", &["sound", "wav", "ogg", "flac", "mp3"]),
+    ("mixer", &["mixer"]),
+    ("model", &["model", "glb", "gltf"]),
+    ("unit", &["unit"]),
+    ("level", &["level"]),
+    ("tilemap", &["tilemap", "tmj", "tmx", "ldtk"]),
+    ("physics_properties", &["physics_properties"]),
+];
+
+/// The kind whose resources stand in for those of another: a model, for the unit that is made of it
+/// alone.
+pub fn stand_in(kind: &str) -> Option<&'static str> {
+    (kind == "unit").then_some("model")
+}
+
+/// Which files are of a kind, to stand in brackets behind the words for one that is missing.
+pub fn endings_words(kind: &str) -> String {
+    let of =
+        |kind: &str| ENDINGS.iter().find(|(name, _)| *name == kind).map(|(_, endings)| *endings);
+    let Some(own) = of(kind) else { return String::new() };
+    let endings = [own, stand_in(kind).and_then(of).unwrap_or_default()].concat();
+    let (last, others) = endings.split_last().expect("each has one");
+    let others: Vec<String> = others.iter().map(|ending| format!(".{ending}")).collect();
+    let or = if others.is_empty() { "" } else { " or " };
+    format!(" (its file would end in {}{or}.{last}, and its name has no ending)", others.join(", "))
+}
+
 /// All kinds, found by name or extension.
 #[derive(Clone, Copy)]
 pub struct Kinds(pub &'static [&'static Kind]);

@@ -5,6 +5,7 @@ use super::bundle::{Bundle, Bytes, Part};
 use super::compile::read_index;
 use super::data_kinds::read_members;
 use super::index::{Entry, Index};
+use super::kind::{endings_words, stand_in};
 use super::name::ResourceName;
 use super::package;
 use super::variant::{Preferences, Properties};
@@ -13,6 +14,7 @@ use crate::foundation::Error;
 use crate::foundation::hash::StateHash;
 use crate::foundation::hash::murmur64a;
 use crate::foundation::hash::{IdMap, IdString64};
+use crate::foundation::suggest::hint_in_folders;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -283,6 +285,12 @@ impl Store {
 
     /// The words for a resource that nothing serves.
     pub fn missing_words(&self, resource: &ResourceName) -> String {
+        self.missing_words_among(resource, &[])
+    }
+
+    /// The same where the engine has resources of the kind, too: their names, which are told where
+    /// none of the game's own is near.
+    pub fn missing_words_among(&self, resource: &ResourceName, further: &[&str]) -> String {
         if let Some(reason) = &self.lacks {
             return format!("there is no {} '{}': {reason}", resource.kind, resource.name);
         }
@@ -296,7 +304,7 @@ impl Store {
             _ if winner(&self.index, &self.preferences, resource).is_some() => {
                 format!("there is no {} '{}'", resource.kind, resource.name)
             }
-            _ => missing_words(&self.index, &self.preferences, resource),
+            _ => words_of_missing(&self.index, &self.preferences, resource, further),
         }
     }
 
@@ -447,6 +455,15 @@ fn winner<'a>(
 /// The words for a resource that nothing serves: a file that could not be compiled, a near name, a
 /// dotted name that became a variant, or variants of which none is preferred.
 pub fn missing_words(index: &Index, preferences: &Preferences, wanted: &ResourceName) -> String {
+    words_of_missing(index, preferences, wanted, &[])
+}
+
+fn words_of_missing(
+    index: &Index,
+    preferences: &Preferences,
+    wanted: &ResourceName,
+    further: &[&str],
+) -> String {
     let ResourceName { kind, name } = wanted;
     if let Some(words) = index.failure(wanted) {
         return format!("{kind} '{name}' could not be compiled: {words}");
@@ -483,9 +500,23 @@ pub fn missing_words(index: &Index, preferences: &Preferences, wanted: &Resource
     {
         return format!("there is no {kind} '{name}': names have no ending, write '{base}'");
     }
-    let known = index.entries.iter().filter(|entry| entry.resource.kind == *kind);
-    let names = known.map(|entry| entry.resource.name.as_str());
-    format!("there is no {kind} '{name}'{}", crate::foundation::suggest::hint(name, names))
+    let serves = |other: &str| other == kind || stand_in(kind) == Some(other);
+    // What could not be compiled may be meant as well.
+    let known = index.entries.iter().map(|entry| &entry.resource);
+    let known = known.chain(index.failed.iter().map(|(resource, _)| resource));
+    let known = known.filter(|resource| serves(&resource.kind));
+    let names = known.map(|resource| resource.name.as_str());
+    let near = hint_in_folders(name, names);
+    let other = index.entries.iter().find(|entry| entry.resource.name == *name);
+    let hint = match other.filter(|_| near.is_empty()) {
+        Some(other) => format!(", but a {} of that name", other.resource.kind),
+        None if near.is_empty() => {
+            let near = hint_in_folders(name, further.iter().copied());
+            if near.is_empty() { endings_words(kind) } else { near }
+        }
+        None => near,
+    };
+    format!("there is no {kind} '{name}'{hint}")
 }
 
 fn dotted_words(index: &Index, wanted: &ResourceName) -> Option<String> {

@@ -71,7 +71,22 @@ fn what_could_not_be_compiled_is_told_with_its_reason() {
         "there is no texture 'hero/run', and the sheet 'hero' could not be compiled: \
          hero.sheet: cut short"
     );
-    assert_eq!(words("texture", "heroic"), "there is no texture 'heroic'");
+    assert_eq!(words("light", "heroic"), "there is no light 'heroic'");
+    for (kind, wanted, files) in [
+        ("font", "arial.ttf", ".font, .ttf, .otf, .ttc or .fnt"),
+        ("level", "yard", ".level"),
+        ("unit", "yard", ".unit, .model, .glb or .gltf"),
+        ("sound", "boom.wav", ".sound, .wav, .ogg, .flac or .mp3"),
+    ] {
+        assert_eq!(
+            words(kind, wanted),
+            format!(
+                "there is no {kind} '{wanted}' (its file would end in {files}, and its name has no \
+                 ending)"
+            )
+        );
+    }
+    assert_eq!(words("texture", "shipp"), "there is no texture 'shipp', did you mean 'ship'?");
     assert_eq!(
         words("texture", "man.run"),
         "there is no texture 'man.run': man.run.png is variant \"run\" of man: rename it (dots \
@@ -90,6 +105,12 @@ fn what_nothing_serves_is_told_with_its_remedy() {
         missing_words(&store.index, &store.preferences, &ResourceName::new("texture", name))
     };
     assert_eq!(words("heroo"), "there is no texture 'heroo', did you mean 'hero'?");
+    assert_eq!(words("pictures/hero"), "there is no texture 'pictures/hero', did you mean 'hero'?");
+    let unit = ResourceName::new("unit", "flag");
+    assert_eq!(
+        missing_words(&store.index, &store.preferences, &unit),
+        "there is no unit 'flag', but a texture of that name"
+    );
     assert_eq!(
         words("hero.idle"),
         "there is no texture 'hero.idle': hero.idle.png is variant \"idle\" of hero: rename it \

@@ -37,6 +37,7 @@ end
         ("blue.tga", tga(16, BLUE)),
         ("green.tga", tga(16, GREEN)),
         ("tinted.material", b"texture = \"red\"\n".to_vec()),
+        ("lost.material", b"texture = \"nowhere\"\n".to_vec()),
     ];
     Played::game(name, &files)
 }
@@ -98,4 +99,36 @@ function() Material.set_texture(last, 'texture', 'green') end,
     assert_eq!(middles(&played.frame()), [[255; 3], RED]);
     assert_eq!(middles(&played.frame()), [[255; 3], GREEN]);
     assert_eq!(played.sources(), before + 1);
+}
+
+#[test]
+fn a_material_that_is_new_takes_the_name_of_a_texture() {
+    let steps = "function() Gui.bitmap(hud, 'red', there, size) end,
+        function() end, function() Gui.bitmap(hud, 'red', beside, size) end,";
+    let Some(mut played) = game("names", steps) else { return };
+    let [left, empty] = middles(&played.frame());
+    assert_eq!(left, RED);
+    played.save("red.material", b"texture = \"green\"\n");
+    assert_eq!(middles(&played.frame()), [GREEN, empty]);
+    assert_eq!(middles(&played.frame()), [GREEN, GREEN]);
+}
+
+#[test]
+fn a_material_shows_its_texture_while_that_is_loaded_and_none_that_is_not_there() {
+    let steps = "
+function()
+  local drawn, words = pcall(Gui.bitmap, hud, 'lost', there, size)
+  assert(not drawn and words:find(\"the material 'lost': there is no texture 'nowhere'\", 1, true))
+  Gui.bitmap(hud, 'tinted', there, size)
+end,
+function() Texture.unload('red') Texture.load('green') end,
+function() Texture.load('red') end,
+";
+    let Some(mut played) = game("tinted", steps) else { return };
+    let [left, _] = middles(&played.frame());
+    assert_eq!(left, RED);
+    let [left, _] = middles(&played.frame());
+    assert!(left != RED && left != GREEN, "{left:?}");
+    let [left, _] = middles(&played.frame());
+    assert_eq!(left, RED);
 }

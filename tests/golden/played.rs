@@ -3,6 +3,7 @@
 //! materials have gone.
 
 use super::{compare, options, skip};
+use engine::app::resources::compile_again;
 use engine::app::{App, Game, Opening};
 use engine::engine::Build;
 use engine::packet::{Capture, Packet, Target};
@@ -86,6 +87,15 @@ impl Played {
     pub fn frame(&mut self) -> Picture {
         self.app.frame(1.0 / 60.0).unwrap_or_else(|report| panic!("{report}"));
         self.show()
+    }
+
+    /// Saves a file of the game while it is played.
+    pub fn save(&mut self, path: &str, bytes: &[u8]) {
+        fs::write(self.folder.join(path), bytes).expect("it can be written");
+        let compiled = compile_again(&self.folder).unwrap_or_else(|error| panic!("{error}"));
+        let engine = self.app.vm().engine();
+        engine.store.replace(compiled.index, &compiled.changed);
+        engine.reload_pictures(&compiled.changed);
     }
 
     /// How many things Guis have drawn with.

@@ -90,7 +90,13 @@ describe("Gui", function()
       show()
       assert.equals(before, Texture.statistics().slots)
       assert.matches("1 to %d+ texels a side",
-        words_of(World.create_texture_gui, world, "tests/none", 0, 8))
+        words_of(World.create_texture_gui, world, "tests/none", 1e6, 8))
+      for _, width in ipairs({ 0, -1, 1.5 }) do
+        assert.equals("World.create_texture_gui: width and height must be whole numbers above 0, "
+          .. "got " .. width .. " and 8",
+          words_of(World.create_texture_gui, world, "tests/none", width, 8))
+      end
+      assert.matches("needs a name", words_of(World.create_texture_gui, world, "", 8, 8))
     end)
 
     it("belongs to that world", function()
@@ -185,6 +191,10 @@ describe("Gui", function()
       assert.equals("Gui.update_bitmap: this object is a rect and no bitmap",
         words_of(Gui.update_bitmap, kept, object, "textures/ship", P, S, RED))
       assert.matches("is no object of a Gui", words_of(Gui.update_rect, kept, 3, P, S, RED))
+      for _, never in ipairs({ 0, -1, 0 / 0, 1e300 }) do
+        assert.equals("Gui.update_rect: this is no object of a Gui: retained Guis return their "
+          .. "numbers", words_of(Gui.update_rect, kept, never, P, S, RED))
+      end
       assert.matches("'object' must be the number of an object, got nil",
         words_of(Gui.update_rect, kept, nil, P, S, RED))
     end)
@@ -234,6 +244,11 @@ describe("Gui", function()
       assert.matches("argument #3 'material' must be", words_of(Gui.update_bitmap, kept, object))
       assert.equals(Vector2(16, 8), Gui.texture_size(kept, "textures/ship"))
       assert.matches("there is no texture", words_of(Gui.texture_size, kept, "nowhere"))
+      assert.equals("Gui.texture_size: argument #2 'material' is not valid UTF-8",
+        words_of(Gui.texture_size, kept, "ship\255"))
+      World.destroy_gui(world, kept)
+      assert.matches("^Gui.texture_size: argument #1 'gui': Gui was destroyed",
+        words_of(Gui.texture_size, kept, "textures/ship"))
     end)
 
     it("parts of bitmaps", function()
@@ -303,6 +318,23 @@ describe("Gui", function()
       Gui.arc(now, P, 5, 0, math.pi, RED)
       Gui.arc(now, Vector2(3, 3), 5, 0, math.pi, nil, 2)
       assert.matches("'radius' must be 0 or more, got %-5", words_of(Gui.circle, now, P, -5))
+      for argument, call in pairs({
+        radii = function() Gui.ellipse(now, P, Vector2(5, -1)) end,
+        radius = function() Gui.rounded_rect(now, P, S, -1) end,
+        outline = function() Gui.rounded_rect(now, P, S, 1, RED, -1) end,
+        borders = function() Gui.nine_patch(now, "textures/ship", { 1, 1, -1, 1 }, P, S) end,
+      }) do
+        assert.matches("'" .. argument .. "' must be 0 or more, got %-1", words_of(call))
+      end
+      for _, call in ipairs({
+        function() Gui.rect_outline(now, P, S, -2, RED) end,
+        function() Gui.line(now, P, S, -2) end,
+        function() Gui.polyline(now, { P, S }, -2) end,
+        function() Gui.arc(now, P, 5, 0, 1, RED, -2) end,
+      }) do
+        assert.matches("'thickness' must be 0 or more, got %-2", words_of(call))
+      end
+      assert.matches("must be finite", words_of(Gui.arc, now, P, 5, 0, 1, RED, 0 / 0))
       assert.matches("'radii' must be Vector2 or Vector3", words_of(Gui.ellipse, now, P, 5))
       assert.matches("'from' must be number", words_of(Gui.arc, now, P, 5))
     end)
@@ -330,6 +362,14 @@ describe("Gui", function()
     end)
 
     it("nothing of numbers that are not finite", function()
+      local lost = Matrix4x4.from_translation(Vector3(0 / 0, 0, 0))
+      for name, call in pairs({
+        rect_3d = function() Gui.rect_3d(now, lost, P, 1, Vector2(1, 1)) end,
+        bitmap_3d = function() Gui.bitmap_3d(now, "textures/ship", lost, P, 1, Vector2(1, 1)) end,
+        text_3d = function() Gui.text_3d(now, "x", nil, 9, nil, lost, P, 1) end,
+      }) do
+        assert.matches("^Gui." .. name .. ": a pose must be finite", words_of(call))
+      end
       assert.matches("^Gui.rect: places, sizes and layers must be finite numbers",
         words_of(Gui.rect, now, Vector3(0 / 0, 0, 0), S, RED))
       assert.matches("must be finite", words_of(Gui.rect, now, P, Vector2(1 / 0, 1), RED))

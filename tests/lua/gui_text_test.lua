@@ -62,6 +62,14 @@ describe("Gui.text", function()
       words_of(Gui.text, now, "x", FONT, 20, nil, P, RED, { align = "middle" }))
     assert.matches("'spans' must be a list of { first byte, Color or nil }",
       words_of(Gui.text, now, "x", FONT, 20, nil, P, RED, { spans = { { RED } } }))
+    for _, byte in ipairs({ 0, 1.5, 0 / 0, 1 / 0 }) do
+      assert.matches("'spans' must be a list of { first byte, Color or nil }",
+        words_of(Gui.text, now, "x", FONT, 20, nil, P, RED, { spans = { { byte, RED } } }))
+    end
+    assert.matches("'spans' must be in the order of their first bytes",
+      words_of(Gui.text, now, "x", FONT, 20, nil, P, RED, { spans = { { 4, RED }, { 2 } } }))
+    assert.matches("'shadow' must be a finite Vector2",
+      words_of(Gui.text, now, "x", FONT, 20, nil, P, RED, { shadow = Vector2(0 / 0, 1) }))
     assert.matches("'width' must be a number, 0 or more",
       words_of(Gui.text, now, "x", FONT, 20, nil, P, RED, { width = -1 }))
   end)
@@ -90,6 +98,10 @@ describe("Gui.text", function()
     local _, twice = Gui.text_extents(now, "Hello", FONT, 40)
     assert.is_true(math.abs(twice.x - 2 * max.x) < 0.01)
     assert.matches("'text' must be string", words_of(Gui.text_extents, now))
+    assert.matches("^Gui.text_extents: argument #1 'gui': must be a Gui, and the number 7 never",
+      words_of(Gui.text_extents, 7, "x", FONT, 20))
+    assert.equals("Gui.text_extents: argument #3 'font' is not valid UTF-8",
+      words_of(Gui.text_extents, now, "x", "\255", 20))
   end)
 
   it("breaks into lines", function()
@@ -98,11 +110,16 @@ describe("Gui.text", function()
     assert.equals("one two three four five", table.concat(lines, " "))
     assert.matches("'width' must be a number above 0",
       words_of(Gui.word_wrap, now, "x", FONT, 20, 0))
+    assert.matches("^Gui.word_wrap: the text is not UTF%-8",
+      words_of(Gui.word_wrap, now, "a\255b", FONT, 20, 100))
+    assert.matches("^Gui.word_wrap: argument #5 'width': must be a finite number",
+      words_of(Gui.word_wrap, now, "x", FONT, 20, 1 / 0))
   end)
 
   it("knows whether a font has every letter", function()
     assert.is_true(Gui.has_all_glyphs(now, "Hello", FONT))
     assert.is_true(Gui.has_all_glyphs(now, "← ↑ → ↓ ↔ ↵ ▲ ▶ ▼ ◀ ● ■ ★ ♥ ✓ ✕", FONT))
+    assert.is_false(Gui.has_all_glyphs(now, "a\255b", FONT))
     assert.matches("'text' must be string", words_of(Gui.has_all_glyphs, now))
   end)
 end)

@@ -22,7 +22,10 @@ describe("Material.new", function()
     Material.destroy(material)
     assert.error_matches(function()
       Gui.bitmap(gui, material, Vector3(0, 0, 1), Vector2(8, 8), Color(1, 2, 3))
-    end, "Gui.bitmap: argument #2 'material': the number %d+ is no Material that is there")
+    end, "Gui.bitmap: argument #2 'material': material \"pictures/wave\" was destroyed in frame "
+      .. "%d+ at material_test.lua:%d+")
+    assert.error_matches(function() Gui.bitmap(gui, 7, Vector3(0, 0, 1)) end,
+      "Gui.bitmap: argument #2 'material': must be a Material, and the number 7 never was one")
     assert.error_matches(function() Material.destroy(material) end, "was destroyed in frame")
     assert.error_matches(function() Material.destroy("x") end, "must be Material, got string")
   end)

@@ -39,9 +39,9 @@ describe("a viewport that is a texture", function()
     assert.matches("a texture takes a name, a width and a height",
       words_of(Application.create_viewport, "tests/none"))
     assert.matches("must have 1 to %d+ texels a side",
-      words_of(Application.create_viewport, "tests/none", 0, 8))
-    assert.matches("must have 1 to %d+ texels a side",
-      words_of(Application.create_viewport, "tests/none", -5, 1e9))
+      words_of(Application.create_viewport, "tests/none", 1e9, 8))
+    assert.matches("must be whole numbers above 0, got %-5 and 0.5",
+      words_of(Application.create_viewport, "tests/none", -5, 0.5))
     assert.matches("argument #1 'texture' must be string",
       words_of(Application.create_viewport, {}, 8, 8))
     local gui = World.create_texture_gui(Application.main_world(), "tests/gui", 8, 8)

@@ -19,6 +19,8 @@ use ::image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, 
 use std::io::Cursor;
 
 pub use blocks::{Blocks, Encoding, level_size, levels_of};
+#[cfg(test)]
+pub use ktx2::write as write_ktx2;
 pub use plain::{from_half, to_half};
 
 /// The most texels that a picture can be wide or high.

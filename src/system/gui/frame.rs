@@ -8,6 +8,18 @@ use crate::packet::gui::GuiFrame;
 /// Emptied arrays that are kept for keys that this frame did not have.
 const SPARE_MAX: usize = 64;
 
+/// So many quadrilaterals of each batch are looked at for their colour.
+const LOOKED_AT: usize = 8;
+
+/// A colour of which nobody sees that it is none of black's, among what immediate Guis drew: that
+/// is what `Color(1, 0.5, 0)` comes to where the parts of colours were thought to end at 1.
+pub fn nearly_black(frames: &[GuiFrame]) -> Option<[u8; 4]> {
+    let batches = frames.iter().flat_map(|frame| &frame.batches);
+    let mut colors = batches.flat_map(|batch| batch.instances.iter().take(LOOKED_AT));
+    let dark = |parts: &[u8]| parts.iter().all(|part| *part <= 1) && parts.contains(&1);
+    colors.find_map(|it| (it.color[3] > 0 && dark(&it.color[..3])).then_some(it.color))
+}
+
 impl Guis {
     /// Ends the frame: hands over what is new about every Gui, and which ones ended. Immediate Guis
     /// are empty then, and every pen is as at the start. `unbalanced` hears of Guis with pushes

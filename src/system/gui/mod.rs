@@ -16,6 +16,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 
+pub use frame::nearly_black;
 pub use inspect::{Seen, Shadow};
 pub use pen::{Affine, Pen, STACK_MAX};
 pub use put::{PARTS_MAX, Part, Thing, What};

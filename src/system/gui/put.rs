@@ -410,7 +410,12 @@ impl Guis {
                 }
                 Stale::Reused => "this object of a Gui was destroyed long ago".to_string(),
                 Stale::Never => {
-                    format!("{object} is no object of a Gui: retained Guis return their numbers")
+                    // What scripts' calls pass on for numbers that no object can have.
+                    let number = match (0.0..1e18).contains(&object) {
+                        true => object.to_string(),
+                        false => "this".to_string(),
+                    };
+                    format!("{number} is no object of a Gui: retained Guis return their numbers")
                 }
             });
         };

@@ -307,8 +307,32 @@ fn inside(points: &[[f32; 2]], color: [u8; 4], into: &mut Vec<Instance>) -> Resu
 }
 
 /// A picture whose borders keep their size while its middle is stretched. `borders`: left, bottom,
-/// right and top, in texels of the source; they shrink together where the rectangle is too small.
+/// right and top, in texels of the source; they shrink together where the rectangle is too small. A
+/// rectangle whose right is left of its left, or whose top is below its bottom, is mirrored.
 pub fn nine_patch(
+    rect: [f32; 4],
+    borders: [f32; 4],
+    source: &Source,
+    color: [u8; 4],
+    into: &mut Vec<Instance>,
+) {
+    let [left, bottom, right, top] = rect;
+    let (flips_x, flips_y) = (right < left, top < bottom);
+    let straight = [left.min(right), bottom.min(top), left.max(right), bottom.max(top)];
+    let first = into.len();
+    upright_patch(straight, borders, source, color, into);
+    for corners in into[first..].iter_mut().map(|instance| &mut instance.corners) {
+        for (i, at) in corners.iter_mut().enumerate() {
+            match i % 2 {
+                0 if flips_x => *at = left + right - *at,
+                1 if flips_y => *at = bottom + top - *at,
+                _ => {}
+            }
+        }
+    }
+}
+
+fn upright_patch(
     [left, bottom, right, top]: [f32; 4],
     borders: [f32; 4],
     source: &Source,

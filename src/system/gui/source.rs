@@ -61,6 +61,12 @@ impl Source {
         let v = |at: f32| top + (bottom - top) * at;
         [u(from[0]), v(to[1]), u(to[0]), v(from[1])]
     }
+
+    /// So much of its width and height in its texture.
+    pub fn span(&self, size: [f32; 2]) -> [f32; 2] {
+        let [left, bottom, right, top] = self.uv;
+        [(right - left).abs() * size[0], (bottom - top).abs() * size[1]]
+    }
 }
 
 impl Guis {

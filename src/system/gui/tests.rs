@@ -372,3 +372,36 @@ fn a_gui_that_was_moved_shows_another_part_of_itself() {
     let world = Making { space: Space::World, size: [3.0, 2.0], ..making(Mode::Immediate) };
     assert_eq!(world.seen([200.0, 100.0])[1], Vec2::new(3.0, 2.0));
 }
+
+#[test]
+fn a_colour_that_was_meant_to_end_at_1_is_found() {
+    let mut guis = Guis::default();
+    let gui = guis.create(making(Mode::Immediate)).unwrap();
+    let mut found = |color: [u8; 4]| {
+        let quad = |of: &Source| Instance { color, ..shape::quad([0.0, 0.0, 1.0, 1.0], of, color) };
+        guis.put_one(thing(gui, 0), PLAIN, quad).unwrap();
+        nearly_black(&[frame(&mut guis, gui)])
+    };
+    assert_eq!(found([1, 1, 0, 255]), Some([1, 1, 0, 255]));
+    assert_eq!(found([0, 0, 1, 1]), Some([0, 0, 1, 1]));
+    for fine in [[0, 0, 0, 255], [2, 1, 0, 255], [1, 1, 1, 0], [255; 4]] {
+        assert_eq!(found(fine), None, "{fine:?}");
+    }
+}
+
+#[test]
+fn a_nine_patch_of_a_mirrored_rectangle_is_mirrored() {
+    let (mut straight, mut mirrored) = (Vec::new(), Vec::new());
+    let source = Source { size: [8.0, 8.0], ..Source::PLAIN };
+    let borders = [2.0, 1.0, 3.0, 1.0];
+    shape::nine_patch([10.0, 20.0, 50.0, 60.0], borders, &source, RED, &mut straight);
+    shape::nine_patch([50.0, 20.0, 10.0, 60.0], borders, &source, RED, &mut mirrored);
+    assert_eq!((straight.len(), mirrored.len()), (9, 9));
+    for (one, other) in straight.iter().zip(&mirrored) {
+        assert_eq!(one.uv, other.uv);
+        for i in [0, 2, 4, 6] {
+            assert_eq!(one.corners[i], 60.0 - other.corners[i]);
+            assert_eq!(one.corners[i + 1], other.corners[i + 1]);
+        }
+    }
+}

@@ -264,6 +264,24 @@ impl Materials {
         }
     }
 
+    /// Looks all textures up again, for they may be in other slots than before, and others in
+    /// theirs. `resolve` finds every name, if only the checkerboard that stands for what is gone.
+    pub fn follow_textures(&mut self, store: &mut Store, resolve: Resolve) {
+        for (_, material) in self.slots.iter_mut() {
+            for (place, (name, known, _)) in material.textures.iter_mut().enumerate() {
+                let Some(texture) = moved(store, name, *known, resolve) else { continue };
+                *known = texture;
+                let (slot, place) = (material.slot, place as u32);
+                self.queue.push(MaterialChange::Texture { slot, place, texture });
+            }
+            if let Some(surface) = &mut material.surface
+                && surface.follow_textures(|name, known| moved(store, name, known, resolve))
+            {
+                self.surfaces.put(surface);
+            }
+        }
+    }
+
     /// Takes what is to be done by the renderer since the last call.
     pub fn flush(&mut self, out: &mut Vec<MaterialChange>) {
         out.append(&mut self.queue);
@@ -276,6 +294,22 @@ impl Materials {
             }
             let (slot, bytes) = (material.slot, material.block.clone());
             out.push(MaterialChange::Variables { slot, bytes });
+        }
+    }
+}
+
+/// The slot of a texture, where it is another one than was known.
+fn moved(
+    store: &mut Store,
+    name: &str,
+    known: TextureSlot,
+    resolve: Resolve,
+) -> Option<TextureSlot> {
+    match resolve(store, name) {
+        Ok((now, _)) => (now != known).then_some(now),
+        Err(fault) => {
+            log::error(&fault.to_string());
+            None
         }
     }
 }

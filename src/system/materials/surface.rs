@@ -149,6 +149,26 @@ impl State {
         self.names.iter().flatten().map(String::as_str)
     }
 
+    /// Puts those textures into other slots for which `moved` gives one; whether there were any.
+    /// What a model brought is none of them.
+    pub fn follow_textures(
+        &mut self,
+        mut moved: impl FnMut(&str, TextureSlot) -> Option<TextureSlot>,
+    ) -> bool {
+        let mut any = false;
+        for place in 0..self.names.len() {
+            let Some(name) = self.names[place].take() else { continue };
+            if let Some((slot, _)) = self.texture_mut(place)
+                && let Some(now) = moved(&name, *slot)
+            {
+                *slot = now;
+                any = true;
+            }
+            self.names[place] = Some(name);
+        }
+        any
+    }
+
     /// Sets what a name means.
     pub fn set(
         &mut self,

@@ -256,3 +256,23 @@ fn what_the_game_set_outlives_a_reload() {
     assert!(game.changes().is_empty(), "a broken one keeps what is there");
     game.materials.set(id, "speed", &[9.0], "a number").unwrap();
 }
+
+#[test]
+fn textures_that_moved_are_followed_and_others_are_not_shown_in_their_old_slots() {
+    let mut game = Game::new("moved");
+    let id = game.find("sea");
+    let slot = game.materials.slots().get(id.0).unwrap().slot;
+    let mut changes = Vec::new();
+    game.materials.flush(&mut changes);
+    changes.clear();
+    game.materials.follow_textures(&mut game.store, &mut resolve);
+    game.materials.flush(&mut changes);
+    assert_eq!(changes.len(), 0, "nothing has moved");
+    let mut elsewhere = |_: &mut Store, _: &str| Ok((TextureSlot(40), PLAIN));
+    game.materials.follow_textures(&mut game.store, &mut elsewhere);
+    game.materials.flush(&mut changes);
+    let [MaterialChange::Texture { slot: of, place: 0, texture }] = changes[..] else {
+        panic!("one texture has moved")
+    };
+    assert_eq!((of, texture), (slot, TextureSlot(40)));
+}

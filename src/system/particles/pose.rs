@@ -16,6 +16,8 @@ impl Pose {
     /// The pose of a matrix; its scale is the mean of the three.
     pub fn of(matrix: &Mat4) -> Pose {
         let (scale, rotation, position) = matrix.to_scale_rotation_translation();
+        // What is flat, such as a node that has shrunk to nothing, has no rotation.
+        let rotation = if rotation.is_finite() { rotation } else { Quat::IDENTITY };
         Pose { position, rotation, scale: scale.element_sum() / 3.0 }
     }
 
@@ -42,6 +44,13 @@ impl Pose {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_flat_is_not_turned() {
+        let at = Vec3::new(1.0, 2.0, 3.0);
+        let flat = Mat4::from_scale_rotation_translation(Vec3::ZERO, Quat::IDENTITY, at);
+        assert_eq!(Pose::of(&flat), Pose { position: at, scale: 0.0, ..Pose::IDENTITY });
+    }
 
     #[test]
     fn an_inverse_leads_back() {

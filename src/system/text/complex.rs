@@ -71,10 +71,7 @@ pub fn lay_out(
         let first = quads.len();
         let mut x = 0.0;
         for run in shaper.visual_runs(number) {
-            for shaped in &shaper.glyphs[shaper.runs[run].glyphs.clone()] {
-                if !shaper.lines[number].contains(&(shaped.cluster as usize)) {
-                    continue;
-                }
+            for shaped in &shaper.glyphs[shaper.glyphs_of(run, number)] {
                 let [dx, dy] = shaped.offset.map(|length| length * size);
                 let color = color_at(spans, shaped.cluster);
                 if show(part.glyphs, shaped.index, request.kept) {
@@ -300,12 +297,26 @@ impl Shaper {
         }
     }
 
+    /// The glyphs of a run that are on a line, from left to right.
+    fn glyphs_of(&self, run: usize, line: usize) -> Range<usize> {
+        let (Run { level, glyphs, .. }, line) = (&self.runs[run], &self.lines[line]);
+        let all = &self.glyphs[glyphs.clone()];
+        // Their places in the text rise in runs from the left, and fall in those from the right.
+        let place = |at: usize| match level.is_rtl() {
+            false => all.partition_point(|shaped| (shaped.cluster as usize) < at),
+            true => all.partition_point(|shaped| shaped.cluster as usize >= at),
+        };
+        let (one, other) = (place(line.start), place(line.end));
+        glyphs.start + one.min(other)..glyphs.start + one.max(other)
+    }
+
     /// The runs of a line, in the order in which they stand from left to right.
     fn visual_runs(&self, line: usize) -> Vec<usize> {
         let line = &self.lines[line];
-        let touches = |run: &Run| run.text.start < line.end && run.text.end > line.start;
-        let runs: Vec<usize> =
-            (0..self.runs.len()).filter(|run| touches(&self.runs[*run])).collect();
+        // Runs stand in the order of the text.
+        let first = self.runs.partition_point(|run| run.text.end <= line.start);
+        let behind = self.runs.partition_point(|run| run.text.start < line.end);
+        let runs: Vec<usize> = (first..behind).collect();
         let levels: Vec<Level> = runs.iter().map(|run| self.runs[*run].level).collect();
         let order = ParagraphBidiInfo::reorder_visual(&levels);
         order.into_iter().map(|place| runs[place]).collect()

@@ -368,7 +368,7 @@ impl Texts {
         if !store.has(&resource) {
             let Some(file) = core_fonts::find(name) else {
                 let words = store.missing_words(&resource);
-                return Err(error!("{words} (the engine's own font is '{DEFAULT_FONT}')"));
+                return Err(error!("{words}; the engine's own font is '{DEFAULT_FONT}'"));
             };
             let face = Face::open(Arc::new(Data::Embedded(file)), 0)?;
             let fallback = self.fallback(store, name, core_fonts::fallback(name), above)?;

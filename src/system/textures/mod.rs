@@ -21,6 +21,8 @@ mod texels;
 
 use crate::packet::texture::{Sampling, TextureSlot};
 
+#[cfg(test)]
+pub use data::{Head, read as read_head};
 pub use picture::picture;
 pub use registry::{Abilities, Figures, Placed, Textures};
 pub use sheet::Direction;

@@ -199,9 +199,10 @@ fn check(path: &str, source: &Source) -> Result<(), Error> {
     for Tag { name, from, to, .. } in &source.tags {
         if from > to || *to as usize >= count {
             return Err(error!(
-                "{path}: tag '{name}' is of the frames {from} to {to}, and there are the frames 0 \
-                 to {}",
-                count - 1
+                "{path}: tag '{name}' is of the frames {} to {}, counted from 1, and the sheet has \
+                 {count}",
+                u64::from(*from) + 1,
+                u64::from(*to) + 1
             ));
         }
     }

@@ -334,7 +334,8 @@ fn unknown_fonts_and_circles_are_told() {
     assert_eq!(error.contexts, ["When loading font: fonts/none"]);
     assert_eq!(
         error.message,
-        "there is no font 'fonts/none' (the engine's own font is 'core/fonts/default')"
+        "there is no font 'fonts/none' (its file would end in .font, .ttf, .otf, .ttc or .fnt, and \
+         its name has no ending); the engine's own font is 'core/fonts/default'"
     );
     let mut above = vec!["a".to_string(), "b".to_string()];
     let error = texts.load(&mut Store::default(), "a", &mut above).unwrap_err();

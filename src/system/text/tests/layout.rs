@@ -232,6 +232,20 @@ fn a_full_atlas_lets_go_of_what_was_not_used_and_keeps_the_rest() {
 }
 
 #[test]
+fn every_letter_is_on_one_line_however_narrow_lines_are() {
+    let (mut texts, font) = texts();
+    let text = "one \u{5d0}\u{5d1}\u{5d2} two (\u{5d3}) 34\n\nfour\u{5d4}\u{301}five \u{202e}six";
+    let mut count = |max_width: f32| {
+        texts.layout(&Request { max_width, ..request(font, text, 20.0) }).unwrap().len()
+    };
+    let all = count(10_000.0);
+    assert!(all > 20, "{all}");
+    for width in [1.0, 15.0, 40.0, 60.0, 100.0, 200.0] {
+        assert_eq!(count(width), all, "{width}");
+    }
+}
+
+#[test]
 fn shaped_text_is_kept_while_it_is_used() {
     let (mut texts, font) = texts();
     let wrapped = Request { max_width: 60.0, ..request(font, "kept while used", 20.0) };

@@ -1,0 +1,78 @@
+//! Tiles whose texels are mixed show nothing of their neighbours in their picture, at any size.
+
+use super::played::Played;
+use image::ImageEncoder;
+use image::codecs::png::PngEncoder;
+
+/// A picture of tiles of 8 by 8 texels, three rows of them: all green, but for a red one in the
+/// second row and column.
+fn picture(columns: u32) -> Vec<u8> {
+    let (width, height) = (columns * 8, 24);
+    let color = |x: u32, y: u32| match (x / 8, y / 8) {
+        (1, 1) => [255, 0, 0, 255],
+        _ => [0, 255, 0, 255],
+    };
+    let texels = (0..height).flat_map(|y| (0..width).flat_map(move |x| color(x, y)));
+    let (texels, mut file) = (texels.collect::<Vec<u8>>(), Vec::new());
+    let encoder = PngEncoder::new(&mut file);
+    encoder.write_image(&texels, width, height, image::ExtendedColorType::Rgba8).unwrap();
+    file
+}
+
+/// A map of 8 by 6 red tiles.
+fn map(columns: u32) -> String {
+    let tile = columns + 2;
+    let line = format!("{tile},{tile},{tile},{tile},{tile},{tile},{tile},{tile}");
+    let lines = [line.as_str(); 6].join(",\n");
+    let (width, count) = (columns * 8, columns * 3);
+    format!(
+        r#"<map version="1.10" orientation="orthogonal" width="8" height="6" tilewidth="8"
+          tileheight="8" infinite="0">
+         <tileset firstgid="1" name="set" tilewidth="8" tileheight="8" tilecount="{count}"
+          columns="{columns}"><image source="set.png" width="{width}" height="24"/></tileset>
+         <layer id="1" name="ground" width="8" height="6"><data encoding="csv">
+         {lines}</data></layer>
+        </map>"#
+    )
+}
+
+const MAIN: &str = "
+local map = Tilemap.new('map')
+local world, camera, shown = Application.new_world(), Application.main_camera(), 0
+World.set_sky(world, { tone_mapping = false })
+World.spawn_unit(world, 'wall', Vector3(-4, 0, -3))
+Camera.set_local_position(camera, Vector3(0, -4.3, 0.1))
+function render()
+  shown = shown + 1
+  if shown > 4 then
+    Application.render_world(world, camera)
+  else
+    local scale = ({ 1, 1.7, 2.5, 5.3 })[shown]
+    Tilemap.draw(map, Application.main_gui(), Vector3(10.4, 20.3, 0), { scale = scale })
+    Application.render_world(Application.main_world())
+  end
+end
+";
+
+#[test]
+fn tiles_show_nothing_of_their_neighbours() {
+    // In the atlas of small textures, and in a texture of its own.
+    for columns in [3, 40] {
+        let wall = "components = { map = { component = \"tilemap\" map = \"map\" \
+                    pixels_per_metre = 8 } }";
+        let files = [
+            ("main.lua", MAIN.as_bytes().to_vec()),
+            ("map.tmx", map(columns).into_bytes()),
+            ("set.png", picture(columns)),
+            ("wall.unit", wall.as_bytes().to_vec()),
+        ];
+        let Some(mut played) = Played::game("tiles", &files) else { return };
+        for frame in 1..=6 {
+            let shown = played.frame();
+            let pixels = shown.rgba.chunks_exact(4);
+            let count = |of: &dyn Fn(&[u8]) -> bool| pixels.clone().filter(|it| of(it)).count();
+            let (red, green) = (count(&|it| it[0] > 200 && it[1] < 20), count(&|it| it[1] > 60));
+            assert!(red > 1000 && green == 0, "{columns}, {frame}: {red} red, {green} green");
+        }
+    }
+}
