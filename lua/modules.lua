@@ -133,6 +133,7 @@ core.require = require
 
 -- Starts the game: its boot script runs as a module.
 function core.boot(name)
+  core.booted = name
   local script = core.read_script(name)
   if not script.text then
     error(script.problem or script.missing, 0)

@@ -32,7 +32,7 @@ enum Command {
 /// started with: its exit code.
 pub fn main() -> i32 {
     platform::use_small_pages();
-    platform::share_arenas();
+    platform::keep_c_heap_small();
     platform::quiet_drivers();
     fault::keep_panics();
     let run = std::panic::catch_unwind(|| tool::run::appended().unwrap_or_else(command));

@@ -22,7 +22,7 @@ mod update;
 use crate::foundation::random::Random;
 use crate::foundation::tasks::Pool;
 use crate::foundation::{Error, Handle, Kind, Slots, Vec3};
-use crate::packet::Packet;
+use crate::packet::{Packet, WindowFrame};
 use crate::resource::package::Packages;
 use crate::resource::project::Project;
 use crate::resource::save::Saves;
@@ -40,7 +40,7 @@ use crate::system::textures::Textures;
 use crate::system::tilemaps::Tilemaps;
 use crate::system::time_step::TimeStepPolicy;
 use crate::system::tools::outbox::Outbox;
-use crate::system::window::{Opening, Window};
+use crate::system::window::{Change, Opening, Others, Window};
 use crate::system::workers::Workers;
 use crate::world::broadphase::{BROADPHASES_MAX, Broadphase};
 use crate::world::camera::{CAMERAS_MAX, Camera, VIEWPORTS_MAX, Viewport};
@@ -149,6 +149,8 @@ pub struct Engine {
     pub random: Random,
     pub input: Input,
     pub window: Window,
+    /// The windows beside the main one.
+    pub windows: Others,
     /// The threads that work on a frame.
     pub tasks: Pool,
     /// Long jobs of the game's beside its frames.
@@ -206,6 +208,7 @@ impl Engine {
             random: Random::seed(start.seed),
             input: Input::default(),
             window: Window::new(&Opening::default()),
+            windows: Others::default(),
             tasks: Pool::new(None),
             workers: Workers::new(start.deterministic, || platform::asked_to_end().is_some()),
             collection: Collection::DEFAULT,
@@ -244,6 +247,17 @@ impl Engine {
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
     }
 
+    /// A frame of the windows begins, with what the desktop told since the last one.
+    pub fn begin_windows(&mut self, changes: &[Change]) {
+        self.window.begin_frame(changes);
+        self.windows.begin_frame(changes);
+    }
+
+    /// Whether one of the game's windows has the focus.
+    pub fn has_focus(&self) -> bool {
+        self.window.focused || self.windows.iter().any(|(_, window)| window.focused)
+    }
+
     /// As if a file of the game's folder were not there, until [`Engine::end_pretending`].
     pub fn pretend_missing(&mut self, file: String) {
         self.store.hide(file.clone());
@@ -267,6 +281,13 @@ impl Engine {
         packet.frame = self.frame.index;
         packet.seconds = self.frame.total;
         packet.scale = self.window.scale as f32;
+        let open = self.windows.iter().filter(|(_, window)| !window.shut);
+        packet.windows.extend(
+            open.map(|(id, window)| WindowFrame {
+                number: id.number(),
+                scale: window.scale as f32,
+            }),
+        );
         self.fill_packet(&mut packet);
         packet
     }
@@ -281,6 +302,7 @@ impl Engine {
             Kind::Material => self.materials.slots().get(handle).is_some(),
             Kind::Camera => self.cameras.get(handle).is_some(),
             Kind::Viewport => self.viewports.get(handle).is_some(),
+            Kind::Window => self.windows.slots().get(handle).is_some(),
             Kind::ParticleEffect => self.particles.slots().get(handle).is_some(),
             Kind::LineObject => self.lines.objects.get(handle).is_some(),
             Kind::Unit => self.units.slots.get(handle).is_some(),

@@ -301,7 +301,9 @@ fn a_game_with_errors_or_without_a_start_is_not_bundled() {
     assert!(made.err.starts_with(wanted), "{}", made.err);
     let scratch = Scratch::new("lacking", &[("main.lua", ""), ("p.package", "text = [\"no\"]")]);
     let made = scratch.engine("compile game --bundle --out game.bundle");
-    made.check(1, &made.out, "error: p.package: there is no text 'no'\n");
+    let words = "error: p.package: there is no text 'no' (its file would end in .text, .txt or .md, \
+                 and its name has no ending)\n";
+    made.check(1, &made.out, words);
 }
 
 #[test]

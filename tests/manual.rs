@@ -1,7 +1,8 @@
 //! The manual's code runs: every block of Lua in README.md and docs/ is a game that plays a few
-//! frames headless without an error, or a suite that passes; the files that they name are in
-//! tests/manual/. Blocks of other languages, without one, or marked `lua fragment` are not looked
-//! at; pages that are generated have examples, which tests/reference.rs runs.
+//! frames headless without an error, or a suite that passes, and a game can be saved again while it
+//! is played; the files that they name are in tests/manual/. Blocks of other languages, without
+//! one, or marked `lua fragment` are not looked at; pages that are generated have examples, which
+//! tests/reference.rs runs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,6 +27,14 @@ fn blocks(page: &str) -> Vec<(usize, String)> {
 /// What a block says of itself when it is a suite.
 fn is_suite(text: &str) -> bool {
     ["describe(", "it("].iter().any(|word| text.lines().any(|line| line.starts_with(word)))
+}
+
+/// Whether a block is a game of its own, which its reader saves while it is played.
+fn is_game(text: &str) -> bool {
+    ["init", "update", "render"]
+        .map(|name| format!("function {name}("))
+        .iter()
+        .any(|word| text.lines().any(|line| line.starts_with(word)))
 }
 
 /// Copies the files that the manual's examples name.
@@ -70,6 +79,24 @@ fn play_in(folder: &Path, text: &str) -> Result<(), String> {
     }
 }
 
+/// Saves a game of the manual again while it is played: the words of what was refused.
+fn save_again(folder: &Path, text: &str) -> Result<(), String> {
+    std::fs::create_dir_all(folder).expect("a scratch folder can be made");
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/manual"), folder);
+    std::fs::write(folder.join("main.lua"), text).expect("a scratch file can be written");
+    play_in(folder, &format!("local GAME = [==[\n{text}]==]\n{SAVED_AGAIN}"))
+}
+
+/// A suite that saves a game with a comment more.
+const SAVED_AGAIN: &str = r#"
+it("can be saved while it is played", function()
+  test.boot()
+  test.frames(2)
+  assert(test.reload("main.lua", GAME .. "-- saved again\n"))
+  test.frames(2)
+end)
+"#;
+
 /// Pages whose blocks belong together, and are run so by a test of their own.
 const ELSEWHERE: [(&str, &str); 1] = [("tasks.md", "tests/workers.rs")];
 
@@ -84,7 +111,7 @@ fn every_block_of_lua_in_the_manual_runs() {
     pages.push(root.join("README.md"));
     pages.sort();
     let scratch = std::env::temp_dir().join(format!("engine-manual-{}", std::process::id()));
-    let (mut count, mut wrong) = (0, Vec::new());
+    let (mut count, mut games, mut wrong) = (0, 0, Vec::new());
     for page in pages {
         let name = page.file_name().expect("it is a file").to_string_lossy().into_owned();
         if ELSEWHERE.iter().any(|(known, _)| *known == name) {
@@ -94,14 +121,19 @@ fn every_block_of_lua_in_the_manual_runs() {
         for (line, block) in blocks(&text) {
             count += 1;
             let folder = scratch.join(format!("{name}-{line}"));
-            if let Err(words) = play(&folder, &block) {
+            let mut played = play(&folder, &block);
+            if played.is_ok() && is_game(&block) {
+                games += 1;
+                played = save_again(&folder.join("again"), &block);
+            }
+            if let Err(words) = played {
                 wrong.push(format!("{name}:{line}:\n{words}"));
             }
         }
     }
     std::fs::remove_dir_all(&scratch).expect("the scratch folder can be removed");
     assert!(wrong.is_empty(), "{} of {count} blocks fail:\n\n{}", wrong.len(), wrong.join("\n"));
-    assert!(count > 40, "only {count} blocks were found");
+    assert!(count > 40 && games > 25, "only {count} blocks and {games} games were found");
 }
 
 /// A suite that saves the steps of the first game one over the other, and plays each for a while.
@@ -137,6 +169,17 @@ fn each_step_of_the_first_game_can_be_saved_over_the_one_before() {
     let played = play_in(&scratch, &format!("local STEPS = {{\n{texts}}}\n{STEPS}"));
     std::fs::remove_dir_all(&scratch).expect("the scratch folder can be removed");
     assert_eq!(played, Ok(()));
+}
+
+#[test]
+fn what_a_save_refuses_in_a_game_of_the_manual_is_told() {
+    let scratch = std::env::temp_dir().join(format!("engine-saved-{}", std::process::id()));
+    let game = "local world = Application.new_world()\nfunction update() end\n";
+    assert!(is_game(game) && is_game("function render() end\n") && !is_game("wait(1)\n"));
+    let told = [game, "function update() end\n"].map(|text| save_again(&scratch, text));
+    std::fs::remove_dir_all(&scratch).expect("the scratch folder can be removed");
+    assert!(told[0].as_ref().is_err_and(|words| words.contains("not while reloading")), "{told:?}");
+    assert_eq!(told[1], Ok(()));
 }
 
 #[test]

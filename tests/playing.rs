@@ -236,9 +236,9 @@ fn what_is_broken_keeps_the_old_one_and_tells_file_line_and_cause() {
     game.hears("error: a/words.txt:1: the file is not UTF-8");
     // All of them are told until they are mended, and the game has the old ones.
     scratch.save("level.config", "v = \"three\"");
-    game.hears("config: three");
+    game.hears_all(&["level.config is mended", "config: three"]);
     scratch.save("a/words.txt", "four");
-    game.hears("text: four");
+    game.hears_all(&["a/words.txt is mended", "text: four"]);
     assert!(!game.said.iter().any(|line| line.contains("could not be compiled")));
     // Deleted, and there again as something broken: whoever asks hears why.
     fs::remove_file(scratch.path("ship.png")).expect("it is there");
@@ -247,7 +247,7 @@ fn what_is_broken_keeps_the_old_one_and_tells_file_line_and_cause() {
     let words = game.hears("texture 'ship' could not be compiled: ship.png: ");
     assert!(words.starts_with("picture: "), "{words}");
     scratch.save("ship.png", picture(9));
-    game.hears("picture: a picture");
+    game.hears_all(&["ship.png is mended", "picture: a picture"]);
 }
 
 #[test]

@@ -340,6 +340,7 @@ fn definitions_say_what_editors_need() {
     check("Vector3.lua", "fun(x?: number, y?: number, z?: number): Vector3\nVector3 = {}\n");
     check("Math.lua", "---@param min? integer the smallest");
     check("callbacks.lua", "---@param dt number seconds");
+    check("callbacks.lua", "---@param names string[] what is new");
     check("library.lua", "function os.clock() end");
     assert!(files.iter().all(|file| !file.text.contains('{') || !file.text.contains("{os.")));
 }

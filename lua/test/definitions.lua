@@ -129,7 +129,8 @@ function test.mend() end
 ---"mouse:left", "pad1:a"; `value` from 0 to 1), `axis` and `motion` ("mouse:cursor", "pad1:left",
 ---with `x` and `y`), `text`, `compose`, `touch` (a finger's number, with `phase`, `x`, `y`,
 ---`pressure`), `connect` and `disconnect` ("pad2"), `focus` (true or false), `resize` ({ width,
----height }), `drop` (a path).
+---height }), `drop` (a path), `close` (true: the player closes a window), `cursor` ({ x, y }, over
+---a window beside the main one). The last five take a `window` that Window.open gave.
 ---@param events table one event, or a list of them in their order
 function test.input(events) end
 

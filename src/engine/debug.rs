@@ -56,11 +56,12 @@ impl Projector {
 impl Engine {
     /// Draws the lines and words of a view of a world: the Gui that they are in, if there are any.
     pub(super) fn draw_lines(&mut self, index: usize, view: &View, world: Handle) -> Option<u64> {
-        if self.lines.is_empty() || view.target != Target::Screen {
+        if self.lines.is_empty() || matches!(view.target, Target::Texture(_)) {
             return None;
         }
         let gui = self.line_gui(index)?;
-        let projector = Projector::of(view, self.window.logical());
+        let size = self.screen_size(view.target);
+        let projector = Projector::of(view, size);
         let thing = Thing { gui, object: 0.0, what: What::Shape, layer: 0, pose: None };
         let lines = self.lines.of_world(world);
         let each: Vec<_> = lines
@@ -73,14 +74,14 @@ impl Engine {
             .collect();
         // What finds no room is left out: it is only for the eyes.
         let _ = self.guis.put_each(thing, PLAIN, each.into_iter());
-        self.draw_words(index, thing, &projector);
+        self.draw_words(index, thing, &projector, size.y);
         Some(gui.0.to_number() as u64)
     }
 
-    fn draw_words(&mut self, index: usize, thing: Thing, projector: &Projector) {
+    fn draw_words(&mut self, index: usize, thing: Thing, projector: &Projector, height: f32) {
         let font = self.text.find(&mut self.store, crate::system::text::DEFAULT_FONT);
         let Ok(font) = font else { return };
-        let mut below = self.window.logical().y - MARGIN;
+        let mut below = height - MARGIN;
         let Engine { lines, text, guis, .. } = self;
         for words in lines.words() {
             let place = match words.at {

@@ -2,9 +2,10 @@
 //! them. The systems themselves know nothing of each other.
 
 use super::Engine;
-use super::picture::Origin;
+use super::picture::{Origin, STALE};
 use super::targets::Targets;
-use crate::foundation::Error;
+use crate::error;
+use crate::foundation::{Error, log};
 use crate::packet::texture::{Sampling, TextureSlot};
 use crate::resource::name::ResourceName;
 use crate::resource::store::Store;
@@ -94,7 +95,39 @@ impl Engine {
             resolve(&picture.targets, textures, store, name)
         });
         self.reload_models(changed);
+        self.take_over_names(changed);
         self.refresh_sources();
+    }
+
+    /// Materials that are new take the names that textures were drawn by.
+    fn take_over_names(&mut self, changed: &[ResourceName]) {
+        for resource in changed.iter().filter(|resource| resource.kind == "material") {
+            let known = self.picture.sources.get(&resource.name).map(|known| known.0 as usize - 1);
+            let of_texture = |place| matches!(self.picture.origins[place], Origin::Texture(_));
+            let Some(place) = known.filter(|place| of_texture(*place)) else { continue };
+            if !self.store.has(resource) {
+                continue;
+            }
+            match self.find_material(&resource.name) {
+                Ok(material) => {
+                    self.picture.origins[place] = Origin::Material(material);
+                    self.picture.origins_version = STALE;
+                }
+                Err(fault) => log::error(&fault.to_string()),
+            }
+        }
+    }
+
+    /// Has materials find their textures where they are now. What is not loaded is the
+    /// checkerboard.
+    pub(super) fn follow_textures(&mut self) {
+        let Engine { materials, textures, store, picture, .. } = self;
+        materials.follow_textures(store, &mut |store, name| {
+            let known = picture.targets.find(name).or_else(|| textures.known(name));
+            let there = known.filter(|number| textures.entry(*number).loaded);
+            let number = there.unwrap_or(TextureNumber::MISSING);
+            Ok((textures.slot(store, number)?, textures.entry(number).sampling))
+        });
     }
 
     /// What a Gui draws with, of a material.
@@ -105,12 +138,15 @@ impl Engine {
         let Some(texture) = texture else {
             return Source { name, material: slot, ..Source::PLAIN };
         };
-        // A name that was good when the material was made can be gone by now, which was told.
-        let found = match self.picture.targets.find(&texture) {
-            Some(number) => Ok(number),
-            None => self.textures.find(&mut self.store, &texture),
-        };
-        let entry = *self.textures.entry(found.unwrap_or(TextureNumber::MISSING));
+        // One that is unloaded stays so. A name that was good when the material was made can be
+        // gone by now, or another one be named in its file.
+        let known = self.picture.targets.find(&texture).or_else(|| self.textures.known(&texture));
+        let found = known.map_or_else(|| self.textures.find(&mut self.store, &texture), Ok);
+        let found = found.unwrap_or_else(|fault| {
+            log::warn(&format!("material '{name}'"), &fault.message);
+            TextureNumber::MISSING
+        });
+        let entry = *self.textures.entry(found);
         Source {
             name,
             material: slot,
@@ -125,6 +161,12 @@ impl Engine {
     pub fn material_source(&mut self, material: MaterialId) -> Result<SourceNumber, Error> {
         if let Some(known) = self.picture.materials.get(&material) {
             return Ok(*known);
+        }
+        let named = self.materials.slots().get(material.0);
+        let named = named.and_then(|known| Some((known.name.clone(), known.texture.clone()?)));
+        if let Some((name, texture)) = named {
+            let found = self.find_picture(&texture);
+            found.map_err(|fault| error!("the material '{name}': {}", fault.message))?;
         }
         let source = self.source_of_material(material);
         let number = self.add_source(source, Origin::Material(material))?;

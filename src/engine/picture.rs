@@ -14,16 +14,20 @@ use crate::packet::text::PageNumber;
 use crate::packet::texture::TextureSlot;
 use crate::packet::{Packet, Target, View};
 use crate::resource::name::ResourceName;
-use crate::system::gui::{GuiId, Making, Mode, PLAIN, Source, SourceNumber};
+use crate::system::gui::{GuiId, Making, Mode, PLAIN, Source, SourceNumber, nearly_black};
 use crate::system::materials::MaterialId;
 use crate::system::render::{Draw, Recorder, SceneSeen};
 use crate::system::textures::{Entry, TextureNumber};
+use crate::system::window::WindowId;
 use crate::world::WorldId;
 use crate::world::camera::{CAMERAS_MAX, Camera, CameraId, ViewportId};
 use std::collections::HashMap;
 
 /// The most views of one frame.
 pub const VIEWS_MAX: usize = 256;
+
+/// For so many frames in a row something must be nearly black before that is told.
+const DARK_FRAMES: u32 = 30;
 
 /// A state that materials and textures never have.
 pub(super) const STALE: (u64, u64) = (u64::MAX, u64::MAX);
@@ -47,6 +51,8 @@ pub struct Picture {
     /// The views of the newest frame, and what stays of the last picture below the report.
     pub(super) last_views: Vec<View>,
     pub(super) last: Option<LastPicture>,
+    /// For how many frames something was nearly black.
+    dark_frames: u32,
     main_camera: Option<CameraId>,
     main_gui: Option<GuiId>,
     /// The sources that textures are for Guis, by their names.
@@ -273,6 +279,9 @@ impl Engine {
             return;
         }
         let textures_moved = self.picture.origins_version.1 != self.textures.version();
+        if textures_moved {
+            self.follow_textures();
+        }
         let (mut anew, mut pages) = (Vec::new(), Vec::new());
         for place in 0..self.picture.origins.len() {
             let number = SourceNumber(place as u32 + 1);
@@ -311,14 +320,15 @@ impl Engine {
         }
     }
 
-    /// Shows a world as a camera sees it, on a viewport or the whole screen, when the frame ends.
-    /// What is shown first on a target is drawn on its background. Textures are drawn into before
-    /// the screen is.
+    /// Shows a world as a camera sees it, on a viewport or the whole screen, when the frame ends;
+    /// in a window beside the main one, where one is given. What is shown first on a target is
+    /// drawn on its background. Textures are drawn into before windows are.
     pub fn render_world(
         &mut self,
         world: WorldId,
         camera: CameraId,
         viewport: Option<ViewportId>,
+        window: Option<WindowId>,
     ) -> Result<(), Error> {
         if self.world(world).flags.no_rendering {
             return Ok(());
@@ -326,7 +336,7 @@ impl Engine {
         if self.picture.views.len() >= VIEWS_MAX {
             return Err(error!("{VIEWS_MAX} views are shown in this frame already (VIEWS_MAX)"));
         }
-        let viewport = self.viewport(viewport);
+        let viewport = self.viewport_in(viewport, window)?;
         let size = self.viewport_size(&viewport).max(Vec2::ONE);
         let camera = self.camera(camera).frame(size.x / size.y);
         let first = self.picture.views.iter().all(|view| view.target != viewport.target);
@@ -399,6 +409,26 @@ impl Engine {
             );
             log::warn("Gui.push", &words);
         });
+        self.tell_nearly_black(packet);
         self.show_last_picture(packet);
+    }
+
+    /// Warns of a colour that stays nearly black: one that only fades is not meant.
+    fn tell_nearly_black(&mut self, packet: &Packet) {
+        if self.build == Build::Release {
+            return;
+        }
+        let Some([red, green, blue, _]) = nearly_black(&packet.guis) else {
+            self.picture.dark_frames = 0;
+            return;
+        };
+        self.picture.dark_frames += 1;
+        if self.picture.dark_frames == DARK_FRAMES {
+            let words = format!(
+                "something is drawn in the colour {red}, {green}, {blue}, which is nearly black: \
+                 parts of colours go from 0 to 255, not to 1"
+            );
+            log::warn("Color", &words);
+        }
     }
 }

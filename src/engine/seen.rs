@@ -79,6 +79,12 @@ impl Engine {
     fn view_words(&self, view: &View) -> String {
         let mut words = match view.target {
             Target::Screen => "view".to_string(),
+            Target::Window(number) => {
+                let handle = Handle::from_number(number as f64);
+                let window = handle.and_then(|handle| self.windows.slots().get(handle));
+                let title = window.map_or("", |window| &window.title);
+                format!("view in the window \"{title}\"")
+            }
             Target::Texture(slot) => {
                 let name = self.target_name(slot);
                 format!("into the texture \"{}\"", name.unwrap_or_default())

@@ -164,6 +164,9 @@ impl Engine {
             hash.write_bytes(self.input.composing().text.as_bytes());
         });
         census.write(INPUT, WINDOW, |hash| self.window.write_state(hash));
+        for (id, window) in self.windows.iter() {
+            census.write(INPUT, id.number(), |hash| window.write_state(hash));
+        }
     }
 
     /// What an object of the state is called, for people; one that is not there any more by its
@@ -187,6 +190,7 @@ impl Engine {
                 0 => "the keyboard".to_string(),
                 1 => "the mouse".to_string(),
                 2 => "the touch panel".to_string(),
+                window if window >> 40 > 0 => self.name_of_window(window),
                 device => format!("pad {}", device - u64::from(PAD.0) + 1),
             },
             _ => {
@@ -194,6 +198,14 @@ impl Engine {
                 let place = place.map_or(String::new(), |place| format!(" ({place})"));
                 format!("call {object} of Application.hash in that frame{place}")
             }
+        }
+    }
+
+    fn name_of_window(&self, number: u64) -> String {
+        let handle = Handle::from_number(number as f64);
+        match handle.and_then(|handle| self.windows.slots().get(handle)) {
+            Some(window) => format!("the window \"{}\"", window.title),
+            None => format!("window {number}"),
         }
     }
 

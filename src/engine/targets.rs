@@ -11,6 +11,7 @@ use crate::packet::{Target, View};
 use crate::resource::name::ResourceName;
 use crate::system::gui::{GuiId, Making, Mode};
 use crate::system::textures::TextureNumber;
+use crate::system::window::{Window, WindowId};
 use crate::world::WorldId;
 use crate::world::camera::{VIEWPORTS_MAX, Viewport, ViewportId};
 use std::collections::HashMap;
@@ -104,6 +105,9 @@ impl Engine {
 
     /// Whether a texture of that name can be made.
     fn check_target(&mut self, name: &str) -> Result<(), Error> {
+        if name.is_empty() {
+            return Err(error!("a texture that is drawn into needs a name, to be shown by"));
+        }
         let known = self.picture.targets.all.get(name);
         let is_there = known.is_some_and(|one| self.lives(one.by));
         if is_there || self.store.has(&ResourceName::new("texture", name)) {
@@ -153,6 +157,8 @@ impl Engine {
         }
         let drawn = Drawn { by, texture, slot: entry.slot };
         self.picture.targets.all.insert(name.to_string(), drawn);
+        // Materials may show one of that name that has ended.
+        self.picture.origins_version = STALE;
         Ok(())
     }
 
@@ -183,6 +189,32 @@ impl Engine {
         }
     }
 
+    /// The same in a window beside the main one, where one is given.
+    pub(super) fn viewport_in(
+        &self,
+        viewport: Option<ViewportId>,
+        window: Option<WindowId>,
+    ) -> Result<Viewport, Error> {
+        let viewport = self.viewport(viewport);
+        match (viewport.target, window) {
+            (_, None) => Ok(viewport),
+            (Target::Texture(_), Some(_)) => Err(error!(
+                "the viewport is a texture, which is in no window: show a part of the screen there"
+            )),
+            (Target::Screen | Target::Window(_), Some(window)) => {
+                Ok(Viewport { target: Target::Window(window.number()), ..viewport })
+            }
+        }
+    }
+
+    /// Width and height in logical pixels of what is on a display; nothing where it is not there.
+    pub(super) fn screen_size(&self, target: Target) -> Vec2 {
+        let Target::Window(number) = target else { return self.window.logical() };
+        let handle = Handle::from_number(number as f64);
+        let window = handle.and_then(|handle| self.windows.slots().get(handle));
+        window.map_or(Vec2::ZERO, Window::logical)
+    }
+
     /// Width and height of a viewport: logical pixels of the screen, or pixels of its texture.
     pub fn viewport_size(&self, viewport: &Viewport) -> Vec2 {
         let [_, _, width, height] = viewport.rectangle;
@@ -197,7 +229,7 @@ impl Engine {
 
     fn target_size(&self, viewport: &Viewport) -> Vec2 {
         match viewport.target {
-            Target::Screen => self.window.logical(),
+            Target::Screen | Target::Window(_) => self.screen_size(viewport.target),
             Target::Texture(_) => Vec2::from(viewport.pixels.map(|side| side as f32)),
         }
     }
@@ -205,7 +237,7 @@ impl Engine {
     /// The Guis of a world that a view of it shows: on a texture, those that stand in the world.
     pub(super) fn guis_on(&self, target: Target, world: Handle) -> Vec<u64> {
         let mut all = self.guis.of_world(world);
-        if target != Target::Screen {
+        if matches!(target, Target::Texture(_)) {
             all.retain(|gui| {
                 let handle = Handle::from_number(*gui as f64).expect("a living Gui's number");
                 let making = self.guis.slots().get(handle).map(|gui| gui.making.space);
@@ -217,6 +249,6 @@ impl Engine {
 
     /// Puts the views that textures show before those that may draw with these.
     pub(super) fn textures_first(views: &mut [View]) {
-        views.sort_by_key(|view| view.target == Target::Screen);
+        views.sort_by_key(|view| !matches!(view.target, Target::Texture(_)));
     }
 }

@@ -62,13 +62,16 @@ impl Engine {
             for run in quads.chunk_by(|a, b| a.set == b.set) {
                 let source = sources[run[0].set];
                 let Some(of) = self.guis.source(source).cloned() else { continue };
+                // Where texels are mixed, none of a tile's neighbours is.
+                let half = self.tilemaps.of(map).sets()[run[0].set].half_texel();
+                let half = of.span(half);
                 let instances = run.iter().map(|quad| {
                     let mut corners = quad.corners;
                     for (i, corner) in corners.iter_mut().enumerate() {
                         *corner = look.at[i % 2] + *corner * look.scale;
                     }
                     let uv = of.part(quad.part[0], quad.part[1]);
-                    Instance { corners, uv, ..shape::quad([0.0; 4], &of, color) }
+                    Instance { corners, uv, extra: half, ..shape::quad([0.0; 4], &of, color) }
                 });
                 let thing = Thing {
                     gui,

@@ -141,13 +141,15 @@ impl Engine {
         piece: &mut Piece,
         (seconds, state): (f64, u64),
     ) {
+        let smooth = map.sets.iter().map(|set| !self.place_picture(*set).sampling.nearest);
+        let smooth: Vec<bool> = smooth.collect();
         let tilemap = self.tilemaps.of(map.map);
         if piece.stale {
             piece.animated = tilemap.is_animated(piece.chunk);
         }
         (piece.stale, piece.shown, piece.told) = (false, state, false);
         let metres = 1.0 / map.stand.pixels_per_metre;
-        let (mesh, sets) = tilemap.chunk_mesh(piece.chunk, seconds, metres);
+        let (mesh, sets) = tilemap.chunk_mesh(piece.chunk, seconds, metres, &smooth);
         if sets.is_empty() {
             if let Some(mesh) = piece.mesh.take() {
                 self.models.end_own(mesh);

@@ -45,6 +45,7 @@ pub enum Kind {
     Broadphase = 24,
     Tilemap = 25,
     Sprite = 26,
+    Window = 27,
 }
 
 impl Kind {
@@ -74,6 +75,7 @@ impl Kind {
         Kind::Broadphase,
         Kind::Tilemap,
         Kind::Sprite,
+        Kind::Window,
     ];
 
     /// The word for it in messages and in the editor's definitions.
@@ -87,6 +89,7 @@ impl Kind {
             Kind::ParticleEffect => "ParticleEffect",
             Kind::LineObject => "LineObject",
             Kind::Viewport => "Viewport",
+            Kind::Window => "Window",
             Kind::GuiObject => "GuiObject",
             Kind::Camera => "Camera",
             Kind::Material => "Material",
@@ -117,6 +120,7 @@ impl Kind {
             Kind::ParticleEffect => "particle effect",
             Kind::LineObject => "line object",
             Kind::Viewport => "viewport",
+            Kind::Window => "window",
             Kind::GuiObject => "object of a Gui",
             Kind::Camera => "camera",
             Kind::Material => "material",

@@ -4,6 +4,7 @@
 use super::cx::Cx;
 use super::describe::{self, describe};
 use super::layout;
+use super::mixed;
 use super::row::Func;
 use super::types::{Floats, Shape, Type};
 use super::value::{Reader, Value, read_value};
@@ -16,6 +17,7 @@ use crate::system::materials::MaterialId;
 use crate::system::particles::EffectId;
 use crate::system::sound::SoundWorldId;
 use crate::system::tilemaps::TilemapId;
+use crate::system::window::WindowId;
 use crate::system::workers::WorkerId;
 use crate::world::WorldId;
 use crate::world::broadphase::BroadphaseId;
@@ -92,7 +94,11 @@ pub unsafe fn mismatch(
         Wrong::Type => unsafe {
             let or_nil = if want.optional { " or nil" } else { "" };
             let uncalled = lua_type(l, i) == LUA_TFUNCTION && !want.lua.contains("fun");
-            let hint = if uncalled { " (is it to be called: are its () missing?)" } else { "" };
+            let hint = match () {
+                () if uncalled => " (is it to be called: are its () missing?)",
+                () if name == "node" && want.lua == "integer" => " (node 1 is the root)",
+                () => "",
+            };
             format!(
                 "argument #{i} '{name}' must be {}{or_nil}, got {}{hint}",
                 want.lua,
@@ -388,7 +394,8 @@ pub fn stale_words(kind: Kind, stale: Stale, number: f64) -> Wrong {
     let name = kind.name();
     Wrong::Words(match stale {
         Stale::Never => {
-            format!("must be a {name}, and the number {} never was one", describe::number(number))
+            let a = mixed::article(name);
+            format!("must be {a} {name}, and the number {} never was one", describe::number(number))
         }
         Stale::Reused => format!("this {name} was destroyed long ago, and its slot used again"),
         Stale::Gone { name, frame, place } => {
@@ -403,31 +410,42 @@ pub fn stale_words(kind: Kind, stale: Stale, number: f64) -> Wrong {
 pub fn gui_words(engine: &Engine, number: f64) -> String {
     let slots = engine.guis.slots();
     let stale = Handle::from_number(number).map(|handle| slots.stale(handle));
-    match stale_words(Kind::Gui, stale.unwrap_or(Stale::Never), number) {
-        Wrong::Words(words) => words,
+    words_of_stale(engine, Kind::Gui, stale, number)
+}
+
+/// The same of a material.
+pub fn material_words(engine: &Engine, number: f64) -> String {
+    let slots = engine.materials.slots();
+    let stale = Handle::from_number(number).map(|handle| slots.stale(handle));
+    words_of_stale(engine, Kind::Material, stale, number)
+}
+
+fn words_of_stale(engine: &Engine, kind: Kind, stale: Option<Stale>, number: f64) -> String {
+    match stale_words(kind, stale.unwrap_or(Stale::Never), number) {
+        Wrong::Words(words) => mixed::words(engine, kind, number).unwrap_or(words),
         Wrong::Type | Wrong::Later(..) => unreachable!("a stale handle has words"),
     }
 }
 
 /// The handles of one kind: their type, and how the engine leads to the slots behind them.
 macro_rules! handle {
-    ($id:ident, $kind:expr, $slots:expr) => {
+    ($id:ident, $kind:expr, $engine:ident => $slots:expr) => {
         impl $id {
             #[inline(always)]
             fn alive(number: f64, cx: &Cx) -> Option<$id> {
                 // SAFETY: the engine lives as long as the VM, and is not borrowed while arguments
                 // are read.
-                let slots = $slots(unsafe { &*cx.engine });
+                let $engine = unsafe { &*cx.engine };
                 let handle = Handle::from_number(number)?;
-                slots.get(handle).is_some().then_some($id(handle))
+                $slots.get(handle).is_some().then_some($id(handle))
             }
 
             #[cold]
             fn why_not(number: f64, cx: &Cx) -> Wrong {
                 // SAFETY: as above.
-                let slots = $slots(unsafe { &*cx.engine });
-                let stale = Handle::from_number(number).map(|handle| slots.stale(handle));
-                stale_words($kind, stale.unwrap_or(Stale::Never), number)
+                let $engine = unsafe { &*cx.engine };
+                let stale = Handle::from_number(number).map(|handle| $slots.stale(handle));
+                Wrong::Words(words_of_stale($engine, $kind, stale, number))
             }
         }
 
@@ -446,28 +464,50 @@ macro_rules! handle {
     };
 }
 
-handle!(WorldId, Kind::World, |engine: &'static Engine| &engine.worlds);
-handle!(GuiId, Kind::Gui, |engine: &'static Engine| engine.guis.slots());
-handle!(MaterialId, Kind::Material, |engine: &'static Engine| engine.materials.slots());
-handle!(CameraId, Kind::Camera, |engine: &'static Engine| &engine.cameras);
-handle!(LineObjectId, Kind::LineObject, |engine: &'static Engine| &engine.lines.objects);
-handle!(MeshId, Kind::Mesh, |engine: &'static Engine| &engine.scenes.meshes.slots);
-handle!(LightId, Kind::Light, |engine: &'static Engine| &engine.scenes.lights.slots);
-handle!(SpriteId, Kind::Sprite, |engine: &'static Engine| &engine.scenes.sprites.slots);
-handle!(ViewportId, Kind::Viewport, |engine: &'static Engine| &engine.viewports);
-handle!(UnitId, Kind::Unit, |engine: &'static Engine| &engine.units.slots);
-handle!(EffectId, Kind::ParticleEffect, |engine: &'static Engine| engine.particles.slots());
-handle!(LevelId, Kind::Level, |engine: &'static Engine| &engine.levels.slots);
-handle!(TilemapId, Kind::Tilemap, |engine: &'static Engine| &engine.tilemaps.slots);
-handle!(BroadphaseId, Kind::Broadphase, |engine: &'static Engine| &engine.broadphases);
-handle!(ActorId, Kind::Actor, |engine: &'static Engine| &engine.physics.actors);
-handle!(MoverId, Kind::Mover, |engine: &'static Engine| &engine.physics.movers);
-handle!(JointId, Kind::Joint, |engine: &'static Engine| &engine.physics.joints);
-handle!(PhysicsWorldId, Kind::PhysicsWorld, |engine: &'static Engine| &engine.physics.worlds);
-handle!(SnapshotId, Kind::PhysicsSnapshot, |engine: &'static Engine| &engine.physics.snapshots);
-handle!(PackageId, Kind::ResourcePackage, |engine: &'static Engine| engine.packages.slots());
-handle!(SoundWorldId, Kind::SoundWorld, |engine: &'static Engine| &engine.sounds.voices.worlds);
-handle!(WorkerId, Kind::Worker, |engine: &'static Engine| engine.workers.slots());
+/// Every kind of handle that arguments can be, once.
+macro_rules! handles {
+    ($($id:ident, $kind:expr, $engine:ident => $slots:expr;)*) => {
+        $(handle!($id, $kind, $engine => $slots);)*
+
+        /// The kind of a handle that leads somewhere.
+        #[cold]
+        pub fn living(engine: &Engine, handle: Handle) -> Option<Kind> {
+            $({
+                let $engine = engine;
+                if $slots.get(handle).is_some() {
+                    return Some($kind);
+                }
+            })*
+            None
+        }
+    };
+}
+
+handles! {
+    WorldId, Kind::World, engine => &engine.worlds;
+    GuiId, Kind::Gui, engine => engine.guis.slots();
+    MaterialId, Kind::Material, engine => engine.materials.slots();
+    CameraId, Kind::Camera, engine => &engine.cameras;
+    LineObjectId, Kind::LineObject, engine => &engine.lines.objects;
+    MeshId, Kind::Mesh, engine => &engine.scenes.meshes.slots;
+    LightId, Kind::Light, engine => &engine.scenes.lights.slots;
+    SpriteId, Kind::Sprite, engine => &engine.scenes.sprites.slots;
+    ViewportId, Kind::Viewport, engine => &engine.viewports;
+    WindowId, Kind::Window, engine => engine.windows.slots();
+    UnitId, Kind::Unit, engine => &engine.units.slots;
+    EffectId, Kind::ParticleEffect, engine => engine.particles.slots();
+    LevelId, Kind::Level, engine => &engine.levels.slots;
+    TilemapId, Kind::Tilemap, engine => &engine.tilemaps.slots;
+    BroadphaseId, Kind::Broadphase, engine => &engine.broadphases;
+    ActorId, Kind::Actor, engine => &engine.physics.actors;
+    MoverId, Kind::Mover, engine => &engine.physics.movers;
+    JointId, Kind::Joint, engine => &engine.physics.joints;
+    PhysicsWorldId, Kind::PhysicsWorld, engine => &engine.physics.worlds;
+    SnapshotId, Kind::PhysicsSnapshot, engine => &engine.physics.snapshots;
+    PackageId, Kind::ResourcePackage, engine => engine.packages.slots();
+    SoundWorldId, Kind::SoundWorld, engine => &engine.sounds.voices.worlds;
+    WorkerId, Kind::Worker, engine => engine.workers.slots();
+}
 
 /// A number that may be the handle of anything, living or not: for questions such as `alive`.
 #[derive(Clone, Copy)]

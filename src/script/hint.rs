@@ -4,13 +4,59 @@
 use super::cx::Cx;
 use super::describe::bytes;
 use super::emit::standard::{ABSENT, NO_LOVE};
+use super::mixed::article;
 use super::report::Place;
-use crate::foundation::suggest;
+use crate::foundation::{Handle, Kind, suggest};
 use mlua::ffi::*;
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, c_char, c_int};
+use std::mem::MaybeUninit;
 
 /// LuaJIT's words for a stack that is full, and for one that is full of native calls.
 const OVERFLOWS: [&str; 2] = ["stack overflow", "C stack overflow"];
+
+/// Functions that people look for, and what there is in their place.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("Actor.apply_force", "Actor.add_force"),
+    ("Actor.apply_impulse", "Actor.add_impulse"),
+    ("Actor.set_position", "Actor.teleport_position"),
+    ("Actor.set_rotation", "Actor.teleport_rotation"),
+    ("Camera.look_at", "Quaternion.look"),
+    ("Camera.new", "Application.create_camera"),
+    ("Gui.create", "World.create_screen_gui"),
+    ("Gui.draw", "Gui.bitmap"),
+    ("Gui.image", "Gui.bitmap"),
+    ("Gui.draw_image", "Gui.bitmap"),
+    ("Gui.new", "World.create_screen_gui"),
+    ("Gui.print", "Gui.text"),
+    ("Keyboard.down", "Keyboard.button"),
+    ("Keyboard.held", "Keyboard.button"),
+    ("Keyboard.is_down", "Keyboard.button"),
+    ("Level.destroy", "World.destroy_level"),
+    ("Level.load", "World.spawn_level"),
+    ("Level.spawn", "World.spawn_level"),
+    ("Mouse.down", "Mouse.button"),
+    ("Mouse.is_down", "Mouse.button"),
+    ("Mouse.position", "Mouse.axis"),
+    ("PhysicsWorld.on_collision", "PhysicsWorld.contacts"),
+    ("PhysicsWorld.on_contact", "PhysicsWorld.contacts"),
+    ("PhysicsWorld.on_trigger", "PhysicsWorld.triggers"),
+    ("Quaternion.look_at", "Quaternion.look"),
+    ("Sound.load", "Sound.preload"),
+    ("Sound.play", "Sound.trigger"),
+    ("Texture.create", "Texture.load"),
+    ("Texture.new", "Texture.load"),
+    ("Unit.create", "World.spawn_unit"),
+    ("Unit.destroy", "World.destroy_unit"),
+    ("Unit.look_at", "Quaternion.look"),
+    ("Unit.new", "World.spawn_unit"),
+    ("Unit.set_velocity", "Actor.set_velocity"),
+    ("Unit.spawn", "World.spawn_unit"),
+    ("Unit.velocity", "Actor.velocity"),
+    ("World.create", "Application.new_world"),
+    ("World.destroy", "Application.release_world"),
+    ("World.new", "Application.new_world"),
+    ("World.raycast", "PhysicsWorld.raycast"),
+];
 
 /// Name and function, for the core table.
 pub const NATIVES: &[(&CStr, lua_CFunction)] = &[(c"hint", hint)];
@@ -23,17 +69,23 @@ unsafe extern "C-unwind" fn hint(l: *mut lua_State) -> c_int {
         let text = |i| String::from_utf8_lossy(bytes(l, i)).into_owned();
         let place = Place { file: text(2), line: lua_tonumber(l, 3) as u32 };
         let source = Cx::of(l).source_line(&place);
-        let words = after(l, &text(1), &source);
+        let words = after(l, None, &text(1), &source);
         lua_pushlstring(l, words.as_ptr().cast(), words.len());
         1
     }
 }
 
-/// What to say after a message that is LuaJIT's own; empty where there is nothing to add.
+/// What to say after a message that is LuaJIT's own; empty where there is nothing to add. `level`
+/// is the function that raised it, where that is on the stack of `l`.
 ///
 /// # Safety
 /// `l` is a live state with a few free slots.
-pub unsafe fn after(l: *mut lua_State, message: &str, source: &str) -> String {
+pub unsafe fn after(
+    l: *mut lua_State,
+    level: Option<c_int>,
+    message: &str,
+    source: &str,
+) -> String {
     if OVERFLOWS.contains(&message) {
         return ": a function calls itself, directly or through others, without an end".to_string();
     }
@@ -43,7 +95,10 @@ pub unsafe fn after(l: *mut lua_State, message: &str, source: &str) -> String {
         let words = match missing(message) {
             Some(Missing::Global(name)) => no_global(l, name),
             Some(Missing::Called(name)) => no_function(l, source, name).unwrap_or_default(),
-            Some(Missing::Number(name)) => on_a_number(source, name).unwrap_or_default(),
+            Some(Missing::Number(name)) => {
+                let kind = level.and_then(|level| kind_of(l, level, name));
+                on_a_number(l, source, name, kind).unwrap_or_default()
+            }
             None => String::new(),
         };
         lua_settop(l, top);
@@ -115,7 +170,10 @@ unsafe fn no_function(l: *mut lua_State, source: &str, name: &str) -> Option<Str
         lua_rawget(l, LUA_GLOBALSINDEX);
         if lua_type(l, -1) == LUA_TTABLE {
             let names = string_keys(l, -1);
-            let hint = suggest::hint(name, names.iter().map(String::as_str));
+            let hint = match elsewhere(table, name) {
+                Some(other) => format!(", did you mean {other}?"),
+                None => suggest::hint_of_functions(name, names.iter().map(String::as_str)),
+            };
             return Some(format!(": {table} has no function '{name}'{hint}"));
         }
         // A method of a local's: most likely a string's.
@@ -131,16 +189,103 @@ unsafe fn no_function(l: *mut lua_State, source: &str, name: &str) -> Option<Str
     }
 }
 
+/// What there is in the place of a function that people look for.
+fn elsewhere(module: &str, name: &str) -> Option<&'static str> {
+    let wanted = |known: &str| known.split_once('.') == Some((module, name));
+    ELSEWHERE.iter().find(|(known, _)| wanted(known)).map(|(_, other)| *other)
+}
+
+/// Every name of [`ELSEWHERE`] with what stands in its place.
+#[cfg(test)]
+pub fn all_elsewhere() -> &'static [(&'static str, &'static str)] {
+    ELSEWHERE
+}
+
 /// Engine objects are numbers, which have no methods: how the call is written instead.
-fn on_a_number(source: &str, name: &str) -> Option<String> {
-    let at = source.find(&format!("{name}:"))? + name.len() + 1;
-    let rest = &source[at..];
+unsafe fn on_a_number(
+    l: *mut lua_State,
+    source: &str,
+    name: &str,
+    kind: Option<Kind>,
+) -> Option<String> {
+    let method = method_of(source, name)?;
+    let module = kind.map_or("Unit", Kind::name);
+    let what = kind.map(Kind::word).map(|word| format!("{name} is {} {word}, and ", article(word)));
+    let what = what.unwrap_or_default();
+    // SAFETY: as for `after`.
+    let functions = unsafe {
+        lua_pushlstring(l, module.as_ptr().cast(), module.len());
+        lua_rawget(l, LUA_GLOBALSINDEX);
+        if lua_type(l, -1) == LUA_TTABLE { string_keys(l, -1) } else { Vec::new() }
+    };
+    let functions: Vec<&str> = functions.iter().map(String::as_str).collect();
+    let near = || {
+        let near = suggest::nearest(method, functions.iter().copied());
+        let fits = || suggest::by_parts(method, functions.iter().copied()).first().copied();
+        near.or_else(fits)
+    };
+    let call = match (kind, elsewhere(module, method)) {
+        (Some(_), _) if functions.contains(&method) => format!("{module}.{method}({name}, …)"),
+        (Some(_), Some(other)) => other.to_string(),
+        (Some(_), None) => near().map_or_else(
+            || format!("{module}.NAME({name}, …)"),
+            |near| format!("{module}.{near}({name}, …)"),
+        ),
+        (None, _) => format!("{module}.NAME({name}, …)"),
+    };
+    let other = if kind.is_none() { ", or the module that it belongs to" } else { "" };
+    Some(format!(": {what}engine objects are numbers without methods: write {call}{other}"))
+}
+
+/// The method that a line calls on `name`.
+fn method_of<'a>(source: &'a str, name: &str) -> Option<&'a str> {
+    let rest = &source[source.find(&format!("{name}:"))? + name.len() + 1..];
     let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_')?;
-    let method = &rest[..end];
-    Some(format!(
-        ": engine objects are numbers without methods: write World.{method}({name}, …), or the \
-         module that {name} belongs to"
-    ))
+    Some(&rest[..end])
+}
+
+/// The kind of handle that a variable of the function at `level` is.
+unsafe fn kind_of(l: *mut lua_State, level: c_int, name: &str) -> Option<Kind> {
+    let mut ar = MaybeUninit::<lua_Debug>::zeroed();
+    // SAFETY: as for `after`; the record is filled by lua_getstack before it is read.
+    unsafe {
+        if lua_checkstack(l, 4) == 0 || lua_getstack(l, level, ar.as_mut_ptr()) == 0 {
+            return None;
+        }
+        let ar = ar.as_mut_ptr();
+        let is_it = |found: *const c_char| CStr::from_ptr(found).to_bytes() == name.as_bytes();
+        // The last of that name is the one that is seen.
+        let mut number = None;
+        for i in 1.. {
+            let found = lua_getlocal(l, ar, i);
+            if found.is_null() {
+                break;
+            }
+            if is_it(found) && lua_type(l, -1) == LUA_TNUMBER {
+                number = Some(lua_tonumber(l, -1));
+            }
+            lua_settop(l, -2);
+        }
+        if number.is_none() {
+            lua_getinfo(l, c"f".as_ptr(), ar);
+            for i in 1.. {
+                let found = lua_getupvalue(l, -1, i);
+                if found.is_null() {
+                    break;
+                }
+                if is_it(found) && lua_type(l, -1) == LUA_TNUMBER {
+                    number = Some(lua_tonumber(l, -1));
+                }
+                lua_settop(l, -2);
+            }
+        }
+        if number.is_none() {
+            lua_pushlstring(l, name.as_ptr().cast(), name.len());
+            lua_rawget(l, LUA_GLOBALSINDEX);
+            number = (lua_type(l, -1) == LUA_TNUMBER).then(|| lua_tonumber(l, -1));
+        }
+        Kind::of(Handle::from_number(number?)?)
+    }
 }
 
 /// The word before `.name` or `:name` in a line of source, and the sign between them.
@@ -182,10 +327,9 @@ mod tests {
     }
 
     #[test]
-    fn a_method_of_a_number_says_how_it_is_written() {
-        let words = on_a_number("  w:update(1)", "w").unwrap();
-        assert!(words.contains("write World.update(w, …)"), "{words}");
-        assert_eq!(on_a_number("  w.x = 1", "w"), None);
+    fn the_method_that_is_called_on_a_number_is_read_off_the_line() {
+        assert_eq!(method_of("  w:update(1)", "w"), Some("update"));
+        assert_eq!(method_of("  w.x = 1", "w"), None);
     }
 
     #[test]

@@ -66,6 +66,7 @@ pub const FILES: &[File] = files![
     "reload/shadow",
     "reload/commit",
     "application",
+    "bindings",
     "input",
     "localizer",
     "worker",

@@ -162,7 +162,7 @@ pub unsafe fn capture(l: *mut lua_State, cx: &mut Cx, words: &str, level: c_int)
     let engine_fault = fault.is_some_and(|fault| message.contains(&fault));
     let source = place.as_ref().map(|place| cx.source_line(place)).unwrap_or_default();
     // SAFETY: as the caller promised.
-    let hint = unsafe { hint::after(l, message, &source) };
+    let hint = unsafe { hint::after(l, Some(level), message, &source) };
     let unknown = if walk.tail_called && place.is_none() { TAIL_CALLED } else { "" };
     Report {
         contexts,

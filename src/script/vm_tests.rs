@@ -93,6 +93,20 @@ fn a_panic_in_an_engine_call_is_an_error_at_the_scripts_line() {
 }
 
 #[test]
+fn every_function_that_errors_answer_with_is_there() {
+    let elsewhere = crate::script::hint::all_elsewhere();
+    let calls = crate::script::mixed::ways().chain(elsewhere.iter().map(|(_, other)| *other));
+    let mut main = String::new();
+    for name in calls.flat_map(|call| call.split('(')).filter(|name| name.contains('.')) {
+        main += &format!("assert(type({name}) == 'function', '{name}')\n");
+    }
+    for (name, _) in elsewhere {
+        main += &format!("assert({name} == nil, '{name} is there')\n");
+    }
+    booted("answers", &main).1.unwrap();
+}
+
+#[test]
 fn a_fault_of_the_engines_own_is_told_from_an_error_of_the_scripts() {
     assert!(failing("fault", "Broken.fail()").0.engine_fault);
     let fast = "for i = 1, 300 do Broken.fail_above(i == 299 and 3 or 1) end";

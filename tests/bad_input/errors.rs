@@ -241,7 +241,27 @@ fn a_misspelt_name_is_nil_to_read_and_suggests_when_called() {
         ),
         (
             "local w = Application.new_world() w:update(1)",
-            "attempt to index local 'w' (a number value): engine objects are numbers without methods: write World.update(w, …), or the module that w belongs to",
+            "attempt to index local 'w' (a number value): w is a world, and engine objects are numbers without methods: write World.update(w, …)",
+        ),
+        (
+            "local u = World.spawn_unit(Application.new_world(), \"core/units/light\") u:set_position()",
+            "attempt to index local 'u' (a number value): u is a unit, and engine objects are numbers without methods: write Unit.set_local_position(u, …)",
+        ),
+        (
+            "local u = World.spawn_unit(Application.new_world(), \"core/units/light\") u:destroy()",
+            "attempt to index local 'u' (a number value): u is a unit, and engine objects are numbers without methods: write World.destroy_unit",
+        ),
+        (
+            "local hp = 3 hp:heal(1)",
+            "attempt to index local 'hp' (a number value): engine objects are numbers without methods: write Unit.NAME(hp, …), or the module that it belongs to",
+        ),
+        (
+            "Unit.set_position(1)",
+            "attempt to call field 'set_position' (a nil value): Unit has no function 'set_position', did you mean 'set_local_position'?",
+        ),
+        (
+            "Sound.play('x')",
+            "attempt to call field 'play' (a nil value): Sound has no function 'play', did you mean Sound.trigger?",
         ),
         (
             "local v = Vector3(1, 2, 3) v.x = 1",

@@ -215,6 +215,37 @@ end";
 }
 
 #[test]
+fn bindings_of_the_player_that_mean_nothing_leave_the_games_own() {
+    let main = "Input.set_actions({ jump = 'space', fire = 'f', dash = 'q',
+  go = { axis = 'pad:left.x' } })
+for _, name in ipairs({ 'jump', 'fire', 'dash' }) do print(Input.bindings(name)[1]) end
+print(Input.bindings('go', 'axis')[1], Input.bindings('go', 'negative')[1])";
+    let saved = "input = { bindings = {
+  jump = { bindings = [\"spce\"] }
+  fire = 5
+  dash = { bindings = [\"e\"], left = [\"a\"] }
+  go = { negative = [\"a\"] axis = \"pad9:left.x\" }
+  gone = { bindings = [\"x\"] }
+} }";
+    let game = Game::new("broken_bindings", main).with("settings.sjson", "id = \"yard\"");
+    let saves = game.saves.join("yard");
+    std::fs::create_dir_all(&saves).unwrap();
+    std::fs::write(saves.join("user_settings.sjson"), saved).unwrap();
+    let ended = game.play(&[]);
+    assert_eq!((ended.code, ended.out.as_str()), (Some(0), "space\nf\ne\npad:left.x\ta\n"));
+    let one =
+        |what: &str| format!("warning: the player's bindings of {what} (the game's own are used)");
+    for what in [
+        "jump: binding 'spce': there is no key 'spce', did you mean 'space'?",
+        "fire: must be a table, got number 5",
+        "dash: the action has no part 'left'",
+        "go: binding 'pad9:left.x': there is no device 'pad9', did you mean 'pad'?",
+    ] {
+        assert!(ended.err.contains(&one(what)), "{what}\n{}", ended.err);
+    }
+}
+
+#[test]
 fn every_place_that_warned_is_counted_at_the_end() {
     let main = "function update()
   Script.warn(\"slow\")

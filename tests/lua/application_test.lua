@@ -271,7 +271,7 @@ describe("Application.resource_names", function()
   it("lists what there is of a type", function()
     local levels = Application.resource_names("level")
     assert.same({ "levels/circle", "levels/far", "levels/far_inside", "levels/frail",
-      "levels/holey", "levels/shed", "levels/yard" }, levels)
+      "levels/holey", "levels/packed", "levels/shed", "levels/yard" }, levels)
     assert.same({}, Application.resource_names("no_such_type"))
     assert.equals("Application.resource_names: argument #1 'type' must be string, got nothing",
       words_of(Application.resource_names))

@@ -45,6 +45,11 @@ fn place(engine: &Engine, unit: UnitId, key: &Value) -> Result<usize, Error> {
         }),
         Value::Number(at) => {
             let count = engine.physics.num_actors(unit);
+            if count == 0 {
+                return Err(crate::error!(
+                    "argument #2 'actor': unit \"{resource}\" has no actors"
+                ));
+            }
             match at.fract() == 0.0 && *at >= 1.0 && *at <= count as f64 {
                 true => Ok(*at as usize - 1),
                 false => Err(crate::error!(
@@ -57,13 +62,11 @@ fn place(engine: &Engine, unit: UnitId, key: &Value) -> Result<usize, Error> {
 }
 
 fn disable_physics(engine: &mut Engine, unit: UnitId) -> Result<(), Error> {
-    let Engine { physics, units, .. } = engine;
-    physics.switch_unit(unit, units, false)
+    engine.switch_unit_physics(unit, false)
 }
 
 fn enable_physics(engine: &mut Engine, unit: UnitId) -> Result<(), Error> {
-    let Engine { physics, units, .. } = engine;
-    physics.switch_unit(unit, units, true)
+    engine.switch_unit_physics(unit, true)
 }
 
 fn has_no_physics(engine: &mut Engine, unit: UnitId) -> bool {

@@ -2,6 +2,7 @@
 //! prelude's (lua/application.lua).
 
 use super::viewport;
+use super::window::WINDOW_ARG;
 use crate::engine::Engine;
 use crate::foundation::Error;
 use crate::foundation::hash::StateHash;
@@ -14,6 +15,7 @@ use crate::script::ret::{Data, Expected, Many};
 use crate::script::row::{Module, func, hot, module};
 use crate::script::value::Value;
 use crate::system::time_step::PolicyWord;
+use crate::system::window::WindowId;
 use crate::system::{browser, platform};
 use crate::world::{WorldFlags, WorldId};
 
@@ -60,8 +62,19 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
         func(
             "back_buffer_size",
             back_buffer_size,
-            &[],
+            &[WINDOW_ARG],
             "Width and height of what is drawn, in pixels: the same as `Window.pixel_size`.",
+        )
+        .pure(),
+        func(
+            "enum_display_modes",
+            enum_display_modes,
+            &[],
+            "How the monitors can show pictures, for a window that stands \"exclusive\": a list of \
+             tables with `monitor` (which of `Window.monitors`), `width` and `height` (in pixels), \
+             `refresh` (pictures a second) and `bits` (of a pixel's colour), those of a monitor \
+             from small to large. Empty without a display. `Window.set_resolution` has such a \
+             window take the finest mode of that size.",
         )
         .pure(),
         hot(
@@ -239,6 +252,7 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
                 ("world", "the world to show"),
                 ("camera", "as which camera sees it; the main camera if left out"),
                 ("viewport", "on which part of the screen; on all of it if left out"),
+                ("window", "in which window that `Window.open` gave; the main one if left out"),
             ],
             "Shows a world and its Guis in this frame. Call it in `render()`; a game without \
              `render` has its main world shown. What textures show is drawn before the screen; \
@@ -291,9 +305,23 @@ fn open_url_in_browser(engine: &mut Engine, url: Text) -> Result<Expected<bool>,
     }))
 }
 
-fn back_buffer_size(engine: &mut Engine) -> (f64, f64) {
-    let (width, height) = engine.window.pixels;
+fn back_buffer_size(engine: &mut Engine, window: Option<WindowId>) -> (f64, f64) {
+    let (width, height) = super::window::of(engine, window).pixels;
     (f64::from(width), f64::from(height))
+}
+
+fn enum_display_modes(engine: &mut Engine) -> Value {
+    let entry = |key: &str, number: f64| (key.to_string(), Value::Number(number));
+    let modes = engine.window.modes.iter().map(|mode| {
+        Value::Table(vec![
+            entry("bits", mode.bits.into()),
+            entry("height", mode.pixels.1.into()),
+            entry("monitor", mode.monitor.into()),
+            entry("refresh", mode.refresh),
+            entry("width", mode.pixels.0.into()),
+        ])
+    });
+    Value::List(modes.collect())
 }
 
 fn time_since_launch(engine: &mut Engine) -> f64 {

@@ -2,13 +2,13 @@
 //! only one of them has is in its own file.
 
 use crate::engine::Engine;
-use crate::foundation::{Error, Vec3, suggest};
+use crate::foundation::{Error, Vec3};
 use crate::script::arg::{Arg, Integer, Plain, Text, Wrong};
 use crate::script::cx::Cx;
 use crate::script::ret::{Many, Ret};
 use crate::script::types::{Shape, Type};
 use crate::script::value::Value;
-use crate::system::input::names::{Class, Name};
+use crate::system::input::names::{Class, Name, hint};
 use crate::system::input::{DeadZone, Device, DeviceId, KEYBOARD, MOUSE, TOUCH};
 use mlua::ffi::*;
 use std::ffi::c_int;
@@ -66,9 +66,7 @@ unsafe fn place(
 
 /// The words for a name that nothing has.
 pub fn unknown(word: &str, what: &str, names: &[Name]) -> String {
-    let all: Vec<String> = names.iter().flat_map(Name::words).collect();
-    let hint = suggest::hint(word, all.iter().map(String::as_str));
-    format!("there is no {what} '{word}'{hint}")
+    format!("there is no {what} '{word}'{}", hint(word, names))
 }
 
 /// What a device's buttons are called in messages.

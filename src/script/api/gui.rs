@@ -6,7 +6,8 @@ use crate::engine::{Build, Engine, WorldDraw};
 use crate::foundation::{Error, Handle, Mat4, Vec2, log};
 use crate::packet::gui::Space;
 use crate::packet::text::{FontNumber, Request};
-use crate::script::arg::{AnyNumber, Text};
+use crate::script::arg::{AnyNumber, Bytes, Text, material_words};
+use crate::script::describe;
 use crate::script::ret::Expected;
 use crate::script::row::{Module, func, hot, module, more};
 use crate::script::value::Value;
@@ -14,6 +15,7 @@ use crate::system::gui::{Affine, GuiId, Making, Mode, Refused, Seen, SourceNumbe
 use crate::system::materials::MaterialId;
 use crate::system::render::Draw;
 use crate::world::WorldId;
+use std::ops::Range;
 
 const GUI_ARG: (&str, &str) = ("gui", "a Gui");
 const OBJECT_ARG: (&str, &str) = ("object", "the number that drawing it returned");
@@ -198,6 +200,29 @@ pub static WORLD_CORE: Module = module(
     ],
 );
 
+pub static GUI_CORE: Module = module(
+    "Gui",
+    "Questions to Guis, for the prelude.",
+    "assert(core == nil)",
+    &[
+        func(
+            "word_wrap",
+            word_wrap,
+            &[("gui", ""), ("text", ""), ("font", ""), ("size", ""), ("width", "")],
+            "The lines of a text.",
+        )
+        .pure(),
+        func(
+            "has_all_glyphs",
+            has_all_glyphs,
+            &[("gui", ""), ("text", ""), ("font", "")],
+            "Whether a font has them.",
+        )
+        .pure(),
+        func("texture_size", texture_size, &[("gui", ""), ("source", "")], "Its size.").pure(),
+    ],
+);
+
 pub static CORE: Module = module(
     "core",
     "Guis, for the prelude.",
@@ -207,15 +232,6 @@ pub static CORE: Module = module(
         func("gui_source", gui_source, &[("material", "")], "The number of a texture or material.")
             .pure(),
         func("gui_font", gui_font, &[("name", "")], "The number of a font.").pure(),
-        func(
-            "word_wrap",
-            word_wrap,
-            &[("text", ""), ("font", ""), ("size", ""), ("width", "")],
-            "The lines of a text.",
-        )
-        .pure(),
-        func("has_all_glyphs", has_all_glyphs, &[("text", ""), ("font", "")], "Whether it has.")
-            .pure(),
         func("gui_source_size", gui_source_size, &[("source", "")], "Its width and height.").pure(),
         func("console_gui", console_gui, &[], "The Gui over everything, shown in this frame."),
         func("console_key", console_key, &[], "The name of the console's key.").pure(),
@@ -357,7 +373,7 @@ fn gui_source(engine: &mut Engine, material: Value) -> Expected<f64> {
             Some(handle) if engine.materials.slots().get(handle).is_some() => {
                 engine.material_source(MaterialId(handle))
             }
-            _ => Err(crate::error!("the number {number} is no Material that is there")),
+            _ => Err(Error::new(material_words(engine, *number))),
         },
         _ => Err(crate::error!("there is no such material")),
     };
@@ -371,25 +387,33 @@ fn gui_font(engine: &mut Engine, name: Text) -> Expected<f64> {
 
 fn word_wrap(
     engine: &mut Engine,
-    text: Text,
+    _gui: GuiId,
+    text: Bytes,
     font: f64,
     size: f64,
     width: f64,
 ) -> Result<Vec<String>, Error> {
-    let text = text.as_str();
+    let text = text.as_slice();
     let request = Request {
         font: FontNumber(font as u32),
-        text: text.as_bytes(),
+        text,
         size: size as f32,
         max_width: width as f32,
         ..Request::DEFAULT
     };
     let lines = engine.text.word_wrap(&request)?;
-    Ok(lines.iter().map(|line| text[line.clone()].to_string()).collect())
+    // It is UTF-8, or there would be no lines of it.
+    let words = |line: &Range<usize>| String::from_utf8_lossy(&text[line.clone()]).into_owned();
+    Ok(lines.iter().map(words).collect())
 }
 
-fn has_all_glyphs(engine: &mut Engine, text: Text, font: f64) -> bool {
-    engine.text.has_all_glyphs(FontNumber(font as u32), text.as_str().as_bytes())
+fn has_all_glyphs(engine: &mut Engine, _gui: GuiId, text: Bytes, font: f64) -> bool {
+    engine.text.has_all_glyphs(FontNumber(font as u32), text.as_slice())
+}
+
+fn texture_size(engine: &mut Engine, _gui: GuiId, source: f64) -> Vec2 {
+    let (width, height) = gui_source_size(engine, source);
+    Vec2::new(width as f32, height as f32)
 }
 
 fn gui_source_size(engine: &mut Engine, source: f64) -> (f64, f64) {
@@ -436,8 +460,22 @@ fn create_texture_gui(
     height: f64,
     immediate: bool,
 ) -> Result<GuiId, Error> {
-    let size = (width as u32, height as u32);
+    let size = whole_size(width, height)?;
     engine.new_texture_gui(world, texture.as_str(), size, mode(immediate))
+}
+
+/// Width and height of a texture that is drawn into.
+pub(super) fn whole_size(width: f64, height: f64) -> Result<(u32, u32), Error> {
+    let most = f64::from(u32::MAX);
+    let is_whole = |side: f64| (1.0..=most).contains(&side) && side.fract() == 0.0;
+    match is_whole(width) && is_whole(height) {
+        true => Ok((width as u32, height as u32)),
+        false => Err(crate::error!(
+            "width and height must be whole numbers above 0, got {} and {}",
+            describe::number(width),
+            describe::number(height)
+        )),
+    }
 }
 
 fn console_gui(engine: &mut Engine) -> Result<GuiId, Error> {

@@ -199,10 +199,16 @@ impl<'a> Draw<'a> {
         }
         let pose = match to.pose.is_null() {
             true => None,
-            // SAFETY: the prelude passes a Matrix4x4, alive for the time of the call.
-            false => Some(plane_within(Mat4::from_cols_array(unsafe {
-                &*(to.pose as *const [f32; 16])
-            }))),
+            false => {
+                // SAFETY: the prelude passes a Matrix4x4, alive for the time of the call.
+                let pose = Mat4::from_cols_array(unsafe { &*(to.pose as *const [f32; 16]) });
+                if !pose.is_finite() {
+                    return engine
+                        .guis
+                        .refuse("a pose must be finite (is something divided by zero?)");
+                }
+                Some(plane_within(pose))
+            }
         };
         let (object, layer) = (to.object, layer(z));
         Ok(Draw { engine, gui: GuiId(gui), object, pose, what, layer })
@@ -311,7 +317,8 @@ fn boxed(
 ) -> Drawn {
     let mut draw = Draw::begin(engine, to, What::Rect, z, x + y + w + h + radius + outline)?;
     let look = draw.look(bytes(r, g, b, a), radius, outline);
-    draw.one(PLAIN.0, |_| shape::boxed([x, y, x + w, y + h], look))
+    let rect = [x.min(x + w), y.min(y + h), x.max(x + w), y.max(y + h)];
+    draw.one(PLAIN.0, |_| shape::boxed(rect, look))
 }
 
 #[inline(always)]

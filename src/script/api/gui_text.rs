@@ -149,7 +149,7 @@ fn paged(
 #[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
 pub(super) fn text_extents(
     engine: &mut Engine,
-    _to: To,
+    to: To,
     text: Bytes,
     length: u32,
     font: u32,
@@ -157,6 +157,7 @@ pub(super) fn text_extents(
     style: Data,
     out: Data,
 ) -> Drawn {
+    let Draw { engine, .. } = Draw::begin(engine, to, What::Text, 0.0, size)?;
     // SAFETY: the prelude passes a string and its length, a style or null, and room for 7 floats.
     let (mut request, styled, out) = unsafe {
         let styled = (!style.is_null()).then(|| Styled::read(style));

@@ -4,9 +4,15 @@
 use super::device::class_of;
 use crate::engine::Engine;
 use crate::foundation::Vec3;
+use crate::script::cx::Cx;
+use crate::script::ret::{Many, Ret};
 use crate::script::row::{Module, func, module};
+use crate::script::types::{Shape, Type};
 use crate::script::value::Value;
-use crate::system::input::{DEVICES, DeviceId, Event, PAD, Phase, What};
+use crate::system::input::names::{Class, MOUSE_WHEEL};
+use crate::system::input::{DEVICES, DeviceId, Event, MOUSE, PAD, PRESSED_AT, Phase, Throw, What};
+use mlua::ffi::lua_State;
+use std::ffi::c_int;
 
 pub static INPUT: Module = module(
     "Input",
@@ -28,6 +34,16 @@ assert(#Input.events() == 0)"#,
              \"ended\", or \"cancelled\" by the system), `x`, `y`, `pressure`; \"connected\": \
              `name`; \"disconnected\"; \"reset\": \
              all that was down counts as released, as when the window loses the focus.",
+        )
+        .pure(),
+        func(
+            "any_pressed",
+            any_pressed,
+            &[],
+            "What the player pressed first in this frame, as a binding such as \"space\", \
+             \"mouse:left\", \"pad:a\" or \"pad:left.x+\", and the device (\"pad2\"); nil where \
+             nothing was. For a menu in which actions are bound: a stick counts once until it was \
+             back in its middle.",
         )
         .pure(),
         func(
@@ -53,6 +69,53 @@ pub fn device_name(device: DeviceId) -> String {
 /// The device that scripts call so.
 pub fn device_of(name: &str) -> Option<DeviceId> {
     (0..DEVICES as u8).map(DeviceId).find(|device| device_name(*device) == name)
+}
+
+/// A binding and its device, or nil.
+struct Pressed(Option<(String, DeviceId)>);
+
+impl Ret for Pressed {
+    const TYPES: &'static [Type] =
+        &[Type::new("string", Shape::Boxed).or_nil(), Type::new("string", Shape::Boxed).or_nil()];
+    unsafe fn push(self, l: *mut lua_State, cx: &mut Cx) -> Result<c_int, String> {
+        let values = match self.0 {
+            Some((binding, device)) => [binding, device_name(device)].map(Value::Text),
+            None => [Value::Nil, Value::Nil],
+        };
+        // SAFETY: as the caller promised.
+        unsafe { Many(values.to_vec()).push(l, cx) }
+    }
+}
+
+fn any_pressed(engine: &mut Engine) -> Pressed {
+    let input = &engine.input;
+    let pressed = input.events().iter().enumerate().find_map(|(at, event)| {
+        let Event { device, what, .. } = event;
+        let class = class_of(device.0);
+        let name = match what {
+            What::Button { button, value, repeat: false } if *value >= PRESSED_AT => {
+                let button = usize::from(*button);
+                let name = class.buttons().get(button)?.name;
+                input.device(*device).pressed(button).then(|| name.to_string())
+            }
+            What::Axis { .. } => {
+                let Throw { axis, part, positive } = input.thrown_by(at)?;
+                let (part, sign) = (["x", "y"][part], if positive { "+" } else { "-" });
+                Some(format!("{}.{part}{sign}", class.axes()[axis].name))
+            }
+            What::Motion { axis, by } if *device == MOUSE && usize::from(*axis) == MOUSE_WHEEL => {
+                let sign = if by.y > 0.0 { "+" } else { "-" };
+                (by.y != 0.0).then(|| format!("wheel.y{sign}"))
+            }
+            _ => None,
+        }?;
+        let binding = match class {
+            Class::Keyboard => name,
+            _ => format!("{}:{name}", class.name()),
+        };
+        Some((binding, *device))
+    });
+    Pressed(pressed)
 }
 
 fn last_device(engine: &mut Engine) -> String {

@@ -243,8 +243,7 @@ fn unit_index(engine: &mut Engine, level: LevelId, unit: UnitId) -> Option<f64> 
 
 fn unit(engine: &mut Engine, level: LevelId, name: Text) -> Result<Option<UnitId>, Error> {
     let resource = &engine.levels.of(level).resource;
-    let place = resource.units.iter().position(|unit| unit.name == name.as_str());
-    let Some(place) = place else {
+    let Some(place) = resource.place(name.as_str()) else {
         let hint = suggest::hint(name.as_str(), resource.units.iter().map(|it| it.name.as_str()));
         return Err(crate::error!(
             "argument #2 'name': level \"{}\" has no unit '{}'{hint}",
@@ -257,7 +256,7 @@ fn unit(engine: &mut Engine, level: LevelId, name: Text) -> Result<Option<UnitId
 
 /// The living unit of a name in a level's file.
 pub fn unit_of_name(engine: &Engine, level: LevelId, name: &str) -> Option<UnitId> {
-    let place = engine.levels.of(level).resource.units.iter().position(|unit| unit.name == name)?;
+    let place = engine.levels.of(level).resource.place(name)?;
     living(engine, level, place)
 }
 

@@ -10,6 +10,7 @@ use crate::script::value::Value;
 use crate::world::WorldId;
 use crate::world::light::{BRIGHTNESS_MAX, LightId, LightLook, LightType, SHADOW_BIAS_MAX};
 use crate::world::mesh_part::check_light;
+use crate::world::scene::Pose;
 use crate::world::unit::UnitId;
 use std::f64::consts::FRAC_PI_2;
 
@@ -339,8 +340,22 @@ fn local_pose(engine: &mut Engine, light: LightId) -> Mat4 {
     engine.scenes.lights.slots.get(light.0).expect("the handle was checked").local
 }
 
-fn set_local_pose(engine: &mut Engine, light: LightId, pose: Mat4) {
+fn set_local_pose(engine: &mut Engine, light: LightId, pose: Mat4) -> Result<(), Error> {
+    check_pose(pose)?;
     engine.scenes.lights.change(light).local = pose;
+    Ok(())
+}
+
+/// A light shines along an axis: each must have a length, and not lie where the others do.
+fn check_pose(pose: Mat4) -> Result<(), Error> {
+    let axes = [pose.x_axis, pose.y_axis, pose.z_axis].map(|axis| axis.truncate());
+    let [x, y, z] = axes.map(Vec3::normalize_or_zero);
+    match x.cross(y).dot(z).abs() > 1e-6 {
+        true => Ok(()),
+        false => Err(crate::error!(
+            "argument #2 'pose' is flat: an axis of it has length 0, or lies where the others do"
+        )),
+    }
 }
 
 fn local_position(engine: &mut Engine, light: LightId) -> Vec3 {
@@ -352,7 +367,7 @@ fn set_local_position(engine: &mut Engine, light: LightId, position: Vec3) {
 }
 
 fn local_rotation(engine: &mut Engine, light: LightId) -> Quat {
-    local_pose(engine, light).to_scale_rotation_translation().1
+    Pose::of(local_pose(engine, light)).rotation
 }
 
 fn set_local_rotation(engine: &mut Engine, light: LightId, rotation: Quat) -> Result<(), Error> {
@@ -378,7 +393,7 @@ fn world_position(engine: &mut Engine, light: LightId) -> Vec3 {
 }
 
 fn world_rotation(engine: &mut Engine, light: LightId) -> Quat {
-    world_pose(engine, light).to_scale_rotation_translation().1
+    Pose::of(world_pose(engine, light)).rotation
 }
 
 /// The lights of a unit, by the prelude's words: which one, from 1, or by its part's name.

@@ -104,8 +104,8 @@ fn alive(engine: &mut Engine, material: AnyNumber) -> bool {
 }
 
 fn destroy(engine: &mut Engine, material: MaterialId) -> Result<(), Error> {
-    let frame = engine.frame.index;
-    let ended = engine.materials.destroy(material, frame, "");
+    let (frame, place) = (engine.frame.index, crate::script::place());
+    let ended = engine.materials.destroy(material, frame, &place);
     if ended.is_ok() {
         engine.forget_material(material);
         engine.end_material_source(material);

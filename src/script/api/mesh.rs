@@ -10,6 +10,7 @@ use crate::script::row::{Module, func, hot, module};
 use crate::script::value::Value;
 use crate::system::materials::MaterialId;
 use crate::world::mesh::{Extra, MeshId, flag};
+use crate::world::scene::Pose;
 use crate::world::unit::UnitId;
 use std::sync::Arc;
 
@@ -200,7 +201,8 @@ pub static CORE: Module = module(
             find_mesh_material,
             &[("name", "")],
             "The material of that name, for meshes.",
-        ),
+        )
+        .told_as("Mesh.new"),
     ],
 );
 
@@ -374,7 +376,7 @@ fn bounding_volume(engine: &mut Engine, mesh: MeshId) -> (Vec3, f64) {
 fn bounding_box(engine: &mut Engine, mesh: MeshId) -> (Mat4, Vec3) {
     let pose = world_pose(engine, mesh);
     let bounds = engine.models.entry(engine.scenes.meshes.of(mesh).mesh).bounds;
-    let (scale, rotation, _) = pose.to_scale_rotation_translation();
+    let Pose { scale, rotation, .. } = Pose::of(pose);
     let middle = pose.transform_point3((bounds.min + bounds.max) * 0.5);
     let half = (bounds.max - bounds.min) * 0.5 * scale.abs();
     (Mat4::from_rotation_translation(rotation, middle), half)
@@ -389,7 +391,7 @@ fn local_position(engine: &mut Engine, mesh: MeshId) -> Vec3 {
 }
 
 fn local_rotation(engine: &mut Engine, mesh: MeshId) -> Quat {
-    local_pose(engine, mesh).to_scale_rotation_translation().1
+    Pose::of(local_pose(engine, mesh)).rotation
 }
 
 fn set_local_pose(engine: &mut Engine, mesh: MeshId, pose: Mat4) {
@@ -420,7 +422,7 @@ fn world_position(engine: &mut Engine, mesh: MeshId) -> Vec3 {
 }
 
 fn world_rotation(engine: &mut Engine, mesh: MeshId) -> Quat {
-    world_pose(engine, mesh).to_scale_rotation_translation().1
+    Pose::of(world_pose(engine, mesh)).rotation
 }
 
 fn destroy(engine: &mut Engine, mesh: MeshId) {

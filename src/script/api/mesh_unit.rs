@@ -5,14 +5,16 @@ use super::mesh;
 use super::sprite;
 use crate::engine::Engine;
 use crate::foundation::{Error, Mat4, Vec3, suggest};
+use crate::packet::scene::is_in_range;
 use crate::script::arg::{Integer, Text};
 use crate::script::row::{Module, func, more};
 use crate::script::value::Value;
 use crate::system::materials::MaterialId;
 use crate::system::models::ray::{Ray, first_hit};
-use crate::world::camera::CameraId;
+use crate::world::camera::{CameraId, Projection};
 use crate::world::light::LightId;
 use crate::world::mesh::{MeshId, flag};
+use crate::world::scene::Pose;
 use crate::world::unit::UnitId;
 
 const UNIT_ARG: (&str, &str) = ("unit", "a unit");
@@ -124,7 +126,7 @@ pub static CORE: Module = more(
     &[func(
         "mesh_pick_raycast",
         mesh_pick_raycast,
-        &[("unit", ""), ("from", ""), ("direction", ""), ("length", "")],
+        &[("unit", ""), ("from", ""), ("direction", ""), ("length", ""), ("camera", "")],
         "Where a ray meets a unit's meshes.",
     )
     .pure()],
@@ -206,13 +208,15 @@ fn num_meshes(engine: &mut Engine, unit: UnitId) -> f64 {
 }
 
 /// Metres to where a ray first meets what is seen of a unit's meshes, the three numbers of the
-/// normal there, and the mesh; nil where it meets none.
+/// normal there, and the mesh; nil where it meets none. With a camera, what that shows by its
+/// distance alone.
 fn mesh_pick_raycast(
     engine: &mut Engine,
     unit: UnitId,
     from: Vec3,
     direction: Vec3,
     length: Option<f64>,
+    camera: Option<CameraId>,
 ) -> Result<Value, Error> {
     let along = direction.try_normalize().ok_or_else(|| {
         crate::error!("argument #3 'direction' has no length: it must lead somewhere")
@@ -221,6 +225,12 @@ fn mesh_pick_raycast(
     if most <= 0.0 {
         return Err(crate::error!("argument #4 'length' must be above 0 metres, got {most}"));
     }
+    // Where the camera is, and nowhere where distance is nothing to it.
+    let eye = camera.map(|camera| {
+        let camera = engine.camera(camera);
+        let perspective = camera.projection == Projection::Perspective;
+        perspective.then(|| camera.pose.w_axis.truncate())
+    });
     let places: Vec<usize> = engine.scenes.meshes.of_unit(unit.row()).collect();
     let mut first: Option<(f32, Vec3, MeshId)> = None;
     for at in places {
@@ -230,6 +240,14 @@ fn mesh_pick_raycast(
             continue;
         }
         let pose = mesh::world_pose(engine, id);
+        if let Some(eye) = eye {
+            let bounds = engine.models.entry(engine.scenes.meshes.of(id).mesh).bounds;
+            let center = pose.transform_point3(bounds.center);
+            let distance = eye.map(|eye| center.distance_squared(eye));
+            if !is_in_range(engine.scenes.meshes.of(id).extra.range, distance) {
+                continue;
+            }
+        }
         let back = pose.inverse();
         if !back.is_finite() {
             // It has no size along an axis, and is not seen.
@@ -373,7 +391,7 @@ fn set_material(engine: &mut Engine, unit: UnitId, slot: Text, name: Text) -> Re
 
 fn unit_box(engine: &mut Engine, unit: UnitId) -> (Mat4, Vec3) {
     let root = engine.units.scene.world(unit.row(), 0);
-    let (_, rotation, position) = root.to_scale_rotation_translation();
+    let Pose { rotation, position, .. } = Pose::of(root);
     let frame = Mat4::from_rotation_translation(rotation, position);
     let back = frame.inverse();
     let places: Vec<usize> = engine.scenes.meshes.of_unit(unit.row()).collect();

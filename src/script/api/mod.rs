@@ -48,8 +48,11 @@ mod tools;
 mod touch;
 mod unit;
 mod unit_nodes;
+mod unit_resource;
 mod viewport;
 mod window;
+mod window_devices;
+mod window_open;
 mod worker;
 mod world;
 mod world_units;
@@ -58,6 +61,7 @@ use super::row::Module;
 
 pub use device::class_of;
 pub use input::{device_name, device_of};
+pub use window_open::ended_window;
 
 /// Every module with functions in Rust. The prelude's Lua adds functions to some, and modules of
 /// its own (see prelude.rs).
@@ -110,6 +114,7 @@ pub const MODULES: &[&Module] = &[
     &unit::UNIT,
     &mesh_unit::UNIT,
     &unit_nodes::UNIT,
+    &unit_resource::UNIT_RESOURCE,
     &viewport::VIEWPORT,
     &window::WINDOW,
     &worker::MODULE,
@@ -124,6 +129,7 @@ pub const CORE_MODULES: &[&Module] = &[
     &broadphase::CORE,
     &camera::CORE,
     &gui::CORE,
+    &gui::GUI_CORE,
     &gui::WORLD_CORE,
     &joint::UNIT_CORE,
     &level::CORE,

@@ -65,7 +65,7 @@ assert(TouchPanel.num_contacts() == 0)"#,
             &[],
             "Where a finger tapped in this frame, or nil, with the taps before it that it \
              followed within 0.3 seconds and 48 pixels: a list of tables with `x` and `y`, oldest \
-             first. Two of them are a double tap. At most 16 are remembered.",
+             first, new in each call. Two of them are a double tap. At most 16 are remembered.",
         )
         .pure(),
         func(
@@ -87,20 +87,20 @@ assert(TouchPanel.num_contacts() == 0)"#,
             "gesture_pinch",
             gesture_pinch,
             &[],
-            "Two fingers that come nearer or go apart, or nil: a table with `scale` (since it \
-             began, 1 at first), `scale_per_second`, the middle between the fingers as `x` and \
-             `y`, and whether it `began` or `ended` in this frame. It begins once they are 16 \
-             pixels nearer, or farther apart, than they were.",
+            "Two fingers that come nearer or go apart, or nil: a table, new in each call, with \
+             `scale` (since it began, 1 at first), `scale_per_second`, the middle between the \
+             fingers as `x` and `y`, and whether it `began` or `ended` in this frame. It begins \
+             once they are 16 pixels nearer, or farther apart, than they were.",
         )
         .pure(),
         func(
             "gesture_rotate",
             gesture_rotate,
             &[],
-            "Two fingers that turn about each other, or nil: a table with `rotation` (in radians, \
-             counterclockwise, since it began), `rotation_per_second`, the middle between the \
-             fingers as `x` and `y`, and whether it `began` or `ended` in this frame. It begins \
-             once they have turned by ten degrees.",
+            "Two fingers that turn about each other, or nil: a table, new in each call, with \
+             `rotation` (in radians, counterclockwise, since it began), `rotation_per_second`, \
+             the middle between the fingers as `x` and `y`, and whether it `began` or `ended` in \
+             this frame. It begins once they have turned by ten degrees.",
         )
         .pure(),
     ),

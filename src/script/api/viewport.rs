@@ -1,10 +1,12 @@
 //! `Viewport`, and the functions of `Application` that show worlds.
 
+use super::gui::whole_size;
 use crate::engine::Engine;
 use crate::foundation::{Color, Error, Handle, Vec2};
 use crate::script::arg::{AnyNumber, Text};
 use crate::script::row::{Module, func, hot, module};
 use crate::system::gui::GuiId;
+use crate::system::window::WindowId;
 use crate::world::WorldId;
 use crate::world::camera::{CameraId, Viewport, ViewportId};
 
@@ -106,7 +108,7 @@ pub fn create_viewport(
     match (texture, width, height) {
         (None, None, None) => engine.new_viewport(Viewport::DEFAULT),
         (Some(name), Some(width), Some(height)) => {
-            engine.new_texture_viewport(name.as_str(), (width as u32, height as u32))
+            engine.new_texture_viewport(name.as_str(), whole_size(width, height)?)
         }
         _ => Err(crate::error!(
             "a texture takes a name, a width and a height; a part of the screen takes nothing"
@@ -141,10 +143,11 @@ pub fn render_world(
     world: WorldId,
     camera: Option<CameraId>,
     viewport: Option<ViewportId>,
+    window: Option<WindowId>,
 ) -> Result<(), Error> {
     let camera = match camera {
         Some(camera) => camera,
         None => engine.main_camera()?,
     };
-    engine.render_world(world, camera, viewport)
+    engine.render_world(world, camera, viewport, window)
 }

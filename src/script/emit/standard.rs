@@ -22,6 +22,13 @@ pub const CALLBACKS: &[Declared] = &[
               game starts with.",
     },
     Declared {
+        name: "on_reload",
+        params: &[("names", "string[]", "what is new, such as `actors/hero.lua`")],
+        returns: &[],
+        doc: "Called after files of the game were changed and loaded again while it runs, before \
+              `update`: renews what the game made of them. `init` is not run again.",
+    },
+    Declared {
         name: "update",
         params: &[("dt", "number", "seconds that this frame moves the game on by")],
         returns: &[],
@@ -36,15 +43,17 @@ pub const CALLBACKS: &[Declared] = &[
     },
     Declared {
         name: "on_activate",
-        params: &[("active", "boolean", "whether the window has the focus now")],
+        params: &[("active", "boolean", "whether a window of the game has the focus now")],
         returns: &[],
-        doc: "Called before `update` when the window gets or loses the focus.",
+        doc: "Called before `update` when the game gets or loses the focus.",
     },
     Declared {
         name: "on_close",
-        params: &[],
-        returns: &[("boolean|nil", "false keeps the window open; nothing, or true, ends the game")],
-        doc: "Called when the player closes the window, or the game calls `Window.close`.",
+        params: &[("window", "Window|nil", "the one of `Window.open`, or none for the main one")],
+        returns: &[("boolean|nil", "false keeps the window open; nothing, or true, closes it")],
+        doc: "Called when the player closes a window, or the game calls `Window.close` for its \
+              main one. The game ends with that; of another one the handle stays, and nothing is \
+              seen any more.",
     },
     Declared {
         name: "shutdown",

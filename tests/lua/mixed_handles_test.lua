@@ -1,0 +1,64 @@
+-- Numbers that are handles of another kind than a function wants: what errors say of them.
+
+-- The words without the place in this file.
+local function words_of(fn, ...)
+  local ok, words = pcall(fn, ...)
+  assert.is_false(ok)
+  return (words:gsub("^[%w_]+%.lua:%d+: ", ""))
+end
+
+describe("a handle of another kind", function()
+  local world, unit, crate
+
+  before_each(function()
+    world = Application.new_world()
+    unit = World.spawn_unit(world, "core/units/light")
+    crate = World.spawn_unit(world, "units/physics/crate")
+  end)
+
+  after_each(function() Application.release_world(world) end)
+
+  it("is told by its name, with the way to what is wanted", function()
+    assert.equals("Light.set_intensity: argument #1 'light': must be a Light, got a Unit "
+      .. "(\"core/units/light\"): write Unit.light(unit, 1)",
+      words_of(Light.set_intensity, unit, 3))
+    assert.matches("must be an Actor, got a Unit (\"units/physics/crate\"): write "
+      .. "Unit.actor(unit, 1)", words_of(Actor.mass, crate), 1, true)
+    assert.matches("must be a PhysicsWorld, got a World: write World.physics_world(world)",
+      words_of(PhysicsWorld.latency, world), 1, true)
+    assert.matches("must be a Unit, got an Actor", words_of(Unit.num_nodes, Unit.actor(crate, 1)),
+      1, true)
+  end)
+
+  it("is told where no way is known", function()
+    local light = Unit.light(unit, 1)
+    assert.matches("must be a World, got a Light$", words_of(World.time, light))
+  end)
+
+  it("is a number like others when it has ended", function()
+    World.destroy_unit(world, unit)
+    assert.matches("must be a Light, and the number %d+ never was one",
+      words_of(Light.intensity, unit))
+  end)
+end)
+
+describe("words for arguments", function()
+  local world, unit
+
+  before_each(function()
+    world = Application.new_world()
+    unit = World.spawn_unit(world, "core/units/light")
+  end)
+
+  after_each(function() Application.release_world(world) end)
+
+  it("say which node is the root where one is left out", function()
+    assert.matches("must be integer.*, got Vector3 %(node 1 is the root%)$",
+      words_of(Unit.set_local_position, unit, Vector3(1, 2, 3)))
+  end)
+
+  it("say where a unit has no actors", function()
+    assert.equals("Unit.actor: argument #2 'actor': unit \"core/units/light\" has no actors",
+      words_of(Unit.actor, unit, 1))
+  end)
+end)
