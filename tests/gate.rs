@@ -39,7 +39,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("harfrust", &["src/system/text/"]),
     ("image", &["src/resource/image/"]),
     ("kira", &["src/system/sound/"]),
-    ("libc", &["src/system/platform.rs"]),
+    ("libc", &["src/system/platform/"]),
     ("libloading", &["src/system/sound/"]),
     ("libm", &["src/foundation/"]),
     ("memmap2", &["src/resource/bundle.rs"]),
