@@ -1,6 +1,9 @@
 //! Saves from outside: a game that is killed at any moment has lost nothing that it was told was
 //! saved; damaged files, a newer game, disks that take no more.
 
+#[path = "save/allocations.rs"]
+mod allocations;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;

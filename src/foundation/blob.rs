@@ -54,14 +54,34 @@ impl Writer {
 
     /// What was written, in a frame: `magic`, version, length and checksum before it.
     pub fn framed(self, magic: [u8; 4], version: u32) -> Vec<u8> {
-        let mut out = Writer::default();
-        out.bytes.extend(magic);
-        out.u32(version);
-        out.u64(self.bytes.len() as u64);
-        out.u64(murmur64a(&self.bytes, version.into()));
-        out.bytes.extend(self.bytes);
-        out.bytes
+        let mut out = Vec::with_capacity(FRAME_BYTES + self.bytes.len());
+        append_framed(&mut out, magic, version, |writer| writer.bytes.extend(self.bytes));
+        out
     }
+}
+
+/// Appends a frame with what `write` writes to bytes that have room for it: nothing is copied.
+pub fn append_framed(
+    bytes: &mut Vec<u8>,
+    magic: [u8; 4],
+    version: u32,
+    write: impl FnOnce(&mut Writer),
+) {
+    let mut writer = Writer { bytes: std::mem::take(bytes) };
+    let start = writer.bytes.len();
+    writer.bytes.extend(magic);
+    writer.u32(version);
+    let length_at = writer.bytes.len();
+    writer.u64(0);
+    writer.u64(0);
+    let body = writer.bytes.len();
+    debug_assert_eq!(body - start, FRAME_BYTES);
+    write(&mut writer);
+    let length = (writer.bytes.len() - body) as u64;
+    let sum = murmur64a(&writer.bytes[body..], version.into());
+    writer.bytes[length_at..length_at + 8].copy_from_slice(&length.to_le_bytes());
+    writer.bytes[length_at + 8..body].copy_from_slice(&sum.to_le_bytes());
+    *bytes = writer.bytes;
 }
 
 /// The bytes that a frame puts before its content.

@@ -12,10 +12,10 @@ use super::package::members;
 use crate::error;
 use crate::foundation::Error;
 use crate::foundation::blob::{FRAME_BYTES, Writer};
+use crate::foundation::files::disk::Output;
 use crate::foundation::files::write_by;
 use crate::foundation::hash::{IdString64, murmur64a};
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -125,7 +125,7 @@ fn head(making: &Making, pieces: &[Piece]) -> Vec<u8> {
 
 fn write(
     making: &Making,
-    file: &mut File,
+    file: &mut Output,
     head: &[u8],
     pieces: &[Piece],
     bytes: u64,

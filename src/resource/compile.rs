@@ -16,7 +16,7 @@ use super::scan::{self, File, Scan, Variant};
 use crate::doing;
 use crate::error;
 use crate::foundation::Error;
-use crate::foundation::files::write_whole;
+use crate::foundation::files::{disk, write_whole};
 use crate::foundation::hash::murmur64a;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -511,7 +511,7 @@ fn remove_unused(data: &Path, index: &Index) {
         let ours = name.len() == 16 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
         if ours && !used.contains(name) {
             // One that stays is only room on the disk; the next compile tries again.
-            let _ = fs::remove_file(entry.path());
+            let _ = disk::remove(&entry.path());
         }
     }
 }

@@ -4,6 +4,8 @@ pub mod bundle;
 pub mod bundling;
 pub mod compile;
 pub mod data_kinds;
+#[cfg(test)]
+mod fault_tests;
 pub mod glob;
 pub mod image;
 pub mod index;

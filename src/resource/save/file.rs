@@ -6,7 +6,7 @@
 //! engine can tell a newer save from a damaged one.
 
 use crate::foundation::Error;
-use crate::foundation::blob::{FRAME_BYTES, Reader, Writer, unframe};
+use crate::foundation::blob::{FRAME_BYTES, Reader, Writer, append_framed, unframe};
 use std::cmp::Ordering;
 
 /// The version of the format. It is raised when an older engine could not read it.
@@ -40,6 +40,8 @@ pub enum Fault {
     Damaged(String),
     /// A newer engine or a newer version of the game wrote it: what to do.
     Newer(String),
+    /// There is no memory for it now: an older one must not take its place.
+    NoMemory(String),
 }
 
 impl From<Error> for Fault {
@@ -49,18 +51,21 @@ impl From<Error> for Fault {
 }
 
 /// The bytes of a save's file.
-pub fn encode(version: &str, time: f64, content: &[u8]) -> Vec<u8> {
+///
+/// # Errors
+/// There is no memory for a copy of the content.
+pub fn encode(version: &str, time: f64, content: &[u8]) -> Result<Vec<u8>, String> {
     let version = &version[..version.floor_char_boundary(VERSION_BYTES_MAX)];
-    let mut inner = Writer::default();
-    inner.bytes(content);
-    let inner = inner.framed(CONTENT, FORMAT);
+    let framed = FRAME_BYTES + size_of::<u32>() + content.len();
     let mut head = Writer::default();
     head.text(version);
     head.f64(time);
-    head.u64(inner.len() as u64);
+    head.u64(framed as u64);
     let mut file = head.framed(HEAD, FORMAT);
-    file.extend(inner);
-    file
+    let lacks = |_| format!("no memory for its {framed} bytes");
+    file.try_reserve_exact(framed).map_err(lacks)?;
+    append_framed(&mut file, CONTENT, FORMAT, |writer| writer.bytes(content));
+    Ok(file)
 }
 
 /// Reads the head off a file's first bytes.
@@ -113,8 +118,12 @@ impl Head {
     /// The content of the file whose head this is.
     pub fn content(&self, file: &[u8]) -> Result<Vec<u8>, Fault> {
         self.check_size(file.len() as u64)?;
-        let mut reader = Reader::new(unframe(&file[self.at..], CONTENT, FORMAT)?);
-        Ok(reader.bytes()?.to_vec())
+        let content = Reader::new(unframe(&file[self.at..], CONTENT, FORMAT)?).bytes()?;
+        let mut copy = Vec::new();
+        let lacks = |_| Fault::NoMemory(format!("no memory for its {} bytes", content.len()));
+        copy.try_reserve_exact(content.len()).map_err(lacks)?;
+        copy.extend(content);
+        Ok(copy)
     }
 }
 
@@ -141,7 +150,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again() {
-        let file = encode("1.2.3", 12.5, b"content");
+        let file = encode("1.2.3", 12.5, b"content").unwrap();
         let head = head(&file).unwrap();
         assert_eq!((head.version.as_str(), head.time), ("1.2.3", 12.5));
         assert_eq!(head.content(&file).unwrap(), b"content");
@@ -150,7 +159,7 @@ mod tests {
 
     #[test]
     fn every_cut_and_every_flipped_bit_is_damage_and_never_newer() {
-        let file = encode("1.2.3", 12.5, b"content");
+        let file = encode("1.2.3", 12.5, b"content").unwrap();
         let read = |file: &[u8]| head(file).and_then(|head| head.content(file));
         for length in 0..file.len() {
             assert!(matches!(read(&file[..length]), Err(Fault::Damaged(_))), "{length}");
@@ -191,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_newer_game_is_told_by_both_versions() {
-        let head = head(&encode("1.4", 0.0, b"")).unwrap();
+        let head = head(&encode("1.4", 0.0, b"").unwrap()).unwrap();
         let words = "it was written by version 1.4 of the game, and this is version 1.3.9: update \
                      the game";
         assert_eq!(head.check_version("1.3.9"), Err(Fault::Newer(words.to_string())));

@@ -101,7 +101,7 @@ impl Keeper {
         let mut generations = self.generations(slot)?;
         // A damaged one does not tell who wrote it: the one that is read in its place does.
         let of_a_newer = generations.iter().find_map(|kept| match self.usable(kept, version) {
-            Err(Fault::Damaged(_)) => None,
+            Err(Fault::Damaged(_) | Fault::NoMemory(_)) => None,
             Err(Fault::Newer(words)) => Some(Some(words)),
             Ok(()) => Some(None),
         });
@@ -117,7 +117,7 @@ impl Keeper {
             return Err(at(format!("no number comes after that of {last}: remove that file")));
         }
         let name = slot.file(number);
-        let bytes = file::encode(&self.version, time, content);
+        let bytes = file::encode(&self.version, time, content).map_err(at)?;
         let all = bytes.len().max(1) as f64;
         let written = match self.full.load(Ordering::Relaxed) {
             true => Err(std::io::ErrorKind::StorageFull.into()),
@@ -170,7 +170,7 @@ impl Keeper {
                     });
                     return Ok(Loaded { content, recovered });
                 }
-                Err(Fault::Newer(words)) => {
+                Err(Fault::Newer(words) | Fault::NoMemory(words)) => {
                     return Err(format!("the save \"{name}\" cannot be read: {words}"));
                 }
                 Err(Fault::Damaged(words)) => problem = problem.or(Some(words)),
@@ -216,7 +216,7 @@ impl Keeper {
                         found = Some((generation.size, head));
                         break;
                     }
-                    Err(Fault::Newer(words)) => {
+                    Err(Fault::Newer(words) | Fault::NoMemory(words)) => {
                         problem = Some(words);
                         break;
                     }
@@ -259,5 +259,8 @@ impl Keeper {
 }
 
 fn unreadable(reason: std::io::Error) -> Fault {
-    Fault::Damaged(format!("its file cannot be read: {reason}"))
+    match reason.kind() {
+        std::io::ErrorKind::OutOfMemory => Fault::NoMemory(reason.to_string()),
+        _ => Fault::Damaged(format!("its file cannot be read: {reason}")),
+    }
 }

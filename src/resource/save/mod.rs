@@ -4,6 +4,8 @@
 //! What was said to be saved is there whenever the process or the machine ends (keeper.rs); a save
 //! that is damaged gives way to the generation before it.
 
+#[cfg(test)]
+mod fault_tests;
 mod file;
 mod keeper;
 mod place;

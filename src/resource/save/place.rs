@@ -1,7 +1,7 @@
 //! Where the files of saves are: a folder on the disk, or the memory of this process. Knows files
 //! by name and bytes, not what is in them.
 
-use crate::foundation::files;
+use crate::foundation::files::{self, disk};
 use std::collections::BTreeMap;
 use std::io::{Error, ErrorKind, Result};
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ impl Place {
                 return Ok(memory.iter().map(|(k, v)| (k.clone(), v.len() as u64)).collect());
             }
         };
-        let entries = match std::fs::read_dir(folder) {
+        let entries = match disk::list(folder) {
             Err(reason) if reason.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries?,
         };
@@ -44,7 +44,7 @@ impl Place {
         for entry in entries {
             let entry = entry?;
             let Ok(name) = entry.file_name().into_string() else { continue };
-            match entry.metadata() {
+            match disk::metadata(&entry) {
                 Ok(data) if data.is_file() => found.push((name, data.len())),
                 Ok(_) => {}
                 // Another process removed it since.
@@ -68,10 +68,10 @@ impl Place {
         }
     }
 
-    /// Writes a file, which is there whole or not at all; `told` hears how many bytes are written.
+    /// Writes a file of a new name, which is there whole or, after an error, not at all; `told` hears how many bytes are written.
     pub fn write(&self, name: &str, bytes: &[u8], told: &dyn Fn(usize)) -> Result<()> {
         match self {
-            Place::Folder(folder) => files::write_telling(&folder.join(name), bytes, told),
+            Place::Folder(folder) => files::create_safely(&folder.join(name), bytes, told),
             Place::Memory(memory) => {
                 Place::memory(memory).insert(name.to_string(), bytes.to_vec());
                 Ok(())
@@ -93,13 +93,13 @@ impl Place {
     /// Removes what killed processes left half-written. Nothing depends on it.
     pub fn sweep(&self) {
         let Place::Folder(folder) = self else { return };
-        let Ok(entries) = std::fs::read_dir(folder) else { return };
+        let Ok(entries) = disk::list(folder) else { return };
         for entry in entries.flatten() {
             let leftover = entry.file_name().to_str().is_some_and(|name| name.ends_with(".tmp"));
-            let age = entry.metadata().and_then(|data| data.modified());
+            let age = disk::metadata(&entry).and_then(|data| data.modified());
             let age = age.ok().and_then(|time| time.elapsed().ok());
             if leftover && age.is_some_and(|age| age > LEFTOVER_AGE) {
-                let _ = std::fs::remove_file(entry.path());
+                let _ = disk::remove(&entry.path());
             }
         }
     }
