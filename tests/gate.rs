@@ -39,6 +39,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("harfrust", &["src/system/text/"]),
     ("image", &["src/resource/image/"]),
     ("kira", &["src/system/sound/"]),
+    ("landlock", &["src/system/platform/"]),
     ("libc", &["src/system/platform/"]),
     ("libloading", &["src/system/sound/"]),
     ("libm", &["src/foundation/"]),

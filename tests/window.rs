@@ -3,6 +3,8 @@
 
 #![cfg(target_os = "linux")]
 
+#[path = "window/broker.rs"]
+mod broker;
 #[path = "window/devices.rs"]
 mod devices;
 #[path = "window/display.rs"]

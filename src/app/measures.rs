@@ -1,8 +1,9 @@
 //! What a run is measured for: reports, traces and tables that the command line asks for, written
 //! at its end. What is measured is in src/foundation/profile and src/foundation/counters.
 
+use super::output_files;
 use crate::foundation::counters::{self, Form};
-use crate::foundation::{Error, files, log, profile};
+use crate::foundation::{Error, log, profile};
 use crate::script::{Vm, count_all_calls};
 use std::path::{Path, PathBuf};
 
@@ -28,6 +29,13 @@ pub struct Measures {
 }
 
 impl Measures {
+    /// The files that are written at the end.
+    pub fn outputs(&self) -> impl Iterator<Item = &PathBuf> {
+        let files = [&self.trace, &self.flame, &self.folded, &self.script_stacks];
+        let statistics = self.statistics.as_ref().map(|(file, _)| file);
+        files.into_iter().flatten().chain(statistics)
+    }
+
     /// The run begins.
     pub fn begin(&self) {
         let files = [&self.trace, &self.flame, &self.folded];
@@ -96,7 +104,7 @@ impl Measures {
 }
 
 fn write(file: &Path, text: &str) -> bool {
-    match files::write_safely(file, text.as_bytes()) {
+    match output_files::write(file, text.as_bytes()) {
         Ok(()) => true,
         Err(reason) => {
             log::error(&format!("{} cannot be written: {reason}", file.display()));

@@ -1,6 +1,7 @@
 //! The application: a game booted, its frames, its end. The order of a frame is here and nowhere
 //! else; what each part does is in the layers below.
 
+pub mod confinement;
 pub mod crash;
 mod desk;
 pub mod earlier;
@@ -9,6 +10,7 @@ mod game;
 pub mod given;
 pub mod kinds;
 mod measures;
+pub mod output_files;
 mod play;
 pub mod progress;
 pub mod record;

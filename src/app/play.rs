@@ -1,9 +1,10 @@
 //! Playing a game from its start to its end: the loop around the frame, and what is said at the
 //! end.
 
+use super::confinement::{self, Plan};
 use super::given::Given;
 use super::redraws::{News, Redraws};
-use super::screen::{Screen, Show};
+use super::screen::{LAST_PICTURE, Screen, Show};
 use super::tape::Tape;
 use super::{App, Game, Measures, Opening, crash, exit, window_opening};
 use crate::engine::Build;
@@ -71,14 +72,21 @@ pub struct Options {
     /// Frames that are played where a window is wanted and there is no display; until stopped if
     /// none.
     pub frames_without_display: Option<u64>,
+    /// Have the system confine the process, where it can.
+    pub confined: bool,
 }
 
 /// Plays a game: the process's exit code.
 pub fn play(options: Options) -> i32 {
     let mut options = options;
     options.measures.begin();
+    if options.confined {
+        plan(&options).begin();
+    }
     let opened = Tape::open(&mut options).and_then(|tape| {
         let mut screen = open_screen(&mut options)?;
+        // Libraries that open a window may start a program; nobody does after them.
+        confinement::forbid_programs(false);
         let opening = opening(&options);
         let app = open_app(&opening, &mut screen)?;
         let (options, held) = (options.clone(), Given::default());
@@ -121,6 +129,32 @@ pub fn play(options: Options) -> i32 {
     code
 }
 
+/// What of the system the run needs. Devices are opened again when they were lost, and pads come
+/// and go: they stay in reach.
+fn plan(options: &Options) -> Plan {
+    let mut plan = Plan::of_game(&options.game);
+    plan.reach.devices = true;
+    match &options.replay {
+        // It has its own saves along.
+        Some(recording) => plan.reach.read.push(recording.clone()),
+        None => plan.add_saves(&options.game),
+    }
+    if let Destination::File(file) = &options.sound {
+        plan.add_file(file);
+    }
+    let show = &options.show;
+    plan.add_outputs(show.screenshot.as_ref().map(|wanted| &wanted.file));
+    plan.add_outputs(&options.record);
+    plan.add_outputs(options.measures.outputs());
+    if show.window {
+        plan.add_window();
+        if show.screenshot.is_none() {
+            plan.add_outputs([&PathBuf::from(LAST_PICTURE)]);
+        }
+    }
+    plan
+}
+
 /// Has the log kept in files beside the game's saves, where somebody plays: frames that follow each
 /// other as fast as they go are a test's or a tool's.
 fn keep_log(run: &mut Run) {
@@ -131,7 +165,10 @@ fn keep_log(run: &mut Run) {
         return;
     };
     match LogFile::open(&folder, files) {
-        Ok(file) => log::keep_in(Some(file)),
+        Ok(file) => {
+            log::keep_in(Some(file));
+            confinement::note();
+        }
         Err(reason) => {
             log::warning(&format!("no log can be kept in {}: {reason}", folder.display()))
         }

@@ -4,11 +4,11 @@
 
 use super::earlier::Earlier;
 use super::given::Given;
+use super::output_files;
 use crate::engine::{Engine, SYSTEMS, State};
 use crate::error;
 use crate::foundation::Error;
 use crate::foundation::blob::{Reader, Writer, unframe};
-use crate::foundation::files::write_safely;
 use crate::script::Report;
 use std::collections::HashMap;
 use std::path::Path;
@@ -445,7 +445,7 @@ impl Recording {
     /// Writes the recording to a file.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let shown = path.display();
-        write_safely(path, &self.to_bytes())
+        output_files::write(path, &self.to_bytes())
             .map_err(|reason| error!("the recording '{shown}' cannot be written: {reason}"))
     }
 

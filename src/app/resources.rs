@@ -21,6 +21,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// The engine's own folder in a game's folder.
+pub const FOLDER: &str = ".engine";
+
 /// The folder of a game's compiled data for development: its own, or, where nothing can be written
 /// there, one that the user's cache has for it. It is there, and can be written.
 pub fn data_of(root: &Path, platform: &str) -> Result<PathBuf, Error> {

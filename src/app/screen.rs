@@ -3,9 +3,10 @@
 
 use super::desk;
 use super::given::Given;
+use super::output_files;
 use super::windows::{self, OtherWindows};
 use crate::engine::{Build, Engine};
-use crate::foundation::{Error, files, log};
+use crate::foundation::{Error, log};
 use crate::packet::{Capture, Packet, Target};
 use crate::resource::image::encode_png;
 use crate::resource::name::ResourceName;
@@ -84,8 +85,8 @@ enum Wanted {
     Failed,
 }
 
-/// The picture that a run without a display leaves.
-const LAST_PICTURE: &str = "last_picture.png";
+/// The picture that a run without a display leaves, in the folder that it was started in.
+pub const LAST_PICTURE: &str = "last_picture.png";
 
 /// The number of the command line's picture among those that the renderer makes.
 const SCREENSHOT: u64 = 1 << 40;
@@ -487,7 +488,7 @@ fn vsync_of(vsync: Vsync) -> render::Vsync {
 
 fn write_picture(file: &std::path::Path, picture: &Picture) -> bool {
     let png = encode_png(picture.width, picture.height, &picture.rgba);
-    match files::write_safely(file, &png) {
+    match output_files::write(file, &png) {
         Ok(()) => {
             eprintln!("engine: the picture is in {}", file.display());
             true

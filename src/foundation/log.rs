@@ -112,6 +112,14 @@ pub fn info(text: &str) {
     write(Level::Info, text);
 }
 
+/// Writes information that players need not see: into the log's file and the lines that are kept,
+/// not to the terminal.
+pub fn note(text: &str) {
+    let silent = with(|log| std::mem::replace(&mut log.silent, true));
+    write(Level::Info, text);
+    set_silent(silent);
+}
+
 /// Writes an error.
 pub fn error(text: &str) {
     write(Level::Error, text);

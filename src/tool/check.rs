@@ -1,7 +1,9 @@
 //! `engine check`: spawns every unit, model and level of a game for a frame, and tells everything
 //! that is wrong at once. What it plays is core/tools/check.lua.
 
+use super::confine::Confine;
 use super::definitions;
+use crate::app::confinement::{self, Plan};
 use crate::app::{self, Game, HEADLESS_STEP, LetIn, Measures, Options, Pace, Show, exit};
 use crate::foundation::log;
 use crate::resource::project::Project;
@@ -19,6 +21,8 @@ pub struct Args {
     /// The game's folder
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
+    #[command(flatten)]
+    confine: Confine,
 }
 
 pub fn main(args: Args) -> i32 {
@@ -35,9 +39,17 @@ pub fn main(args: Args) -> i32 {
         }
     }
     definitions::refresh(&args.folder);
+    let game = Game::Folder(args.folder.clone());
+    let confined = args.confine.is_wanted();
+    if confined {
+        let mut plan = Plan::of_game(&game);
+        plan.add_saves(&game);
+        plan.begin();
+        confinement::forbid_programs(false);
+    }
     check_scripts(&args.folder);
     let code = app::play(Options {
-        game: Game::Folder(args.folder),
+        game,
         pace: Pace::Fixed(HEADLESS_STEP),
         frames: None,
         seed: 0,
@@ -52,6 +64,7 @@ pub fn main(args: Args) -> i32 {
         tools: LetIn::Never,
         measures: Measures::default(),
         frames_without_display: None,
+        confined,
     });
     // Sources that do not compile, and whatever the engine's systems had to say.
     match log::error_count() {

@@ -1,9 +1,11 @@
 //! `engine compile`: compiles a game's resources into a folder, or into a bundle to ship.
 
+use super::confine::Confine;
 use super::definitions;
+use crate::app::confinement::{self, Plan};
 use crate::app::kinds::KINDS;
 use crate::app::progress::Progress;
-use crate::app::{Game, exit};
+use crate::app::{Game, exit, output_files};
 use crate::foundation::{Error, sjson};
 use crate::resource::bundle::EXTENSION;
 use crate::resource::bundling::{self, Making};
@@ -36,6 +38,8 @@ pub struct Args {
     /// The platform whose variants are taken [default: the same]
     #[arg(long, value_parser = platform_name)]
     source_platform: Option<String>,
+    #[command(flatten)]
+    confine: Confine,
 }
 
 /// One of the known platforms, or a suggestion.
@@ -59,16 +63,20 @@ fn run(args: &Args) -> Result<i32, Error> {
     definitions::refresh(&args.folder);
     let platform = args.platform.clone().unwrap_or_else(|| platform::NAME.to_string());
     let source_platform = args.source_platform.clone().unwrap_or_else(|| platform.clone());
+    let data = match args.bundle {
+        true => release_folder(&args.folder, &platform, &source_platform),
+        false => args.out.join(&platform),
+    };
+    if args.confine.is_wanted() {
+        confine(args, &project, &data);
+    }
     let exclude = match args.bundle {
         true => Settings::read(&args.folder, &platform)?.bundle_exclude()?,
         false => Vec::new(),
     };
     let target = Target {
         root: &args.folder,
-        data: match args.bundle {
-            true => release_folder(&args.folder, &platform, &source_platform),
-            false => args.out.join(&platform),
-        },
+        data,
         kinds: KINDS,
         source_platform: &source_platform,
         release: args.bundle,
@@ -91,6 +99,37 @@ fn run(args: &Args) -> Result<i32, Error> {
         bundle(args, &project, &target, &compiled.index, &platform)?;
     }
     Ok(exit::SUCCESS)
+}
+
+/// Where the bundle goes.
+fn bundle_path(args: &Args, project: &Project) -> PathBuf {
+    match args.out.is_dir() {
+        true => args.out.join(format!("{}.{EXTENSION}", project.folder_name())),
+        false => args.out.clone(),
+    }
+}
+
+/// Limits the process to the game's folder, and to where its data goes.
+fn confine(args: &Args, project: &Project, data: &Path) {
+    // The folders that are written are made first, so that they can be named to the kernel. One
+    // that cannot be made is told when it is written.
+    let plan = match args.bundle {
+        true => {
+            let _ = compile::refuse_links(&args.folder, data)
+                .map(|()| std::fs::create_dir_all(data).is_ok());
+            let mut plan = Plan::of_folder(&args.folder);
+            plan.add_outputs([&bundle_path(args, project)]);
+            plan
+        }
+        false => {
+            let _ = std::fs::create_dir_all(&args.out);
+            let mut plan = Plan::of_folder(&args.folder);
+            plan.reach.write.push(args.out.clone());
+            plan
+        }
+    };
+    plan.begin();
+    confinement::forbid_programs(false);
 }
 
 /// Warns where a script of the bundle names one that is left out.
@@ -139,9 +178,11 @@ fn bundle(
         return Err(Error::new(words));
     }
     let game = project.folder_name();
-    let out = match args.out.is_dir() {
-        true => args.out.join(format!("{game}.{EXTENSION}")),
-        false => args.out.clone(),
+    let out = bundle_path(args, project);
+    // A confined process makes it where it can, and has it put in its place when it is whole.
+    let made_at = match output_files::is_brokered(&out) {
+        true => target.data.join(format!("{}.{EXTENSION}", std::process::id())),
+        false => out.clone(),
     };
     let written = sjson::write(&settings.tree);
     let making = Making {
@@ -154,13 +195,21 @@ fn bundle(
         keeps_path: |name| name.kind == "lua",
     };
     let progress = Progress::new("bundling");
-    let made = bundling::make(&making, &out, &|done, all| progress.show(done, all));
+    let made = bundling::make(&making, &made_at, &|done, all| progress.show(done, all));
     progress.clear();
     let bytes = made?;
     // What was written is what will be played: a bundle that cannot be opened is not handed out.
-    if platform == platform::NAME {
-        Game::at(&out)?;
+    let mut checked = match platform == platform::NAME {
+        true => Game::at(&made_at).map(|_| ()),
+        false => Ok(()),
+    };
+    if made_at != out {
+        let told = |reason| crate::error!("{} cannot be written: {reason}", out.display());
+        checked = checked.and_then(|()| output_files::publish(&made_at, &out).map_err(told));
+        // It is in its place, or of no use.
+        let _ = std::fs::remove_file(&made_at);
     }
+    checked?;
     let size = match bytes {
         0..1_048_576 => format!("{} KiB", bytes.div_ceil(1024)),
         _ => format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20)),

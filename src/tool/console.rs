@@ -5,6 +5,8 @@
 #[path = "console/line.rs"]
 mod line;
 
+use super::confine::Confine;
+use crate::app::confinement::{self, Plan};
 use crate::app::exit;
 use crate::foundation::Error;
 use crate::foundation::sjson::Tree;
@@ -31,6 +33,8 @@ pub struct Args {
     /// CPU seconds that a line may take
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0, value_parser = seconds)]
     seconds: f64,
+    #[command(flatten)]
+    confine: Confine,
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -86,6 +90,11 @@ impl Colors {
 }
 
 pub fn main(args: Args) -> i32 {
+    if args.confine.is_wanted() {
+        // The game that answers may be another one than its maker thinks.
+        Plan::of_folder(&args.folder).begin();
+        confinement::forbid_programs(false);
+    }
     let connected = Session::read(&args.folder).and_then(|session| Caller::connect(&session));
     let mut caller = match connected {
         Ok(caller) => caller,

@@ -4,10 +4,12 @@
 mod inside;
 
 use super::compile::platform_name;
+use super::confine::Confine;
 use super::definitions;
-use crate::app::exit;
+use crate::app::confinement::{self, Plan};
 use crate::app::kinds::KINDS;
 use crate::app::resources::data_of;
+use crate::app::{Game, exit};
 use crate::foundation::hash::{IdString32, IdString64};
 use crate::foundation::{Error, suggest};
 use crate::resource::compile::{self, Target};
@@ -38,6 +40,8 @@ pub struct Args {
     /// A parameter of a sound, whose choice is shown then: force=35, material=wood
     #[arg(long = "param", value_name = "NAME=VALUE")]
     parameters: Vec<String>,
+    #[command(flatten)]
+    confine: Confine,
 }
 
 pub fn main(args: Args) -> i32 {
@@ -56,6 +60,10 @@ pub fn main(args: Args) -> i32 {
 fn explain(args: &Args) -> Result<String, Error> {
     Project::open(&args.folder)?;
     definitions::refresh(&args.folder);
+    if args.confine.is_wanted() {
+        Plan::of_game(&Game::Folder(args.folder.clone())).begin();
+        confinement::forbid_programs(false);
+    }
     let platform = args.platform.as_deref().unwrap_or(platform::NAME);
     let preferences = Preferences::new(args.prefer.clone()).map_err(Error::new)?;
     let index = index(&args.folder, platform)?;

@@ -1,6 +1,8 @@
 //! `engine font`: makes a font with large black and white pages one with small pages of distance
 //! fields. How is in src/system/text/shrink.rs; here are the files.
 
+use super::confine::Confine;
+use crate::app::confinement::{self, Plan};
 use crate::app::exit;
 use crate::error;
 use crate::foundation::files::write_whole;
@@ -28,9 +30,30 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 4,
           value_parser = clap::value_parser!(u32).range(1..=SPREAD_MAX as i64))]
     spread: u32,
+    #[command(flatten)]
+    confine: Confine,
+}
+
+/// Limits the process to the folders of the two fonts.
+fn confine(args: &Args) {
+    let folder = |file: &Path| match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
+        _ => PathBuf::from("."),
+    };
+    let mut plan = Plan::default();
+    plan.reach.read.push(folder(&args.input));
+    let output = folder(&args.output);
+    // One that cannot be made is told when it is written.
+    let _ = std::fs::create_dir_all(&output);
+    plan.reach.write.push(output);
+    plan.begin();
+    confinement::forbid_programs(false);
 }
 
 pub fn main(args: Args) -> i32 {
+    if args.confine.is_wanted() {
+        confine(&args);
+    }
     match run(&args) {
         Ok(words) => {
             log::info(&words);

@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod compile;
+pub mod confine;
 pub mod console;
 mod definitions;
 pub mod docs;

@@ -1,5 +1,6 @@
 //! `engine run`: plays a game.
 
+use super::confine::Confine;
 use super::definitions;
 use super::threads::Threads;
 use crate::app::{self, Choice, Game, HEADLESS_STEP, LetIn, Measures, Options, Pace, Screenshot};
@@ -68,6 +69,8 @@ pub struct Args {
     no_tools: bool,
     #[command(flatten)]
     measures: MeasuresArgs,
+    #[command(flatten)]
+    confine: Confine,
     /// Arguments for the game (Application.argv)
     #[arg(last = true)]
     arguments: Vec<String>,
@@ -239,6 +242,7 @@ pub fn main(args: Args) -> i32 {
         tools,
         measures: args.measures.measures(),
         frames_without_display: Some(FRAMES_WITHOUT_DISPLAY),
+        confined: args.confine.is_wanted(),
     })
 }
 
@@ -278,5 +282,6 @@ pub fn appended() -> Option<i32> {
         tools: LetIn::Never,
         measures: Measures::default(),
         frames_without_display: Some(FRAMES_WITHOUT_DISPLAY),
+        confined: app::confinement::is_wanted(false),
     }))
 }

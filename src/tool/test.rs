@@ -1,5 +1,6 @@
 //! `engine test`: runs the Lua suites of a game or library.
 
+use super::confine::Confine;
 use super::definitions;
 use super::threads::Threads;
 use crate::app::testing::output::OUTPUTS;
@@ -108,6 +109,11 @@ pub struct Args {
     /// Write how often each function of the engine's API was called, as JSON
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     api_coverage: Option<PathBuf>,
+    #[command(flatten)]
+    confine: Confine,
+    /// Confine tests without the sandbox, too: by this the confinement itself is tested
+    #[arg(long, hide = true, requires = "no_sandbox")]
+    confined: bool,
     /// Run files that another process asks for
     #[arg(long, hide = true)]
     worker: bool,
@@ -161,6 +167,8 @@ pub fn main(args: Args) -> i32 {
         shuffle: args.shuffle,
         seed: args.seed,
         sandbox: !args.no_sandbox,
+        // Suites without the sandbox open files and start programs, which is what they are for.
+        confined: (!args.no_sandbox || args.confined) && args.confine.is_wanted(),
         config: !args.no_config,
         task: args.run,
         helper: args.helper,

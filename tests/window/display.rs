@@ -85,6 +85,17 @@ pub struct Playing {
 impl Playing {
     /// Runs the game of a folder; what else is written goes into `scratch`.
     pub fn run(display: &Display, game: &Path, scratch: &Path, arguments: &[&str]) -> Playing {
+        Playing::run_with(display, game, scratch, arguments, &[])
+    }
+
+    /// The same with more in the environment.
+    pub fn run_with(
+        display: &Display,
+        game: &Path,
+        scratch: &Path,
+        arguments: &[&str],
+        set: &[(&str, &str)],
+    ) -> Playing {
         let mut process = Command::new(env!("CARGO_BIN_EXE_engine"))
             .arg("run")
             .arg(game)
@@ -93,6 +104,7 @@ impl Playing {
             .env_remove("WAYLAND_DISPLAY")
             .env("XDG_RUNTIME_DIR", scratch)
             .env("ENGINE_SAVE_DIR", scratch.join("saves"))
+            .envs(set.iter().copied())
             .current_dir(scratch)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -161,6 +173,16 @@ impl Playing {
             std::thread::sleep(Duration::from_millis(20));
         }
         panic!("the game did not end:\n{}", self.said.join("\n"));
+    }
+
+    /// The number of the process.
+    pub fn number(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Ends the process without a word to it.
+    pub fn kill(&mut self) {
+        self.process.kill().expect("it is ours");
     }
 
     /// Asks the process to end, as Ctrl+C does.

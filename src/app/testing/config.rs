@@ -5,12 +5,13 @@ use super::discovery::{self, Found, folders_of_lpath};
 use super::{Options, Stop, file};
 use crate::app::{App, exit};
 use crate::foundation::log;
+use crate::resource::name::is_inside;
 use crate::resource::store::Store;
 use crate::script::{Report, Value};
 use std::path::Path;
 
 /// The file's name.
-const FILE: &str = ".busted";
+pub const FILE: &str = ".busted";
 /// CPU time that the file may take.
 const SECONDS_MAX: f64 = 1.0;
 
@@ -132,6 +133,10 @@ fn apply(root: &Path, settings: &Value, options: &mut Options) -> Result<(), Str
         options.output = options.output.take().or(Some(form));
     }
     if let Some(file) = text("log-success").filter(|file| !file.is_empty()) {
+        // What a suite in the sandbox is called must not get into somebody's own files.
+        if options.sandbox && !is_inside(&file) {
+            return Err(format!("'log-success' must name a file in the folder, got '{file}'"));
+        }
         options.log_success = options.log_success.take().or(Some(root.join(file)));
     }
     if flag("coverage") && options.coverage.is_none() {

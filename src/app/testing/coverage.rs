@@ -1,6 +1,7 @@
 //! Which lines of a game's files ran under its tests, as lcov writes it. Counting is the VM's,
 //! through Lua's hook; this adds up what it counted.
 
+use crate::app::output_files;
 use crate::foundation::Error;
 use crate::foundation::blob::{Reader, Writer};
 use crate::script::{Report, Value, Vm};
@@ -91,7 +92,11 @@ impl Lines {
 
     /// Writes the tracefile.
     pub fn write_lcov(&self, root: &Path, file: &Path) -> Result<(), Error> {
-        std::fs::write(file, self.lcov(root)).map_err(|reason| {
+        let write = match output_files::is_brokered(file) {
+            true => output_files::write,
+            false => |file: &Path, bytes: &[u8]| std::fs::write(file, bytes),
+        };
+        write(file, self.lcov(root).as_bytes()).map_err(|reason| {
             crate::error!("the coverage cannot be written to '{}': {reason}", file.display())
         })
     }

@@ -3,6 +3,7 @@
 
 mod changed;
 mod config;
+mod confine;
 mod coverage;
 mod crew;
 mod discovery;
@@ -63,6 +64,8 @@ pub struct Options {
     /// Where random numbers and the shuffled order begin: 0, or by the clock to shuffle.
     pub seed: Option<u64>,
     pub sandbox: bool,
+    /// Have the system confine the processes, where it can.
+    pub confined: bool,
     /// Read the folder's `.busted` file.
     pub config: bool,
     /// The profile of that file to use, in the place of `default`.
@@ -124,6 +127,7 @@ impl Options {
             shuffle: false,
             seed: None,
             sandbox: true,
+            confined: false,
             config: true,
             task: None,
             helper: None,

@@ -7,12 +7,12 @@ use super::output::{Names, Output, Paper, Summary, View};
 use super::result::{Counts, Outcome, Status, TestResult};
 use super::retry::with_retries;
 use super::stuck::Watched;
-use super::{Options, Stop, changed, config, discovery};
-use crate::app::{App, exit, resources};
+use super::{Options, Stop, changed, config, confine, discovery};
+use crate::app::{App, confinement, exit, resources};
 use crate::foundation::random::Random;
 use crate::foundation::{Error, log};
 use crate::resource::store::{Data, Store};
-use crate::system::platform;
+use crate::system::platform::{self, broker};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -47,6 +47,9 @@ impl Run {
         let mut root = discovery::root_of(&options.start)?;
         let shown = options.start.display().to_string();
         enter(&mut root, &mut options)?;
+        if options.confined {
+            confine::parent(&root, &options);
+        }
         Ok(Run { root, options, shown, views: None, watched: None })
     }
 
@@ -159,7 +162,8 @@ impl Views {
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         views.push(on_terminal.view(Paper::new(out, live && !plain, live)));
         if let Some(path) = &options.log_success {
-            let file = File::options().create(true).append(true).open(path);
+            let open = || File::options().create(true).append(true).open(path);
+            let file = broker::append(path).unwrap_or_else(open);
             let file = file.map_err(|reason| {
                 let shown = path.display();
                 crate::error!(
@@ -222,10 +226,16 @@ impl Total<'_> {
         // A process that dies takes along what it knows: where native code can be reached, or a
         // program waits for a whole answer, files run in another one.
         let strict = options.chosen().is_some_and(|form| form.strict);
-        if jobs > 1 || strict || !options.sandbox {
+        // The next time there may be more files, and other processes to start for them: a process
+        // that runs tests itself cannot any more.
+        let watches = options.watch && options.confined;
+        if jobs > 1 || strict || watches || !options.sandbox {
             let has_store = matches!(store.data(), Data::Folder(_));
             let each = |index: usize, news| self.hear(&files[index], news);
             return crew::run((root, options, has_store), files, jobs, each);
+        }
+        if options.confined {
+            confinement::forbid_programs(false);
         }
         let watched = watched.get_or_insert_with(|| Watched::start(options.timeout_seconds, true));
         let plan = Plan { root, options, store: &store, watched, ends: Cell::new(false) };

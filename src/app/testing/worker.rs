@@ -6,7 +6,7 @@ use super::file::{self, Plan};
 use super::frames::{frame, marker};
 use super::result::{Outcome, TestResult};
 use super::stuck::Watched;
-use super::{Options, Stop};
+use super::{Options, Stop, confine};
 use crate::app::{exit, resources};
 use crate::foundation::blob::{Reader, Writer};
 use crate::foundation::{Error, log};
@@ -52,6 +52,7 @@ fn write_options(writer: &mut Writer, options: &Options) {
         options.fail_fast,
         options.shuffle,
         options.sandbox,
+        options.confined,
         options.api_coverage.is_some(),
         options.coverage.is_some(),
         options.wants_names(),
@@ -86,9 +87,10 @@ fn read_options(reader: &mut Reader, root: PathBuf) -> Result<Options, Error> {
         *list = reader.list(|reader| reader.text().map(str::to_string))?;
     }
     let flags = reader.list(|reader| Ok(reader.u8()? != 0))?;
-    let [list, fail_fast, shuffle, sandbox, api_coverage, coverage, names, update_golden, sort] =
-        flags[..]
-    else {
+    let &[list, fail_fast, shuffle, sandbox, confined, ref rest @ ..] = &flags[..] else {
+        return Err(crate::error!("the options have {} flags", flags.len()));
+    };
+    let &[api_coverage, coverage, names, update_golden, sort] = rest else {
         return Err(crate::error!("the options have {} flags", flags.len()));
     };
     // What is counted is sent, not written: the files are the parent's.
@@ -98,6 +100,7 @@ fn read_options(reader: &mut Reader, root: PathBuf) -> Result<Options, Error> {
         fail_fast,
         shuffle,
         sandbox,
+        confined,
         update_golden,
         sort,
         api_coverage: here(api_coverage),
@@ -189,6 +192,9 @@ pub fn work(root: &Path) -> i32 {
         log::error("--worker is for `engine test` itself: use --jobs");
         return exit::USAGE;
     };
+    if options.confined {
+        confine::worker(root, &options);
+    }
     let marker = marker(start.nonce);
     let store = if start.has_store { resources::opened(root) } else { Store::default() };
     let watched = Watched::start(options.timeout_seconds, false);

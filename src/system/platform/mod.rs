@@ -1,6 +1,8 @@
 //! What the operating system gives, by subject. The one place that speaks to libc.
 
+pub mod broker;
 mod clocks;
+pub mod confinement;
 mod directories;
 mod evdev;
 mod process;

@@ -1,6 +1,7 @@
 //! Files that the player dropped on the window, read for the game. What is no plain file (a pipe, a
 //! device) could be waited for without an end, and is not opened.
 
+use crate::system::platform::broker;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -20,7 +21,9 @@ pub fn read_dropped(path: &Path) -> Result<Vec<u8>, String> {
         return Err(format!("'{shown}' is a pipe or a device: only plain files are read"));
     }
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(unreadable)?;
+    // Where a confined process cannot open it, its broker can.
+    let file = broker::open_dropped(path).unwrap_or_else(|| File::open(path));
+    let file = file.map_err(unreadable)?;
     // Files of the system can hold more than they say.
     file.take(DROPPED_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > DROPPED_BYTES_MAX {

@@ -1,0 +1,147 @@
+//! A pair of connected sockets that keep messages apart and carry open files. Knows no requests.
+
+use std::fs::File;
+use std::io::{Error, ErrorKind, Result};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+/// The longest message, in bytes: a path and a little more.
+pub const MESSAGE_BYTES_MAX: usize = 4352;
+
+/// Room for what carries one file. A number of 64 bits each, so that it is aligned.
+type Control = [u64; 8];
+
+/// One end.
+#[derive(Debug)]
+pub struct Channel(pub OwnedFd);
+
+impl Channel {
+    pub fn pair() -> Result<(Channel, Channel)> {
+        let mut ends = [0; 2];
+        let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
+        // SAFETY: fills the two numbers, which nobody else owns.
+        unsafe {
+            if libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()) != 0 {
+                return Err(Error::last_os_error());
+            }
+            let [a, b] = ends.map(|end| Channel(OwnedFd::from_raw_fd(end)));
+            Ok((a, b))
+        }
+    }
+
+    /// Sends a message, and an open file with it.
+    pub fn send(&self, bytes: &[u8], file: Option<BorrowedFd>) -> Result<()> {
+        if bytes.len() > MESSAGE_BYTES_MAX {
+            return Err(ErrorKind::InvalidInput.into());
+        }
+        let mut part =
+            libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+        let mut control: Control = [0; 8];
+        // SAFETY: the records are plain numbers, for which zeros will do; what they point to is
+        // there for as long as the call, and the room for the file is larger than it needs.
+        let sent = unsafe {
+            let mut message: libc::msghdr = std::mem::zeroed();
+            message.msg_iov = &raw mut part;
+            message.msg_iovlen = 1;
+            if let Some(file) = file {
+                let number: libc::c_int = file.as_raw_fd();
+                message.msg_control = (&raw mut control).cast();
+                message.msg_controllen = libc::CMSG_SPACE(size_of_val(&number) as u32) as _;
+                let head = libc::CMSG_FIRSTHDR(&raw const message);
+                (*head).cmsg_level = libc::SOL_SOCKET;
+                (*head).cmsg_type = libc::SCM_RIGHTS;
+                (*head).cmsg_len = libc::CMSG_LEN(size_of_val(&number) as u32) as _;
+                libc::CMSG_DATA(head).cast::<libc::c_int>().write_unaligned(number);
+            }
+            retry(|| libc::sendmsg(self.0.as_raw_fd(), &raw const message, libc::MSG_NOSIGNAL))?
+        };
+        match sent == bytes.len() {
+            true => Ok(()),
+            false => Err(ErrorKind::WriteZero.into()),
+        }
+    }
+
+    /// The next message, and the file that came with it; `None` when the other end is closed.
+    pub fn receive(&self) -> Result<Option<(Vec<u8>, Option<File>)>> {
+        let mut bytes = vec![0u8; MESSAGE_BYTES_MAX + 1];
+        let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+        let mut control: Control = [0; 8];
+        let (count, file) = unsafe {
+            // SAFETY: as for sending; a file that comes is owned by nobody yet.
+            let mut message: libc::msghdr = std::mem::zeroed();
+            message.msg_iov = &raw mut part;
+            message.msg_iovlen = 1;
+            message.msg_control = (&raw mut control).cast();
+            message.msg_controllen = libc::CMSG_SPACE(size_of::<libc::c_int>() as u32) as _;
+            let count = retry(|| {
+                libc::recvmsg(self.0.as_raw_fd(), &raw mut message, libc::MSG_CMSG_CLOEXEC)
+            })?;
+            let head = libc::CMSG_FIRSTHDR(&raw const message);
+            let carries = !head.is_null()
+                && (*head).cmsg_level == libc::SOL_SOCKET
+                && (*head).cmsg_type == libc::SCM_RIGHTS;
+            let file = carries.then(|| {
+                let number = libc::CMSG_DATA(head).cast::<libc::c_int>().read_unaligned();
+                File::from_raw_fd(number)
+            });
+            (count, file)
+        };
+        if count > MESSAGE_BYTES_MAX {
+            return Err(ErrorKind::InvalidData.into());
+        }
+        bytes.truncate(count);
+        // An empty message cannot be told from the end, and none is sent.
+        Ok((count > 0).then_some((bytes, file)))
+    }
+}
+
+impl AsFd for Channel {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Calls the system again where a signal interrupted it.
+fn retry(mut call: impl FnMut() -> isize) -> Result<usize> {
+    loop {
+        match usize::try_from(call()) {
+            Ok(count) => return Ok(count),
+            Err(_) => match Error::last_os_error() {
+                reason if reason.kind() == ErrorKind::Interrupted => {}
+                reason => return Err(reason),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Seek, Write};
+
+    #[test]
+    fn messages_arrive_whole_with_their_files_and_an_end_is_an_end() {
+        let (a, b) = Channel::pair().unwrap();
+        let path = std::env::temp_dir().join(format!("engine-{}-channel", std::process::id()));
+        let mut file = File::options().read(true).write(true).create(true).open(&path).unwrap();
+        a.send(b"one", None).unwrap();
+        a.send(b"two", Some(file.as_fd())).unwrap();
+        let (bytes, none) = b.receive().unwrap().unwrap();
+        assert_eq!((&bytes[..], none.is_none()), (&b"one"[..], true));
+        let (bytes, came) = b.receive().unwrap().unwrap();
+        assert_eq!(bytes, b"two");
+        came.unwrap().write_all(b"through it").unwrap();
+        let mut text = String::new();
+        file.rewind().unwrap();
+        file.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "through it");
+        std::fs::remove_file(path).unwrap();
+        assert!(a.send(&[0; MESSAGE_BYTES_MAX + 1], None).is_err());
+        let long = [0u8; MESSAGE_BYTES_MAX + 9];
+        // SAFETY: the bytes are there.
+        unsafe { libc::send(a.0.as_raw_fd(), long.as_ptr().cast(), long.len(), 0) };
+        assert_eq!(b.receive().unwrap_err().kind(), ErrorKind::InvalidData);
+        drop(a);
+        assert!(b.receive().unwrap().is_none());
+        assert!(b.send(b"nobody hears", None).is_err());
+    }
+}

@@ -1,0 +1,190 @@
+//! The broker: a small process beside a confined one, for the few things that the confined one
+//! cannot do. It opens addresses in the player's browser, replaces the files that the command line
+//! names, and opens files that the player dropped on a window. It is made before the confinement,
+//! checks every request itself, and ends when the process that it serves ends, however that ends.
+
+#[cfg(target_os = "linux")]
+mod channel;
+#[cfg(target_os = "linux")]
+mod serve;
+
+#[cfg(target_os = "linux")]
+use channel::Channel;
+use std::fs::File;
+use std::io::{Error, Result};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// What a broker does for its process.
+#[derive(Clone, Debug, Default)]
+pub struct Duties {
+    /// Checks an address and opens it in the browser.
+    pub open_address: Option<fn(&str) -> std::result::Result<(), String>>,
+    /// Files that may be replaced.
+    pub outputs: Vec<PathBuf>,
+    /// A folder in whose files, but hidden ones, text may be added at the end.
+    pub appends: Option<PathBuf>,
+    /// Plain files may be read, but hidden ones: the player may drop any of them on a window.
+    pub drops: bool,
+}
+
+/// The kinds of requests, as their first byte. What follows is an address, a path, or the number of
+/// an output.
+mod kind {
+    pub const ADDRESS: u8 = b'a';
+    pub const BEGIN: u8 = b'b';
+    pub const FINISH: u8 = b'f';
+    pub const DISCARD: u8 = b'd';
+    pub const APPEND: u8 = b'e';
+    pub const DROPPED: u8 = b'r';
+}
+
+/// The kinds of answers, as their first byte. What follows is nothing, the number of an error of
+/// the system's, or a message.
+mod answer {
+    pub const DONE: u8 = 0;
+    pub const SYSTEM: u8 = 1;
+    pub const MESSAGE: u8 = 2;
+}
+
+/// The process's end of the connection.
+struct Client {
+    #[cfg(target_os = "linux")]
+    channel: Channel,
+    duties: Duties,
+}
+
+static CLIENT: OnceLock<Mutex<Client>> = OnceLock::new();
+
+/// Makes the broker. There must be one thread alone, and nothing may be confined yet.
+///
+/// # Errors
+/// No process can be made, or there are other threads.
+#[cfg(target_os = "linux")]
+pub fn start(duties: Duties) -> Result<()> {
+    let (ours, theirs) = Channel::pair()?;
+    if std::fs::read_dir("/proc/self/task")?.count() > 1 {
+        return Err(Error::other("a library has started a thread"));
+    }
+    let mut served = duties.clone();
+    for output in &mut served.outputs {
+        *output = std::path::absolute(&*output)?;
+    }
+    // SAFETY: no other thread is there that could hold a lock which the copy of the process needs;
+    // the copy never returns to what its caller was doing.
+    match unsafe { libc::fork() } {
+        ..0 => Err(Error::last_os_error()),
+        0 => {
+            drop(ours);
+            serve::run(theirs, served)
+        }
+        _ => {
+            drop(theirs);
+            let client = Mutex::new(Client { channel: ours, duties });
+            CLIENT.set(client).map_err(|_| Error::other("there is a broker already"))
+        }
+    }
+}
+
+/// Makes the broker: not here.
+#[cfg(not(target_os = "linux"))]
+pub fn start(_: Duties) -> Result<()> {
+    Err(Error::other("this system has no confinement, and needs no broker"))
+}
+
+/// Calls `ask` with the connection; `None` where there is no broker.
+fn with<R>(ask: impl FnOnce(&Client) -> R) -> Option<R> {
+    let client = CLIENT.get()?;
+    // One request and its answer at a time. A panic between them leaves the connection whole.
+    Some(ask(&client.lock().unwrap_or_else(PoisonError::into_inner)))
+}
+
+impl Client {
+    #[cfg(target_os = "linux")]
+    fn ask(&self, kind: u8, content: &[u8]) -> Result<Option<File>> {
+        let gone = || Error::other("the broker, a process of the engine's own, has ended");
+        self.channel.send(&[&[kind], content].concat(), None).map_err(|_| gone())?;
+        let (answer, file) = self.channel.receive()?.ok_or_else(gone)?;
+        match answer.split_first() {
+            Some((&answer::DONE, _)) => Ok(file),
+            Some((&answer::SYSTEM, &[a, b, c, d])) => {
+                Err(Error::from_raw_os_error(i32::from_le_bytes([a, b, c, d])))
+            }
+            Some((_, message)) => Err(Error::other(String::from_utf8_lossy(message).into_owned())),
+            None => Err(gone()),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn ask(&self, _: u8, _: &[u8]) -> Result<Option<File>> {
+        Err(Error::other("there is no broker on this system"))
+    }
+
+    fn open(&self, kind: u8, content: &[u8]) -> Result<File> {
+        self.ask(kind, content)?.ok_or_else(|| Error::other("the broker gave no file"))
+    }
+}
+
+/// Has the broker open an address in the browser; `None` where there is no broker.
+pub fn open_address(address: &str) -> Option<std::result::Result<(), String>> {
+    with(|client| {
+        let opened = client.ask(kind::ADDRESS, address.as_bytes());
+        opened.map(|_| ()).map_err(|reason| reason.to_string())
+    })
+}
+
+/// Content that takes the place of a file's once it is whole.
+#[derive(Debug)]
+pub struct Replacement {
+    /// Where it is written.
+    pub file: File,
+    number: u8,
+    finished: bool,
+}
+
+/// Whether a file is one of those that the broker replaces.
+pub fn replaces(path: &Path) -> bool {
+    with(|client| client.duties.outputs.iter().any(|output| output == path)).unwrap_or(false)
+}
+
+/// Begins to replace a file that the broker may replace; `None` for others, and where there is no
+/// broker.
+pub fn replace(path: &Path) -> Option<Result<Replacement>> {
+    with(|client| {
+        let at = client.duties.outputs.iter().position(|output| output == path)?;
+        let number = u8::try_from(at).ok()?;
+        let file = client.open(kind::BEGIN, &[number]);
+        Some(file.map(|file| Replacement { file, number, finished: false }))
+    })?
+}
+
+impl Replacement {
+    /// Puts the content in its place.
+    pub fn finish(mut self) -> Result<()> {
+        self.finished = true;
+        let asked = with(|client| client.ask(kind::FINISH, &[self.number]));
+        asked.expect("it came from the broker").map(|_| ())
+    }
+}
+
+impl Drop for Replacement {
+    fn drop(&mut self) {
+        if !self.finished {
+            // Half a file is of no use; the broker removes what is left of it at the latest when
+            // the process ends.
+            let _ = with(|client| client.ask(kind::DISCARD, &[self.number]));
+        }
+    }
+}
+
+/// Opens a file in the folder of [`Duties::appends`] to add to it; `None` where there is no broker.
+pub fn append(path: &Path) -> Option<Result<File>> {
+    with(|client| client.open(kind::APPEND, path.as_os_str().as_encoded_bytes()))
+}
+
+/// Opens a file that the player dropped on a window; `None` where the broker has no such duty, or
+/// there is none.
+pub fn open_dropped(path: &Path) -> Option<Result<File>> {
+    let open = |client: &Client| client.open(kind::DROPPED, path.as_os_str().as_encoded_bytes());
+    with(|client| client.duties.drops.then(|| open(client)))?
+}

@@ -1,0 +1,79 @@
+//! The confinement by the operating system, attacked from inside: by this very program, as another
+//! process that confines itself and then tries everything; by games' tests that have the whole Lua
+//! library and native code, so that no other layer stands in between; and what still has to work.
+//! Where the kernel cannot confine, says so and passes.
+
+#![cfg(target_os = "linux")]
+
+#[path = "confinement/attacks.rs"]
+mod attacks;
+#[path = "confinement/games.rs"]
+mod games;
+
+use engine::system::platform::confinement::{Limited, Reach, forbid_programs, limit_files};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Says that a test did not run, past the test harness, which would keep it from the terminal.
+fn skip(what: &str) {
+    let words = format!("SKIPPED: {what} (to have it: Linux 6.12 or newer, with landlock in lsm=)");
+    let required = std::env::var("ENGINE_TEST_REQUIRE_ALL").is_ok_and(|value| value == "1");
+    assert!(!required, "{words}");
+    writeln!(std::io::stderr(), "{words}").expect("stderr can be written to");
+}
+
+/// Whether the kernel confines all that is tested; says so where it does not. A thread is asked,
+/// which ends and takes its limits along.
+fn confines() -> bool {
+    let asked = std::thread::spawn(|| limit_files(&Reach::default()));
+    match asked.join().expect("it does not panic") {
+        Ok(Limited { version: 6.., .. }) => true,
+        Ok(Limited { version, .. }) => {
+            skip(&format!("Landlock {version} is too old to be tested"));
+            false
+        }
+        Err(reason) => {
+            skip(&reason);
+            false
+        }
+    }
+}
+
+/// A scratch folder, emptied, with a game's folder and one for saves. No two tests use one name.
+fn scratch(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("confinement").join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    for inside in ["game", "saves", "outside/folder"] {
+        std::fs::create_dir_all(folder.join(inside)).expect("a scratch folder can be made");
+    }
+    std::fs::write(folder.join("outside/secret.txt"), "a secret").expect("it can be written");
+    folder
+}
+
+/// Everything in a folder, with the content of the files.
+fn content(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("it is there") {
+        let path = entry.expect("it can be read").path();
+        match path.is_dir() {
+            true => {
+                found.push((path.clone(), Vec::new()));
+                found.extend(content(&path));
+            }
+            false => found.push((path.clone(), std::fs::read(&path).expect("it can be read"))),
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Confines this process, as the engine does with a game's.
+fn confine(folder: &Path) {
+    let reach = Reach {
+        read: vec![folder.join("game")],
+        write: vec![folder.join("saves")],
+        ..Reach::default()
+    };
+    limit_files(&reach).expect("it was asked before whether it can");
+    forbid_programs(false).expect("a kernel with Landlock has seccomp, too");
+}

@@ -1,0 +1,209 @@
+//! A process that confines itself and then attacks, with calls of the system and no Lua at all.
+
+use super::{confine, confines, content, scratch};
+use std::fs::{self, File};
+use std::io::{Error, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The variable that says where the other process attacks.
+const FOLDER: &str = "ENGINE_TEST_ATTACKS";
+
+/// What an attempt came to: nothing, or the number of the error.
+fn code<T>(outcome: Result<T, Error>) -> i32 {
+    outcome.map_or_else(|reason| reason.raw_os_error().unwrap_or(-1), |_| 0)
+}
+
+/// A call of the system with numbers and addresses.
+fn call(number: libc::c_long, arguments: [usize; 5]) -> i32 {
+    let [a, b, c, d, e] = arguments;
+    // SAFETY: none of these calls writes to an address but the ones that are given.
+    match unsafe { libc::syscall(number, a, b, c, d, e) } {
+        0.. => 0,
+        _ => Error::last_os_error().raw_os_error().unwrap_or(-1),
+    }
+}
+
+/// Attempts at files, each with its number of error; 0 where it must work.
+fn files(folder: &Path) -> Vec<(&'static str, i32, i32)> {
+    let (game, saves, outside) =
+        (folder.join("game"), folder.join("saves"), folder.join("outside"));
+    let secret = outside.join("secret.txt");
+    let append = |path: PathBuf| code(File::options().append(true).open(path));
+    let name = std::ffi::CString::new(saves.join("pipe").to_str().expect("UTF-8")).expect("no 0");
+    let (denied, across) = (libc::EACCES, libc::EXDEV);
+    // A name by which no rule knows the place.
+    let around = PathBuf::from(format!("/proc/self/root{}", secret.display()));
+    vec![
+        ("read", denied, code(fs::read(&secret))),
+        ("read through a link", denied, code(fs::read(game.join("link.txt")))),
+        ("read through /proc", denied, code(fs::read(around))),
+        ("read by going up", denied, code(fs::read(game.join("../outside/secret.txt")))),
+        ("list", denied, code(fs::read_dir(&outside))),
+        ("list home", denied, code(fs::read_dir(folder.ancestors().nth(3).expect("deep")))),
+        ("add", denied, append(secret.clone())),
+        ("truncate", denied, code(File::create(&secret))),
+        ("create", denied, code(File::create(outside.join("new.txt")))),
+        ("make a folder", denied, code(fs::create_dir(outside.join("new")))),
+        ("remove", denied, code(fs::remove_file(&secret))),
+        ("remove a folder", denied, code(fs::remove_dir(outside.join("folder")))),
+        ("move out", across, code(fs::rename(saves.join("own.txt"), outside.join("own.txt")))),
+        ("move in", across, code(fs::rename(&secret, saves.join("secret.txt")))),
+        ("rename", denied, code(fs::rename(&secret, outside.join("other.txt")))),
+        ("link in", across, code(fs::hard_link(&secret, saves.join("secret.txt")))),
+        ("write beside the game", denied, code(fs::write(folder.join("beside.txt"), "x"))),
+        ("write into the game", denied, code(fs::write(game.join("main.lua"), "x"))),
+        ("make a file in the game", denied, code(fs::write(game.join("new.lua"), "x"))),
+        ("make a link", denied, code(std::os::unix::fs::symlink("/", saves.join("root")))),
+        // SAFETY: the name is there for as long as the call.
+        (
+            "make a pipe",
+            denied,
+            match unsafe { libc::mkfifo(name.as_ptr(), 0o600) } {
+                0 => 0,
+                _ => code::<()>(Err(Error::last_os_error())),
+            },
+        ),
+        ("make a socket", denied, {
+            code(std::os::unix::net::UnixListener::bind(saves.join("socket")))
+        }),
+        ("read of another process", denied, {
+            let parent = std::os::unix::process::parent_id();
+            code(fs::read(format!("/proc/{parent}/environ")))
+        }),
+        ("read a disk", denied, code(fs::read_dir("/dev/disk").and(File::open("/dev/vda")))),
+        ("read a terminal", denied, code(File::open("/dev/tty").and(File::open("/dev/tty0")))),
+        ("read the game", 0, code(fs::read(game.join("main.lua")))),
+        ("list the game", 0, code(fs::read_dir(&game))),
+        ("make a save", 0, code(fs::write(saves.join("new.txt"), "x"))),
+        ("replace a save", 0, code(fs::rename(saves.join("new.txt"), saves.join("own.txt")))),
+        ("make a folder of saves", 0, code(fs::create_dir_all(saves.join("deep/er")))),
+        ("write deep", 0, code(fs::write(saves.join("deep/er/a.txt"), "x"))),
+        ("flush a folder", 0, code(File::open(&saves).and_then(|it| it.sync_all()))),
+        ("remove a save", 0, code(fs::remove_dir_all(saves.join("deep")))),
+        ("read libraries", 0, code(fs::read_dir("/usr/lib"))),
+        ("read configuration", 0, code(File::open("/etc/passwd"))),
+        ("read of itself", 0, code(fs::read("/proc/self/maps"))),
+        ("write to nothing", 0, append(PathBuf::from("/dev/null"))),
+    ]
+}
+
+/// Attempts at programs, other processes and the kernel.
+fn calls(folder: &Path) -> Vec<(&'static str, i32, i32)> {
+    let refused = libc::EPERM;
+    let proof = folder.join("saves/PROOF");
+    let shell = format!("touch '{}'", proof.display());
+    let parent = std::os::unix::process::parent_id() as usize;
+    // A program of the attacker's own, where files may be written, and one without any file.
+    let copy = folder.join("saves/program");
+    fs::copy("/bin/true", &copy).expect("libraries and programs are read, and saves written");
+    let path = c"/bin/true".as_ptr() as usize;
+    // SAFETY: makes a file in memory.
+    let memory = unsafe { libc::memfd_create(c"program".as_ptr(), 0) } as usize;
+    let here = libc::AT_FDCWD as usize;
+    let started = |command: &mut Command| code(command.stdout(Stdio::null()).status());
+    vec![
+        ("start a program", refused, started(&mut Command::new("true"))),
+        ("start a shell", refused, started(Command::new("sh").args(["-c", &shell]))),
+        ("start the engine", refused, started(&mut Command::new(env!("CARGO_BIN_EXE_engine")))),
+        ("start a copy", refused, started(&mut Command::new(&copy))),
+        ("start by a loader", refused, {
+            started(Command::new("/lib64/ld-linux-x86-64.so.2").arg("/bin/true"))
+        }),
+        ("execve", refused, call(libc::SYS_execve, [path, 0, 0, 0, 0])),
+        ("execveat", refused, call(libc::SYS_execveat, [here, path, 0, 0, 0])),
+        ("start from memory", refused, {
+            let empty = c"".as_ptr() as usize;
+            let flags = libc::AT_EMPTY_PATH as usize;
+            call(libc::SYS_execveat, [memory, empty, 0, 0, flags])
+        }),
+        ("execve of x32", refused, call(0x4000_0000 + 520, [path, 0, 0, 0, 0])),
+        ("trace", refused, call(libc::SYS_ptrace, [libc::PTRACE_ATTACH as usize, parent, 0, 0, 0])),
+        ("read memory", refused, call(libc::SYS_process_vm_readv, [parent, 0, 0, 0, 0])),
+        ("write memory", refused, call(libc::SYS_process_vm_writev, [parent, 0, 0, 0, 0])),
+        ("signal another process", refused, call(libc::SYS_kill, [parent, 0, 0, 0, 0])),
+        ("type into the terminal", refused, {
+            call(libc::SYS_ioctl, [0, libc::TIOCSTI as usize, c"\n".as_ptr() as usize, 0, 0])
+        }),
+        ("the same, disguised", refused, {
+            let request = 7 << 32 | libc::TIOCSTI as usize;
+            call(libc::SYS_ioctl, [0, request, c"\n".as_ptr() as usize, 0, 0])
+        }),
+        ("mount", refused, call(libc::SYS_mount, [path, path, path, 0, 0])),
+        ("change the root", refused, call(libc::SYS_chroot, [c"/".as_ptr() as usize, 0, 0, 0, 0])),
+        ("unshare", refused, call(libc::SYS_unshare, [libc::CLONE_NEWUSER as usize, 0, 0, 0, 0])),
+        ("open by handle", refused, call(libc::SYS_open_by_handle_at, [0, 0, 0, 0, 0])),
+        ("io_uring", refused, call(libc::SYS_io_uring_setup, [1, 0, 0, 0, 0])),
+        ("bpf", refused, call(libc::SYS_bpf, [0; 5])),
+        ("keys", refused, call(libc::SYS_keyctl, [0; 5])),
+        ("start a thread", 0, std::thread::spawn(|| 0).join().expect("it ends")),
+        ("ask the terminal", libc::ENOTTY, {
+            call(libc::SYS_ioctl, [0, libc::TIOCGWINSZ as usize, 0, 0, 0])
+        }),
+    ]
+}
+
+/// Attempts of two threads: one from before the confinement, and one of the confined one's.
+fn threads(folder: &Path, before: impl FnOnce() -> i32) -> Vec<(&'static str, i32, i32)> {
+    let secret = folder.join("outside/secret.txt");
+    let after = std::thread::spawn(move || (code(fs::read(secret)), start()));
+    let (read, started) = after.join().expect("it ends");
+    vec![
+        ("read in a new thread", libc::EACCES, read),
+        ("start a program in a new thread", libc::EPERM, started),
+        ("start a program in an old thread", libc::EPERM, before()),
+    ]
+}
+
+fn start() -> i32 {
+    code(Command::new("true").status())
+}
+
+/// The other process: it says what came of each attempt.
+#[test]
+fn attack() {
+    let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
+    let (go, gone) = std::sync::mpsc::channel::<()>();
+    let old = std::thread::spawn(move || {
+        gone.recv().expect("the other one sends");
+        start()
+    });
+    confine(&folder);
+    let old = || {
+        go.send(()).expect("it waits");
+        old.join().expect("it ends")
+    };
+    let attempts = [files(&folder), calls(&folder), threads(&folder, old)].concat();
+    let mut out = std::io::stdout();
+    for (name, wanted, found) in attempts {
+        let verdict = if wanted == found { "good" } else { "WRONG" };
+        writeln!(out, "{verdict}: {name}: {wanted} wanted, {found} came").expect("it is piped");
+    }
+    writeln!(out, "all tried").expect("it is piped");
+}
+
+#[test]
+fn a_confined_process_reaches_its_own_files_and_starts_nothing() {
+    if !confines() {
+        return;
+    }
+    let folder = scratch("attacks");
+    fs::write(folder.join("game/main.lua"), "").expect("it can be written");
+    fs::write(folder.join("saves/own.txt"), "own").expect("it can be written");
+    let link = folder.join("game/link.txt");
+    std::os::unix::fs::symlink("../outside/secret.txt", link).expect("a link can be made");
+    let before = content(&folder.join("outside"));
+    let attacker = Command::new(std::env::current_exe().expect("it is known"))
+        .args(["--exact", "attacks::attack", "--nocapture"])
+        .env(FOLDER, &folder)
+        .stdin(Stdio::null())
+        .output()
+        .expect("it starts");
+    let said = String::from_utf8_lossy(&attacker.stdout);
+    let told = format!("{said}{}", String::from_utf8_lossy(&attacker.stderr));
+    assert!(attacker.status.success() && said.contains("all tried"), "{told}");
+    let wrong: Vec<&str> = said.lines().filter(|line| line.starts_with("WRONG")).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(content(&folder.join("outside")), before);
+    assert!(!folder.join("saves/PROOF").exists() && !folder.join("beside.txt").exists());
+}

@@ -1,0 +1,277 @@
+//! Games and their tests, confined: what attacks come to that have broken out of the sandbox, and
+//! what of the process can be seen from outside.
+
+use super::{confines, content, scratch};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+fn engine(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
+    command.args(arguments).current_dir(folder).env("ENGINE_SAVE_DIR", folder.join("saves"));
+    command.env("XDG_CACHE_HOME", folder.join("cache")).env_remove("ENGINE_UNCONFINED");
+    command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").stdin(Stdio::null());
+    command
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let Output { status, stdout, stderr } =
+        engine(folder, arguments).output().expect("the engine starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (status.code(), text(&stdout) + &text(&stderr))
+}
+
+/// A suite that has the whole Lua library, and with it native code: as if it had broken out.
+const BROKEN_OUT: &str = r#"
+local function refuses(reason, outcome, words, code)
+  assert.equals(nil, outcome)
+  assert.is_true(code == 13 or code == 1, tostring(words))
+end
+it("reads nothing outside", function()
+  refuses(nil, io.open("../outside/secret.txt"))
+  refuses(nil, io.open("link.txt"))
+  refuses(nil, io.open(".env"))
+end)
+it("writes nothing outside, and nothing into the game", function()
+  refuses(nil, io.open("../outside/new.txt", "w"))
+  refuses(nil, io.open("../outside/secret.txt", "a"))
+  refuses(nil, io.open("main.lua", "w"))
+  refuses(nil, io.open("../beside.txt", "w"))
+  refuses(nil, os.remove("../outside/secret.txt"))
+  assert.equals(nil, (os.rename("../outside/secret.txt", ".engine/secret.txt")))
+end)
+it("starts nothing", function()
+  assert.not_equals(0, (os.execute("touch PROOF; touch .engine/PROOF")))
+  local pipe = io.popen("touch .engine/PROOF; echo started")
+  assert.equals("", pipe and pipe:read("*a") or "")
+  local ffi = require "ffi"
+  ffi.cdef "int execve(const char *, char *const *, char *const *); int fork(void);"
+  assert.equals(-1, ffi.C.execve("/bin/true", nil, nil))
+  assert.equals(1, ffi.errno())
+end)
+it("starts nothing through a library that starts programs for its strings", function()
+  local ffi = require "ffi"
+  local found, sound = pcall(ffi.load, "libasound.so.2")
+  if not found then return end
+  ffi.cdef "int snd_pcm_open(void **, const char *, int, int); int snd_pcm_set_params(void *, int, int, unsigned, unsigned, int, unsigned); long snd_pcm_writei(void *, const void *, unsigned long); int snd_pcm_close(void *);"
+  local pcm = ffi.new("void *[1]")
+  for _, name in ipairs { "tee:null,'|touch .engine/HEARD',raw", "file:'../outside/secret.txt',raw" } do
+    if sound.snd_pcm_open(pcm, name, 0, 0) == 0 then
+      sound.snd_pcm_set_params(pcm[0], 2, 3, 2, 48000, 1, 40000)
+      sound.snd_pcm_writei(pcm[0], ffi.new("char[4096]"), 1024)
+      sound.snd_pcm_close(pcm[0])
+    end
+  end
+end)
+it("reads the game, and keeps what the engine keeps", function()
+  assert.equals("x = 1\n", io.open("main.lua"):read("*a"))
+  local file = assert(io.open(".engine/kept.txt", "w"))
+  file:write("kept"):close()
+  assert.is_true(os.remove(".engine/kept.txt"))
+end)
+"#;
+
+fn broken_out(name: &str) -> PathBuf {
+    let folder = scratch(name);
+    let game = folder.join("game");
+    fs::write(game.join("main.lua"), "x = 1\n").expect("it can be written");
+    fs::write(game.join("attack_test.lua"), BROKEN_OUT).expect("it can be written");
+    std::os::unix::fs::symlink("../outside/secret.txt", game.join("link.txt")).expect("a link");
+    std::os::unix::fs::symlink("../outside/secret.txt", game.join(".env")).expect("a link");
+    folder
+}
+
+#[test]
+fn a_game_that_broke_out_of_the_sandbox_reads_writes_and_starts_nothing_else() {
+    if !confines() {
+        return;
+    }
+    let folder = broken_out("broken_out");
+    let before = content(&folder.join("outside"));
+    let (code, said) = run(&folder, &["test", "game", "--no-sandbox", "--confined"]);
+    assert!(code == Some(0) && said.contains("5 passed"), "{said}");
+    assert_eq!(content(&folder.join("outside")), before);
+    let proofs = ["game/PROOF", "game/.engine/PROOF", "game/.engine/HEARD", "beside.txt"];
+    assert!(!proofs.iter().any(|proof| folder.join(proof).exists()));
+    // The same attacks reach their ends where the user says so: they are real.
+    let (code, said) =
+        run(&folder, &["test", "game", "--no-sandbox", "--confined", "--unconfined"]);
+    assert!(code == Some(1) && said.contains("2 passed, 3 failed"), "{said}");
+    assert!(folder.join("game/PROOF").exists() && folder.join("outside/new.txt").exists());
+}
+
+/// A game that plays until it is stopped.
+struct Running(Child);
+
+impl Running {
+    fn start(folder: &Path, arguments: &[&str], set: &[(&str, &str)]) -> Running {
+        fs::write(folder.join("game/main.lua"), "").expect("it can be written");
+        let all = [&["run", "game", "--headless", "--realtime", "--threads", "3"], arguments];
+        let mut command = engine(folder, &all.concat());
+        command.envs(set.iter().copied()).stdout(Stdio::null()).stderr(Stdio::null());
+        Running(command.spawn().expect("the engine starts"))
+    }
+
+    /// A line of what the kernel says of each thread, once the log has a line.
+    fn threads(&self, folder: &Path, line: &str) -> Vec<String> {
+        let log = folder.join("saves/game/logs/game.log");
+        let began = Instant::now();
+        while !fs::read_to_string(&log).is_ok_and(|text| text.contains("confinement: ")) {
+            assert!(began.elapsed() < Duration::from_secs(60), "no log in {}", log.display());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let tasks = fs::read_dir(format!("/proc/{}/task", self.0.id())).expect("it runs");
+        let statuses = tasks.flatten().filter_map(|task| {
+            // A thread may have ended since.
+            let status = fs::read_to_string(task.path().join("status")).ok()?;
+            status.lines().find(|it| it.starts_with(line)).map(str::to_string)
+        });
+        statuses.collect()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn every_thread_of_a_game_is_confined_and_the_log_says_so() {
+    if !confines() {
+        return;
+    }
+    let folder = scratch("threads");
+    let playing = Running::start(&folder, &[], &[]);
+    for (line, wanted) in [("Seccomp:", "Seccomp:\t2"), ("NoNewPrivs:", "NoNewPrivs:\t1")] {
+        let found = playing.threads(&folder, line);
+        assert!(found.len() > 1 && found.iter().all(|status| status == wanted), "{found:?}");
+    }
+    drop(playing);
+    let log = fs::read_to_string(folder.join("saves/game/logs/game.log")).expect("it was there");
+    assert!(log.contains("confinement: files are limited (Landlock "), "{log}");
+    assert!(log.contains("confinement: no programs are started"), "{log}");
+}
+
+#[test]
+fn the_user_switches_the_confinement_off_and_a_game_cannot() {
+    let cases: [(&str, &[&str], &[(&str, &str)]); 2] =
+        [("flag", &["--unconfined"], &[]), ("variable", &[], &[("ENGINE_UNCONFINED", "1")])];
+    for (name, arguments, set) in cases {
+        let folder = scratch(&format!("off_{name}"));
+        let playing = Running::start(&folder, arguments, set);
+        let found = playing.threads(&folder, "Seccomp:");
+        assert!(found.iter().all(|status| status == "Seccomp:\t0"), "{name}: {found:?}");
+        let log = fs::read_to_string(folder.join("saves/game/logs/game.log")).expect("it is there");
+        assert!(log.contains("confinement: off, as the user wants it"), "{log}");
+    }
+    let folder = scratch("off_settings");
+    fs::write(folder.join("game/main.lua"), "").expect("it can be written");
+    fs::write(folder.join("game/settings.sjson"), "unconfined = true").expect("it can be written");
+    let (code, said) = run(&folder, &["run", "game", "--headless", "--frames", "1"]);
+    assert!(code == Some(1) && said.contains("unknown setting 'unconfined'"), "{said}");
+    for command in ["run", "test", "check", "compile", "console", "explain", "font"] {
+        let (_, help) = run(&folder, &[command, "--help"]);
+        assert!(help.contains("--unconfined") && help.contains("ENGINE_UNCONFINED=1"), "{help}");
+    }
+}
+
+#[test]
+fn the_file_of_a_library_names_no_file_outside_of_its_folder() {
+    for (name, file) in [("up", "../outside/secret.txt"), ("whole", "/tmp/engine_secret.txt")] {
+        let folder = scratch(&format!("busted_{name}"));
+        let busted = format!("return {{ default = {{ ['log-success'] = '{file}' }} }}");
+        fs::write(folder.join("game/.busted"), busted).expect("it can be written");
+        fs::write(folder.join("game/a_test.lua"), "it('a', function() end)").expect("the same");
+        let before = content(&folder.join("outside"));
+        let (code, said) = run(&folder, &["test", "game"]);
+        let words = format!("'log-success' must name a file in the folder, got '{file}'");
+        assert!(code == Some(2) && said.contains(&words), "{said}");
+        assert_eq!(content(&folder.join("outside")), before);
+    }
+}
+
+#[test]
+fn files_of_the_command_line_are_written_wherever_they_are() {
+    let folder = scratch("named");
+    let game = "function render() Gui.rect(Application.main_gui(), Vector3(1, 1, 1), \
+                Vector2(9, 9), Color(255, 0, 0)) end";
+    fs::write(folder.join("game/main.lua"), game).expect("it can be written");
+    fs::write(folder.join("game/a_test.lua"), "it('a', function() end)").expect("the same");
+    for name in ["run.recording", "trace.json", "a.csv"] {
+        fs::write(folder.join("outside").join(name), "old").expect("it can be written");
+    }
+    let (code, said) = run(
+        &folder,
+        &[
+            "run",
+            "game",
+            "--headless",
+            "--frames",
+            "3",
+            "--record",
+            "outside/run.recording",
+            "--trace",
+            "outside/trace.json",
+            "--stats-export",
+            "outside/a.csv",
+            "--audio-out",
+            "outside/a.wav",
+        ],
+    );
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) =
+        run(&folder, &["run", "game", "--headless", "--replay", "outside/run.recording"]);
+    assert!(code == Some(0) && said.contains("replayed 3 frames"), "{said}");
+    let (code, said) = run(
+        &folder,
+        &[
+            "test",
+            "game",
+            "--coverage=outside/lcov.info",
+            "--api-coverage",
+            "outside/api.json",
+            "--output",
+            "junit",
+            "--output-file",
+            "outside/junit.xml",
+        ],
+    );
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = run(&folder, &["compile", "game", "--bundle", "--out", "outside/a.bundle"]);
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = run(&folder, &["run", "outside/a.bundle", "--headless", "--frames", "1"]);
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = run(&folder, &["compile", "game", "--out", "outside/data"]);
+    assert!(code == Some(0) && folder.join("outside/data").is_dir(), "{said}");
+    let mut names: Vec<_> = fs::read_dir(folder.join("outside"))
+        .expect("it is there")
+        .map(|entry| entry.expect("it can be read").file_name().into_string().expect("UTF-8"))
+        .collect();
+    names.sort();
+    let wanted = [
+        "a.bundle",
+        "a.csv",
+        "a.wav",
+        "api.json",
+        "data",
+        "folder",
+        "junit.xml",
+        "lcov.info",
+        "run.recording",
+        "secret.txt",
+        "trace.json",
+    ];
+    assert_eq!(names, wanted, "and nothing half-written");
+    for (name, begins) in [("a.wav", "RIFF"), ("junit.xml", "<?xml"), ("trace.json", "{")] {
+        let bytes = fs::read(folder.join("outside").join(name)).expect("it is there");
+        assert!(bytes.starts_with(begins.as_bytes()), "{name}");
+    }
+    // What cannot be written is told as ever.
+    let (code, said) =
+        run(&folder, &["run", "game", "--headless", "--frames", "1", "--record", "no/such/file"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("'no/such/file' cannot be written: "), "{said}");
+}

@@ -1,0 +1,93 @@
+//! The broker of a game in a window: links are opened by it, it has nothing of the game's process,
+//! and it ends with it, however that ends.
+
+use super::display::{Display, Playing};
+use super::{scratch, write};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The broker of a process.
+fn broker_of(process: u32) -> Option<u32> {
+    fs::read_dir("/proc").expect("it is there").flatten().find_map(|entry| {
+        let number = entry.file_name().to_str()?.parse().ok()?;
+        let line = fs::read_to_string(entry.path().join("stat")).ok()?;
+        let parent = format!("(engine-broker) S {process} ");
+        line.contains(&parent).then_some(number)
+    })
+}
+
+#[track_caller]
+fn within_a_minute<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// A program in the place of the desktop's own, which writes down what it is given.
+fn browser(folder: &Path) -> PathBuf {
+    let programs = folder.join("programs");
+    fs::create_dir(&programs).expect("it can be made");
+    let opened = folder.join("opened.txt");
+    let text = format!("#!/bin/sh\necho \"$@\" >> '{}'\n", opened.display());
+    fs::write(programs.join("xdg-open"), text).expect("it can be written");
+    let all = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(programs.join("xdg-open"), all).expect("they can be set");
+    opened
+}
+
+#[test]
+fn links_are_opened_by_a_process_beside_the_confined_one_that_ends_with_it() {
+    let Some(display) = Display::start() else { return };
+    let folder = scratch("broker");
+    let opened = browser(&folder);
+    let main = r#"
+local asked
+function update()
+  if not asked and Window.is_open() then
+    asked = true
+    print("opened", Application.open_url_in_browser("https://example.org/a?b=$(touch%20c)"))
+    print("again", Application.open_url_in_browser("https://example.org/b"))
+  end
+end
+"#;
+    write(&folder, main);
+    let paths = std::env::var("PATH").expect("there is one");
+    let path = format!("{}:{paths}", folder.join("programs").display());
+    let set = [("PATH", path.as_str())];
+    let arguments = ["--renderer", "null"];
+    let mut game = Playing::run_with(&display, &folder.join("game"), &folder, &arguments, &set);
+    assert_eq!(game.hears("opened"), "opened\ttrue");
+    assert_eq!(game.hears("again"), "again\tnil\tan address was opened less than a second ago");
+    let said = within_a_minute("nothing was opened", || {
+        fs::read_to_string(&opened).ok().filter(|text| text.ends_with('\n'))
+    });
+    assert_eq!(said, "https://example.org/a?b=$(touch%20c)\n");
+    let broker = broker_of(game.number()).expect("it has one");
+    // Its files: nothing three times, and the connection. The system's owner alone may look.
+    let folder_of_files = format!("/proc/{broker}/fd");
+    if let Ok(files) = fs::read_dir(&folder_of_files) {
+        let of = |number: &str| {
+            let link = fs::read_link(Path::new(&folder_of_files).join(number));
+            link.expect("it is open").to_string_lossy().into_owned()
+        };
+        let files = files.count();
+        assert_eq!([of("0"), of("1"), of("2")], ["/dev/null"; 3]);
+        assert!(of("3").starts_with("socket:") && files == 4, "{} and {files} files", of("3"));
+    }
+    // Asked to end as a desktop does, it waits for the game, which may have files to write.
+    let asked = std::process::Command::new("kill").arg(broker.to_string()).status();
+    assert!(asked.expect("every system has it").success());
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(broker_of(game.number()), Some(broker));
+    // Killed without a word, the game takes it along.
+    game.kill();
+    let gone = || (!Path::new(&format!("/proc/{broker}")).exists()).then_some(());
+    within_a_minute("the broker stayed", gone);
+}
