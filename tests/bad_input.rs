@@ -4,6 +4,9 @@
 
 #[path = "bad_input/errors.rs"]
 mod errors;
+#[cfg(unix)]
+#[path = "bad_input/files.rs"]
+mod files;
 #[path = "bad_input/limits.rs"]
 mod limits;
 #[path = "bad_input/outside.rs"]

@@ -3,6 +3,8 @@
 
 #[path = "gate/documents.rs"]
 mod documents;
+#[path = "gate/readers.rs"]
+mod readers;
 #[path = "gate/source.rs"]
 mod source;
 
@@ -50,6 +52,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("pollster", &["src/system/render/"]),
     ("pulldown_cmark", &["src/tool/docs/"]),
     ("rapier3d", &["src/system/physics/"]),
+    ("rustix", &["src/foundation/file_access/"]),
     ("ruzstd", &["src/resource/image/"]),
     ("tungstenite", &["src/system/tools/"]),
     ("ttf_parser", &["src/system/text/"]),

@@ -4,9 +4,10 @@
 use crate::engine::{Engine, USER_SETTINGS};
 use crate::foundation::Error;
 use crate::foundation::blob::{Reader, Writer};
+use crate::foundation::file_access::{self, readers};
 use crate::resource::save::Saves;
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
+use std::path::PathBuf;
 
 /// The most that a recording takes along of both together.
 pub const EARLIER_BYTES_MAX: usize = 16 << 20;
@@ -29,10 +30,13 @@ impl Earlier {
         let unread = |what: &str, reason| crate::error!("the {what} cannot be read: {reason}");
         let saves = engine.saves.files(EARLIER_BYTES_MAX).map_err(|why| unread("saves", why))?;
         let folder = engine.save_folder.as_ref();
-        let user_settings = match folder.map(|folder| std::fs::read(folder.join(USER_SETTINGS))) {
+        let read = |folder: &PathBuf| {
+            file_access::read_named(&folder.join(USER_SETTINGS), &readers::USER_SETTINGS)
+        };
+        let user_settings = match folder.map(read) {
             None => engine.user_settings.clone(),
             Some(Ok(bytes)) => Some(bytes),
-            Some(Err(reason)) if reason.kind() == ErrorKind::NotFound => None,
+            Some(Err(refusal)) if refusal.is_missing() => None,
             Some(Err(reason)) => return Err(unread("user settings", reason.to_string())),
         };
         let fits = |saves: &BTreeMap<String, Vec<u8>>| {

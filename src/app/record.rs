@@ -9,6 +9,7 @@ use crate::engine::{Engine, SYSTEMS, State};
 use crate::error;
 use crate::foundation::Error;
 use crate::foundation::blob::{Reader, Writer, unframe};
+use crate::foundation::file_access::{self, Refusal, readers};
 use crate::script::Report;
 use std::collections::HashMap;
 use std::path::Path;
@@ -451,9 +452,19 @@ impl Recording {
 
     /// Reads a recording.
     pub fn read(path: &Path) -> Result<Recording, Error> {
+        Recording::of_read(path, file_access::read_named(path, &readers::RECORDING))
+    }
+
+    /// Reads a recording by its path from a game's folder.
+    pub fn read_in(root: &Path, path: &str) -> Result<Recording, Error> {
+        let read = file_access::read(root, path, &readers::TEST_RECORDING);
+        Recording::of_read(&root.join(path), read)
+    }
+
+    fn of_read(path: &Path, read: Result<Vec<u8>, Refusal>) -> Result<Recording, Error> {
         let shown = path.display();
-        let bytes = std::fs::read(path)
-            .map_err(|reason| error!("the recording '{shown}' cannot be read: {reason}"))?;
+        let bytes =
+            read.map_err(|reason| error!("the recording '{shown}' cannot be read: {reason}"))?;
         Recording::from_bytes(&bytes)
             .map_err(|reason| error!("the recording '{shown}' cannot be used: {}", reason.message))
     }

@@ -40,7 +40,8 @@ fn rotate(folder: &Path, files_max: usize) -> Result<()> {
         }
     }
     for number in (0..files_max).rev() {
-        if !place(number).exists() {
+        // A link to nothing is there, too.
+        if fs::symlink_metadata(place(number)).is_err() {
             continue;
         }
         match number + 1 < files_max {
@@ -61,7 +62,8 @@ impl LogFile {
         let files_max = files_max.max(1);
         fs::create_dir_all(folder)?;
         rotate(folder, files_max)?;
-        let file = File::create(folder.join(NEWEST))?;
+        // The name is free: what waits there now is a pipe or a link, which is not written to.
+        let file = File::create_new(folder.join(NEWEST))?;
         let folder = folder.to_path_buf();
         Ok(LogFile { folder, file, bytes: 0, files_max, began: Instant::now() })
     }
@@ -75,7 +77,7 @@ impl LogFile {
         let _ = self.file.write_all(line.as_bytes());
         if self.bytes > FILE_BYTES_MAX
             && rotate(&self.folder, self.files_max).is_ok()
-            && let Ok(file) = File::create(self.folder.join(NEWEST))
+            && let Ok(file) = File::create_new(self.folder.join(NEWEST))
         {
             (self.file, self.bytes) = (file, 0);
         }

@@ -8,6 +8,7 @@ pub mod context;
 pub mod counters;
 pub mod error;
 pub mod fault;
+pub mod file_access;
 pub mod files;
 pub mod handle;
 pub mod hash;

@@ -12,6 +12,7 @@ use super::name::is_inside;
 use crate::error;
 use crate::foundation::Error;
 use crate::foundation::blob::{FRAME_BYTES, Reader, unframe};
+use crate::foundation::file_access::{self, Refusal};
 use crate::foundation::hash::{IdString64, murmur64a};
 use memmap2::{Mmap, MmapOptions};
 use std::fs::File;
@@ -125,9 +126,14 @@ fn find(file: &mut File) -> std::io::Result<Option<(u64, u64)>> {
 /// Whether a file is meant as a bundle: by its name, its beginning or its end. One that cannot be
 /// read is none.
 pub fn is_meant(path: &Path) -> bool {
-    let Ok(mut file) = File::open(path) else { return false };
+    let named = path.extension().is_some_and(|extension| extension == EXTENSION);
+    let mut file = match file_access::open_named(path) {
+        Ok(file) => file,
+        // A pipe of that name is told as a bundle that cannot be played.
+        Err(refusal) => return named && matches!(refusal, Refusal::Special),
+    };
     let mut start = [0; 4];
-    path.extension().is_some_and(|extension| extension == EXTENSION)
+    named
         || (file.read_exact(&mut start).is_ok() && start == MAGIC)
         || find(&mut file).is_ok_and(|found| found.is_some())
 }
@@ -137,7 +143,7 @@ impl Bundle {
     pub fn open(path: &Path, kinds: &Kinds, platform: &str) -> Result<Bundle, Error> {
         let shown = path.display();
         let told = |words: String| error!("the bundle '{shown}' cannot be played: {words}");
-        let mut file = File::open(path).map_err(|reason| told(reason.to_string()))?;
+        let mut file = file_access::open_named(path).map_err(|reason| told(reason.to_string()))?;
         match find(&mut file).map_err(|reason| told(reason.to_string()))? {
             Some(place) => {
                 Bundle::map(&file, place, kinds, platform).map_err(|words| told(words.message))
@@ -149,7 +155,7 @@ impl Bundle {
     /// Opens the bundle at the end of the running executable, if there is one.
     pub fn of_executable(kinds: &Kinds, platform: &str) -> Option<Result<Bundle, Error>> {
         // An executable that cannot be opened for reading has nothing to play.
-        let mut file = File::open(std::env::current_exe().ok()?).ok()?;
+        let mut file = file_access::open_named(&std::env::current_exe().ok()?).ok()?;
         let place = find(&mut file).ok()??;
         let told = |error: Error| error!("this game cannot be played: {}", error.message);
         Some(Bundle::map(&file, place, kinds, platform).map_err(told))

@@ -3,7 +3,7 @@
 use super::bundle::{
     ALIGNMENT, ENGINE, MAGIC, Part, TRAILER_BYTES, VERSION, aligned, formats, trailer,
 };
-use super::compile::Progress;
+use super::compile::{Progress, read_data};
 use super::data_kinds::{PACKAGE, write_members};
 use super::index::{Entry, Index};
 use super::kind::Kinds;
@@ -12,6 +12,7 @@ use super::package::members;
 use crate::error;
 use crate::foundation::Error;
 use crate::foundation::blob::{FRAME_BYTES, Writer};
+use crate::foundation::file_access;
 use crate::foundation::files::disk::Output;
 use crate::foundation::files::write_by;
 use crate::foundation::hash::{IdString64, murmur64a};
@@ -91,9 +92,9 @@ fn piece<'a>(making: &Making, entry: &'a Entry) -> Result<Piece<'a>, Error> {
     let bytes = match &made {
         Some(made) => made.len() as u64,
         None => {
-            let path = making.data.join(&entry.data);
-            let about = std::fs::metadata(&path);
-            about.map_err(|reason| error!("{} is gone: {reason}", path.display()))?.len()
+            let found = file_access::inspect(making.data, &entry.data);
+            let shown = making.data.join(&entry.data);
+            found.map_err(|reason| error!("{} is gone: {reason}", shown.display()))?.1.size
         }
     };
     let sum = made.as_ref().map_or(entry.data_content, |made| murmur64a(made, 0));
@@ -142,7 +143,7 @@ fn write(
         let data = match &piece.made {
             Some(made) => made,
             None => {
-                read = std::fs::read(making.data.join(&piece.entry.data))?;
+                read = read_data(making.data, &piece.entry.data)?;
                 &read
             }
         };

@@ -2,20 +2,23 @@
 //! reports every error in one go. What failed keeps its last good data. The index of what was made,
 //! with the graph of who names whom, is a build product beside the data.
 //!
-//! Content decides: a file whose size and time are the same is taken as unchanged, any other is
-//! read, and compiled only if its bytes, the files that its compile read, or its kind's version
-//! differ. A file that may have changed while it was read, or so soon after it that its time cannot
-//! tell, is read again by the next compile, as git does ("racy git").
+//! Content decides: a file whose size, times and number in the file system are the same is taken as
+//! unchanged, any other is read, and compiled only if its bytes, the files that its compile read,
+//! or its kind's version differ. The time of modification alone would not do, for programs set it
+//! back (`cp -p`, `touch -r`, archives); the time of the change cannot be set. A file that may have
+//! changed while it was read, or so soon after it that its times cannot tell, is read again by the
+//! next compile, as git does ("racy git").
 
 use super::glob::Glob;
 use super::index::{self, Broken, Entry, Index, Stamp};
-use super::inside;
 use super::kind::{Compiling, Kind, Kinds};
 use super::name::{ResourceName, is_inside};
-use super::scan::{self, File, Scan, Variant};
+use super::scan::{self, Scan, Variant};
+use super::sources::{JobSources, Sources};
 use crate::doing;
 use crate::error;
 use crate::foundation::Error;
+use crate::foundation::file_access::{self, EntryKind, Refusal, readers};
 use crate::foundation::files::{disk, write_whole};
 use crate::foundation::hash::murmur64a;
 use std::cell::RefCell;
@@ -24,7 +27,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What to compile, and where to.
 pub struct Target<'a> {
@@ -203,15 +205,17 @@ impl Compiled {
 
 /// The index of the last compile; a missing or damaged one means that everything is compiled anew.
 pub fn read_index(data: &Path) -> Index {
-    let bytes = fs::read(data.join(index::FILE)).unwrap_or_else(|_| Vec::new());
+    let bytes = file_access::read(data, index::FILE, &readers::INDEX).unwrap_or_default();
     Index::from_bytes(&bytes).unwrap_or_else(|_| Index::default())
 }
 
 /// The names of the files in a folder of compiled data.
 fn data_files(data: &Path) -> HashSet<String> {
     // A folder that is not there yet has none.
-    let entries = fs::read_dir(data).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+    let entries = file_access::list(data, "").map_or(Vec::new(), |listing| listing.entries);
+    // What stands in the place of data, a link or a pipe, is as good as missing.
+    let files = entries.into_iter().filter(|it| it.kind == EntryKind::File && !it.is_link);
+    files.filter_map(|entry| entry.name.into_string().ok()).collect()
 }
 
 fn jobs<'a>(
@@ -250,11 +254,13 @@ fn jobs<'a>(
 fn run(target: &Target, jobs: &[Job], progress: Progress) -> Vec<Done> {
     let results: Vec<Mutex<Option<Done>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
     let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let sources = Sources::new(target.root, target.kinds);
     let work = || {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = jobs.get(index) else { break };
-            *results[index].lock().expect("nobody panics with it") = Some(one(target, job));
+            *results[index].lock().expect("nobody panics with it") =
+                Some(one(target, &sources, job));
             progress(finished.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
         }
     };
@@ -269,14 +275,15 @@ fn run(target: &Target, jobs: &[Job], progress: Progress) -> Vec<Done> {
     results.into_iter().filter_map(take).collect()
 }
 
-fn one(target: &Target, job: &Job) -> Done {
-    if let Some(entry) = job.last.filter(|last| unchanged(target, job, last)) {
+fn one(target: &Target, sources: &Sources, job: &Job) -> Done {
+    let sources = &sources.job();
+    if let Some(entry) = job.last.filter(|last| unchanged(sources, job, last)) {
         return Done { entry: Some(entry.clone()), ..Done::default() };
     }
-    let known = job.broken.and_then(|broken| still_broken(target, job, broken));
+    let known = job.broken.and_then(|broken| still_broken(sources, job, broken));
     let built = match known {
         Some(broken) => Err(Failure::Broken(Box::new(broken))),
-        None => build(target, job),
+        None => build(target, sources, job),
     };
     let kept = |words, broken| {
         let problem = Some((job.resource.clone(), words));
@@ -291,7 +298,7 @@ fn one(target: &Target, job: &Job) -> Done {
 
 /// What is known of a failure, with new times, where nothing that was read for it has another
 /// content.
-fn still_broken(target: &Target, job: &Job, broken: &Broken) -> Option<Broken> {
+fn still_broken(sources: &JobSources, job: &Job, broken: &Broken) -> Option<Broken> {
     let raw = job.variant.raw.as_ref();
     let same = broken.kind_version == job.kind.version
         && broken.form == job.variant.form
@@ -299,11 +306,11 @@ fn still_broken(target: &Target, job: &Job, broken: &Broken) -> Option<Broken> {
         && raw.is_none_or(|raw| broken.files.iter().any(|stamp| stamp.path == raw.path));
     let mut now = same.then(|| broken.clone())?;
     for stamp in &mut now.files {
-        let read = stamp_of(target.root, &stamp.path, stamp.content);
+        let read = sources.stamp(&stamp.path, stamp.content);
         if read == *stamp {
             continue;
         }
-        let (_, read) = read_stamped(target.root, &stamp.path).ok()?;
+        let (_, read) = sources.read(&stamp.path).ok()?;
         if read.content != stamp.content {
             return None;
         }
@@ -312,14 +319,14 @@ fn still_broken(target: &Target, job: &Job, broken: &Broken) -> Option<Broken> {
     Some(now)
 }
 
-/// Whether nothing that the entry was made of has another size or time.
-fn unchanged(target: &Target, job: &Job, last: &Entry) -> bool {
+/// Whether nothing that the entry was made of has another size, time or number.
+fn unchanged(sources: &JobSources, job: &Job, last: &Entry) -> bool {
     let Some((source, others)) = last.files.split_first() else { return false };
-    let File { path, size, changed } = &job.variant.file;
+    let file = &job.variant.file;
     last.kind_version == job.kind.version
         && last.form == job.variant.form
-        && (&source.path, source.size, source.changed) == (path, *size, *changed)
-        && others.iter().all(|stamp| stamp_of(target.root, &stamp.path, stamp.content) == *stamp)
+        && (&source.path, source.state) == (&file.path, file.state)
+        && others.iter().all(|stamp| sources.stamp(&stamp.path, stamp.content) == *stamp)
         && raw_is_known(job, last)
 }
 
@@ -327,64 +334,29 @@ fn unchanged(target: &Target, job: &Job, last: &Entry) -> bool {
 fn raw_is_known(job: &Job, last: &Entry) -> bool {
     let Some(raw) = &job.variant.raw else { return true };
     let known = last.files.iter().find(|stamp| stamp.path == raw.path);
-    known.is_some_and(|stamp| (stamp.size, stamp.changed) == (raw.size, raw.changed))
-}
-
-/// The size of a stamp that no file has: the file is read again by the next compile.
-const UNSURE: u64 = u64::MAX;
-
-/// How soon after a change of a file another one can bear the same time: the clock of most file
-/// systems ticks with the system's timer, and those that know seconds only do so every other one.
-const TICK: Duration = Duration::from_millis(20);
-const COARSE_TICK: Duration = Duration::from_secs(2);
-
-/// A file's size and time now, with a content that is known.
-fn stamp_of(root: &Path, path: &str, content: u64) -> Stamp {
-    let about = fs::metadata(root.join(path)).ok();
-    let size = about.as_ref().map_or(0, |about| about.len());
-    let since = about.and_then(|about| about.modified().ok()?.duration_since(UNIX_EPOCH).ok());
-    let changed = since.map_or(0, |since| since.as_nanos() as u64);
-    Stamp { path: path.to_string(), size, changed, content }
-}
-
-/// Reads a file, with the stamp of what was read.
-fn read_stamped(root: &Path, path: &str) -> Result<(Vec<u8>, Stamp), Error> {
-    let before = stamp_of(root, path, 0);
-    let bytes = read_file(root, path)?;
-    let content = murmur64a(&bytes, 0);
-    let stamp = stamp_of(root, path, content);
-    let changed = (before.size, before.changed) != (stamp.size, stamp.changed);
-    let size = if changed || is_fresh(stamp.changed) { UNSURE } else { stamp.size };
-    Ok((bytes, Stamp { size, ..stamp }))
-}
-
-/// Whether a file that was changed at a time, in nanoseconds since 1970, can change once more
-/// without bearing another one.
-fn is_fresh(changed: u64) -> bool {
-    let tick = if changed.is_multiple_of(1_000_000_000) { COARSE_TICK } else { TICK };
-    let since = SystemTime::now().duration_since(UNIX_EPOCH + Duration::from_nanos(changed));
-    // A time that is yet to come says nothing.
-    since.map_or(true, |since| since < tick)
+    known.is_some_and(|stamp| stamp.state == raw.state)
 }
 
 /// Compiles one variant, or finds that its content is what it was: the entry, and whether it is
 /// new.
-fn build(target: &Target, job: &Job) -> Result<(Entry, bool), Failure> {
+fn build(target: &Target, sources: &JobSources, job: &Job) -> Result<(Entry, bool), Failure> {
     let path = &job.variant.file.path;
-    let (bytes, source) = read_stamped(target.root, path).map_err(Failure::Passing)?;
-    if let Some(entry) = job.last.and_then(|last| same_content(target, job, last, &source)) {
+    let (bytes, source) = sources.read(path).map_err(Failure::Passing)?;
+    if let Some(entry) = job.last.and_then(|last| same_content(sources, job, last, &source)) {
         return Ok((entry, false));
     }
     let stamps = RefCell::new(Vec::new());
     let read = |path: &str| {
-        let read = read_stamped(target.root, path);
+        let read = sources.read(path);
         match &read {
             Ok((_, stamp)) => stamps.borrow_mut().push(stamp.clone()),
             // One that comes to be is a change.
-            Err(_) if is_inside(path) => stamps.borrow_mut().push(stamp_of(target.root, path, 0)),
+            Err(_) if is_inside(path) => stamps.borrow_mut().push(sources.stamp(path, 0)),
             Err(_) => {}
         }
-        read.map(|(bytes, _)| bytes)
+        let (bytes, _) = read?;
+        sources.count(path, bytes.len())?;
+        Ok(bytes)
     };
     let (name, form) = (job.resource.clone(), job.variant.form);
     let mut compiling = Compiling::new(name, path.clone(), form, bytes, target.release, &read);
@@ -398,7 +370,7 @@ fn build(target: &Target, job: &Job) -> Result<(Entry, bool), Failure> {
         Ok(data) => data,
         Err(error) => {
             let read = [vec![source], stamps.into_inner()].concat();
-            return Err(broken(target, job, read, &paths, error));
+            return Err(broken(sources, job, read, &paths, error));
         }
     };
     let mut files = vec![source];
@@ -406,7 +378,7 @@ fn build(target: &Target, job: &Job) -> Result<(Entry, bool), Failure> {
         let known = stamps.borrow().iter().find(|stamp| stamp.path == *path).cloned();
         files.push(match known {
             Some(stamp) => stamp,
-            None => read_stamped(target.root, path).map_err(Failure::Passing)?.1,
+            None => sources.read(path).map_err(Failure::Passing)?.1,
         });
     }
     let properties = job.variant.properties.without_platforms();
@@ -432,7 +404,7 @@ fn build(target: &Target, job: &Job) -> Result<(Entry, bool), Failure> {
 /// A failure of a compile that had `paths` to read, and has read `files` so far, or found that they
 /// are not there.
 fn broken(
-    target: &Target,
+    sources: &JobSources,
     job: &Job,
     mut files: Vec<Stamp>,
     paths: &[String],
@@ -440,7 +412,7 @@ fn broken(
 ) -> Failure {
     for path in paths.iter().filter(|path| is_inside(path)) {
         if !files.iter().any(|stamp| stamp.path == *path) {
-            match read_stamped(target.root, path) {
+            match sources.read(path) {
                 Ok((_, stamp)) => files.push(stamp),
                 Err(_) => return Failure::Passing(error),
             }
@@ -457,7 +429,7 @@ fn broken(
 }
 
 /// The last entry with new times, where only those differ.
-fn same_content(target: &Target, job: &Job, last: &Entry, source: &Stamp) -> Option<Entry> {
+fn same_content(sources: &JobSources, job: &Job, last: &Entry, source: &Stamp) -> Option<Entry> {
     let known = last.files.first()?;
     let same = last.kind_version == job.kind.version
         && last.form == job.variant.form
@@ -473,7 +445,7 @@ fn same_content(target: &Target, job: &Job, last: &Entry, source: &Stamp) -> Opt
     let mut entry = last.clone();
     entry.files[0] = source.clone();
     for stamp in &mut entry.files[1..] {
-        let (_, now) = read_stamped(target.root, &stamp.path).ok()?;
+        let (_, now) = sources.read(&stamp.path).ok()?;
         if now.content != stamp.content {
             return None;
         }
@@ -491,9 +463,9 @@ fn data_name(resource: &ResourceName, properties: &str) -> String {
     ResourceName::new(&resource.kind, &name).id().to_string()
 }
 
-/// Reads a file of the game's, and none outside of its folder.
-fn read_file(root: &Path, path: &str) -> Result<Vec<u8>, Error> {
-    inside::read(root, path).map_err(|refusal| Error::new(refusal.words(path)))
+/// Reads compiled data by the name of its file.
+pub fn read_data(data: &Path, name: &str) -> Result<Vec<u8>, Refusal> {
+    file_access::read(data, name, &readers::COMPILED)
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
@@ -504,14 +476,11 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 /// Removes compiled files that nothing leads to any more.
 fn remove_unused(data: &Path, index: &Index) {
     let used: HashSet<&str> = index.entries.iter().map(|entry| entry.data.as_str()).collect();
-    let Ok(entries) = fs::read_dir(data) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let Some(name) = name.to_str() else { continue };
+    for name in data_files(data) {
         let ours = name.len() == 16 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if ours && !used.contains(name) {
+        if ours && !used.contains(&name[..]) {
             // One that stays is only room on the disk; the next compile tries again.
-            let _ = disk::remove(&entry.path());
+            let _ = disk::remove(&data.join(name));
         }
     }
 }

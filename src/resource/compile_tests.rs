@@ -2,6 +2,7 @@
 
 use super::super::kind::Form;
 use super::*;
+use std::time::{Duration, SystemTime};
 
 /// The file that `replace` writes.
 static REPLACED: std::sync::OnceLock<PathBuf> = std::sync::OnceLock::new();

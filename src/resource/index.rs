@@ -6,21 +6,21 @@ use super::name::ResourceName;
 use super::variant::Properties;
 use crate::foundation::Error;
 use crate::foundation::blob::{Reader, Writer, unframe};
+use crate::foundation::file_access::FileState;
+use crate::foundation::hash::IdString64;
 
 /// The index's file in the folder of compiled data.
 pub const FILE: &str = "index";
 const MAGIC: [u8; 4] = *b"EIDX";
 /// Of the index's own format.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// A file as it was when it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// From the game's folder.
     pub path: String,
-    pub size: u64,
-    /// Nanoseconds since 1970.
-    pub changed: u64,
+    pub state: FileState,
     /// Murmur64A of the content.
     pub content: u64,
 }
@@ -120,17 +120,20 @@ fn read_name(reader: &mut Reader) -> Result<ResourceName, Error> {
 fn write_stamps(writer: &mut Writer, stamps: &[Stamp]) {
     writer.list(stamps, |writer, stamp| {
         writer.text(&stamp.path);
-        writer.u64(stamp.size);
-        writer.u64(stamp.changed);
-        writer.u64(stamp.content);
+        let FileState { size, modified, changed, inode } = stamp.state;
+        for number in [size, modified, changed, inode, stamp.content] {
+            writer.u64(number);
+        }
     });
 }
 
 fn read_stamps(reader: &mut Reader) -> Result<Vec<Stamp>, Error> {
     reader.list(|reader| {
         let path = reader.text()?.to_string();
-        let (size, changed, content) = (reader.u64()?, reader.u64()?, reader.u64()?);
-        Ok(Stamp { path, size, changed, content })
+        let (size, modified) = (reader.u64()?, reader.u64()?);
+        let (changed, inode) = (reader.u64()?, reader.u64()?);
+        let state = FileState { size, modified, changed, inode };
+        Ok(Stamp { path, state, content: reader.u64()? })
     })
 }
 
@@ -161,11 +164,21 @@ fn read_entry(reader: &mut Reader) -> Result<Entry, Error> {
         properties: read_properties(reader)?,
         form: read_form(reader)?,
         kind_version: reader.u32()?,
-        data: reader.text()?.to_string(),
+        data: read_data_name(reader)?,
         data_content: reader.u64()?,
         files: read_stamps(reader)?,
         references: reader.list(read_name)?,
     })
+}
+
+/// Data lies in the index's own folder, under a hash of 16 digits: an index that somebody else wrote
+/// must not lead to another file.
+fn read_data_name(reader: &mut Reader) -> Result<String, Error> {
+    let name = reader.text()?;
+    match IdString64::from_hex(name) {
+        Some(_) => Ok(name.to_string()),
+        None => Err(crate::error!("it is damaged: '{name}' is no name of compiled data")),
+    }
 }
 
 fn write_broken(writer: &mut Writer, broken: &Broken) {
@@ -194,14 +207,15 @@ mod tests {
 
     #[test]
     fn an_index_is_read_as_it_was_written_and_found_by_name() {
+        let state = |size| FileState { size, modified: 2, changed: 3, inode: 4 };
         let entry = |name: &str, properties: &str| Entry {
             resource: ResourceName::new("texture", name),
             properties: Properties::of(properties.split('.').filter(|w| !w.is_empty())).unwrap(),
             form: Form::Raw,
             kind_version: 3,
-            data: "0123".into(),
+            data: "0123456789abcdef".into(),
             data_content: 7,
-            files: vec![Stamp { path: "a.png".into(), size: 1, changed: 2, content: 3 }],
+            files: vec![Stamp { path: "a.png".into(), state: state(1), content: 3 }],
             references: vec![ResourceName::new("shader", "core/gui")],
         };
         let entries = vec![entry("a", ""), entry("a", "fr"), entry("b", "")];
@@ -211,7 +225,7 @@ mod tests {
             properties: Properties::of(["fr"].into_iter()).unwrap(),
             form: Form::Own,
             kind_version: 4,
-            files: vec![Stamp { path: "c.png".into(), size: 5, changed: 6, content: 7 }],
+            files: vec![Stamp { path: "c.png".into(), state: state(5), content: 7 }],
             words: "c.png: it is cut short".into(),
         }];
         let index = Index { entries, broken, failed };

@@ -66,6 +66,11 @@ pub fn is_inside(path: &str) -> bool {
     !outside && !path.contains(['\\', ':'])
 }
 
+/// Whether a path is that of a script.
+pub fn is_script(path: &str) -> bool {
+    path.ends_with(".lua")
+}
+
 /// A file that is a resource, or a variant of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {

@@ -2,6 +2,7 @@
 //! together. What is in no loaded package can be read all the same, when it is asked for.
 
 use super::bundle::Bytes;
+use super::compile::read_data;
 use super::data_kinds::{PACKAGE, Pattern, read_package};
 use super::index::{Entry, Index};
 use super::name::ResourceName;
@@ -12,7 +13,6 @@ use crate::foundation::memory::Owner;
 use crate::foundation::{Error, Handle, Kind, Slots, log};
 use crate::{doing, error};
 use std::collections::{BTreeSet, HashSet};
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -300,7 +300,7 @@ pub fn members<'a>(
 /// What a package's own patterns fit.
 fn matching<'a>(index: &'a Index, data: &Path, package: &Entry) -> Result<Vec<&'a Entry>, Error> {
     let path = &package.files[0].path;
-    let bytes = fs::read(data.join(&package.data))
+    let bytes = read_data(data, &package.data)
         .map_err(|reason| error!("the compiled data of {path} cannot be read: {reason}"))?;
     let mut found = Vec::new();
     for pattern in read_package(&bytes)? {
@@ -333,6 +333,7 @@ mod tests {
     use super::super::data_kinds::{CONFIG, TEXT};
     use super::super::kind::Kinds;
     use super::*;
+    use std::fs;
     use std::path::PathBuf;
 
     const KINDS: Kinds = Kinds(&[&PACKAGE, &TEXT, &CONFIG]);

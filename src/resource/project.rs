@@ -2,8 +2,10 @@
 //! not what a script means.
 
 use crate::error;
+use crate::foundation::file_access::{self, EntryKind, Refusal, readers};
 use crate::foundation::{Error, suggest};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The scripts that come with the engine, found by `require` where the game has none of that name.
@@ -58,7 +60,7 @@ impl Project {
     pub fn open(folder: &Path) -> Result<Project, Error> {
         let shown = folder.display();
         match fs::metadata(folder) {
-            Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => Err(error!(
+            Err(reason) if reason.kind() == ErrorKind::NotFound => Err(error!(
                 "there is no folder '{shown}': give the game's folder, or make one with \
                  `engine new {shown}`"
             )),
@@ -170,7 +172,7 @@ impl Project {
             dots.clone().find_map(|at| {
                 let (base, words) = (&module[..at], &module[at + 1..]);
                 let path = format!("{folder}{}.{words}.lua", base.replace('.', "/"));
-                root.join(&path).is_file().then(|| {
+                file_access::is_file(root, &path).then(|| {
                     format!(
                         "{path} is variant \"{words}\" of {base}: rename it (dots in names are \
                          variants)"
@@ -186,15 +188,40 @@ impl Project {
         if self.hidden.iter().any(|file| file == chunk) {
             return Ok(None);
         }
-        let path = root.join(chunk);
-        match fs::read(&path) {
-            Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(_) if path.is_dir() => Ok(None),
-            // A file where a folder was expected: `a.lua/init.lua` of a file `a.lua`.
-            Err(reason) if reason.kind() == std::io::ErrorKind::NotADirectory => Ok(None),
-            Err(reason) => Err(NoScript::Unusable(format!("{chunk} cannot be read: {reason}"))),
+        let read = match file_access::stays_inside(chunk) {
+            true => file_access::read(root, chunk, &readers::SCRIPT),
+            false => self.read_outside(root, chunk),
+        };
+        match read {
             Ok(bytes) => self.text_of(chunk, bytes).map(Some),
+            Err(Refusal::Folder) => Ok(None),
+            Err(refusal) if refusal.is_missing() => Ok(None),
+            // A file where a folder was expected: `a.lua/init.lua` of a file `a.lua`.
+            Err(Refusal::System(reason)) if reason.kind() == ErrorKind::NotADirectory => Ok(None),
+            Err(refusal) => Err(NoScript::Unusable(refusal.message(chunk))),
         }
+    }
+
+    /// Reads a script outside of the game's folder that a person named (`--helper`).
+    pub fn read_named(&self, path: &str) -> Result<Option<String>, NoScript> {
+        let Root::Folder(root) = &self.root else { return Ok(None) };
+        match file_access::read_named(&root.join(path), &readers::SCRIPT) {
+            Ok(bytes) => self.text_of(path, bytes).map(Some),
+            Err(refusal) if refusal.is_missing() => Ok(None),
+            Err(refusal) => Err(NoScript::Unusable(refusal.message(path))),
+        }
+    }
+
+    /// Reads a script in a folder outside of the game's: one that a person named (`--lpath`).
+    fn read_outside(&self, root: &Path, chunk: &str) -> Result<Vec<u8>, Refusal> {
+        let outside = self.script_folders.iter().filter(|path| !file_access::stays_inside(path));
+        for folder in outside.map(|path| fixed_part(path)) {
+            if let Some(rest) = chunk.strip_prefix(folder) {
+                let rest = rest.trim_start_matches('/');
+                return file_access::read(&root.join(folder), rest, &readers::SCRIPT);
+            }
+        }
+        Err(Refusal::Path)
     }
 
     fn text_of(&self, chunk: &str, bytes: Vec<u8>) -> Result<String, NoScript> {
@@ -222,9 +249,10 @@ impl Project {
         let prefix = if folder.is_empty() { String::new() } else { folder.replace('/', ".") + "." };
         let names: Vec<String> = match &self.root {
             Root::Folder(root) => {
-                let Ok(entries) = fs::read_dir(root.join(folder)) else { return Vec::new() };
-                let files = entries.flatten().filter(|entry| !entry.path().is_dir());
-                let names = files.filter_map(|entry| entry.file_name().into_string().ok());
+                let Ok(listing) = file_access::list(root, folder) else { return Vec::new() };
+                let files =
+                    listing.entries.into_iter().filter(|entry| entry.kind == EntryKind::File);
+                let names = files.filter_map(|entry| entry.name.into_string().ok());
                 let hidden = |name: &String| match folder {
                     "" => self.hidden.contains(name),
                     folder => self.hidden.contains(&format!("{folder}/{name}")),
@@ -244,6 +272,16 @@ impl Project {
         let mut scripts: Vec<String> = scripts.collect();
         scripts.sort();
         scripts
+    }
+}
+
+/// The folder that every path of a script folder with a `?` begins with.
+fn fixed_part(folder: &str) -> &str {
+    let Some(mark) = folder.find('?') else { return folder };
+    match folder[..mark].rfind('/') {
+        Some(0) => "/",
+        Some(end) => &folder[..end],
+        None => "",
     }
 }
 

@@ -6,12 +6,10 @@ use super::name::{ResourceName, Source};
 use super::variant::{self, Properties};
 use crate::error;
 use crate::foundation::Error;
+use crate::foundation::file_access::{self, EntryKind, FileState, FolderId, Refusal};
 use crate::foundation::hash::IdString64;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::path::Path;
 
 /// The most files that a game's folder can have.
 pub const FILES_MAX: usize = 1_000_000;
@@ -23,9 +21,7 @@ pub const FOLDERS_DEEP_MAX: usize = 64;
 pub struct File {
     /// From the game's folder, with `/`.
     pub path: String,
-    pub size: u64,
-    /// Nanoseconds since 1970 of its last change.
-    pub changed: u64,
+    pub state: FileState,
 }
 
 /// The files of a folder.
@@ -60,21 +56,22 @@ pub struct Scan {
 }
 
 /// Lists the files below a folder. Hidden ones are left out, folders that were reached by a link
-/// are entered once. A folder that cannot be entered is a problem, and costs what is in it.
+/// are entered once, and links that lead out are not followed. A folder that cannot be entered is a
+/// problem, and costs what is in it.
 pub fn files(root: &Path) -> Result<Found, Error> {
     let mut found = Found::default();
-    // A link back to it is a circle, too.
-    let mut entered: HashSet<PathBuf> = fs::canonicalize(root).into_iter().collect();
-    walk(root, "", 0, &mut entered, &mut found)?;
+    walk(root, "", 0, true, &mut HashSet::new(), &mut found)?;
     found.files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
 }
 
+/// `once`: the folder was reached by a link, or is the root, to which a link may lead back.
 fn walk(
-    folder: &Path,
+    root: &Path,
     prefix: &str,
     depth: usize,
-    entered: &mut HashSet<PathBuf>,
+    once: bool,
+    entered: &mut HashSet<FolderId>,
     found: &mut Found,
 ) -> Result<(), Error> {
     if depth > FOLDERS_DEEP_MAX {
@@ -84,49 +81,54 @@ fn walk(
         ));
         return Ok(());
     }
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
+    let listing = match file_access::list(root, prefix) {
+        Ok(listing) => listing,
         // One that goes away meanwhile.
-        Err(reason) if depth > 0 && reason.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(reason) if depth > 0 => {
+        Err(refusal) if depth > 0 && refusal.is_missing() => return Ok(()),
+        Err(reason) => {
+            if depth == 0 {
+                return Err(error!("the folder '{}' cannot be read: {reason}", root.display()));
+            }
             found.problems.push(format!(
                 "{prefix}: the folder cannot be read ({reason}): what is in it is left out"
             ));
             return Ok(());
         }
-        Err(reason) => {
-            return Err(error!("the folder '{}' cannot be read: {reason}", folder.display()));
-        }
     };
-    for entry in entries {
-        let Ok(entry) = entry else { continue };
+    if once && !entered.insert(listing.id) {
+        return Ok(());
+    }
+    for entry in listing.entries {
         // A name that is not UTF-8 cannot be written in Lua or SJSON, so it is no resource.
-        let Ok(name) = entry.file_name().into_string() else { continue };
+        let Ok(name) = entry.name.into_string() else { continue };
         if name.starts_with('.') {
             continue;
         }
         let path = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
-        let Ok(kind) = entry.file_type() else { continue };
-        // A link's own target; a link to nothing is skipped, as is a file that just went away.
-        let Ok(about) = fs::metadata(entry.path()) else { continue };
-        if about.is_dir() {
-            if kind.is_symlink() {
-                let Ok(real) = fs::canonicalize(entry.path()) else { continue };
-                if !entered.insert(real) {
-                    continue;
+        match entry.kind {
+            EntryKind::Folder => {
+                walk(root, &path, depth + 1, entry.is_link, entered, found)?;
+            }
+            EntryKind::LinkOut if leads_to_folder(root, &path) => {
+                found.problems.push(Refusal::Link.message(&path));
+            }
+            // Nothing is read through a link that leads out: the compiler says so.
+            EntryKind::File | EntryKind::LinkOut => {
+                if found.files.len() == FILES_MAX {
+                    return Err(error!("there are more than {FILES_MAX} files (FILES_MAX)"));
                 }
+                found.files.push(File { path, state: entry.state });
             }
-            walk(&entry.path(), &path, depth + 1, entered, found)?;
-        } else if about.is_file() {
-            if found.files.len() == FILES_MAX {
-                return Err(error!("there are more than {FILES_MAX} files (FILES_MAX)"));
-            }
-            let since = about.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-            let changed = since.map_or(0, |since| since.as_nanos() as u64);
-            found.files.push(File { path, size: about.len(), changed });
+            EntryKind::Special | EntryKind::Dangling => {}
         }
     }
     Ok(())
+}
+
+/// Whether a link that leads out of the root leads to a folder: whole folders are told once, and
+/// not file by file.
+fn leads_to_folder(root: &Path, path: &str) -> bool {
+    root.join(path).is_dir()
 }
 
 /// Sorts files into resources and their variants, for a platform.
@@ -230,6 +232,7 @@ fn find_clashes(scan: &mut Scan, id: impl Fn(&ResourceName) -> IdString64) {
 mod tests {
     use super::super::kind::Kind;
     use super::*;
+    use std::fs;
 
     static TEXTURE: Kind = Kind {
         name: "texture",
@@ -241,7 +244,8 @@ mod tests {
     const KINDS: Kinds = Kinds(&[&TEXTURE]);
 
     fn scan(paths: &[&str], platform: &str) -> Scan {
-        let file = |path: &&str| File { path: path.to_string(), size: 1, changed: 1 };
+        let state = FileState::default();
+        let file = |path: &&str| File { path: path.to_string(), state };
         let files = paths.iter().map(file).collect();
         sort(Found { files, ..Found::default() }, &KINDS, platform)
     }

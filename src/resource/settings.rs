@@ -3,6 +3,7 @@
 
 use super::glob::Glob;
 use crate::error;
+use crate::foundation::file_access::{self, readers};
 use crate::foundation::sjson::{self, Kind, Tree, Value};
 use crate::foundation::{Error, suggest};
 use std::path::Path;
@@ -347,11 +348,9 @@ impl Settings {
 
     /// Reads the settings of a game's folder, for a platform.
     pub fn read(folder: &Path, platform: &str) -> Result<Settings, Error> {
-        match std::fs::read(folder.join(FILE)) {
+        match file_access::read(folder, FILE, &readers::SETTINGS) {
             Ok(bytes) => Settings::parse(bytes, platform),
-            Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => {
-                Ok(Settings::defaults())
-            }
+            Err(refusal) if refusal.is_missing() => Ok(Settings::defaults()),
             Err(reason) => Err(error!("{FILE} cannot be read: {reason}")),
         }
     }

@@ -2,7 +2,7 @@
 //! a bundle. Knows no kinds but packages; who asks for a resource knows what its data means.
 
 use super::bundle::{Bundle, Bytes, Part};
-use super::compile::read_index;
+use super::compile::{read_data, read_index};
 use super::data_kinds::read_members;
 use super::index::{Entry, Index};
 use super::kind::{endings_words, stand_in};
@@ -82,8 +82,7 @@ fn read_file(
     content: u64,
     words: &dyn Fn() -> String,
 ) -> Result<Bytes, Error> {
-    let path = folder.join(name);
-    let mut read = fs::read(&path);
+    let mut read = read_data(folder, name);
     for reads in 1..=READS_MAX {
         if let Ok(bytes) = &read {
             let found = murmur64a(bytes, 0);
@@ -94,12 +93,13 @@ fn read_file(
         }
         if reads < READS_MAX {
             std::thread::sleep(READ_AGAIN);
-            read = fs::read(&path);
+            read = read_data(folder, name);
         }
     }
     match read {
         Ok(_) => {
             // What is not there is made anew by the next compile.
+            let path = folder.join(name);
             let _ = fs::remove_file(&path);
             Err(error!(
                 "the compiled data of {} was damaged ({}): start again, and it is made anew",

@@ -3,6 +3,7 @@
 use super::super::index::Stamp;
 use super::super::kind::Form;
 use super::*;
+use crate::foundation::file_access::FileState;
 
 fn store(variants: &[(&str, &str)]) -> Store {
     let mut entries: Vec<Entry> = variants
@@ -16,8 +17,7 @@ fn store(variants: &[(&str, &str)]) -> Store {
             data_content: 0,
             files: vec![Stamp {
                 path: format!("{name}.{words}.png"),
-                size: 0,
-                changed: 0,
+                state: FileState::default(),
                 content: 0,
             }],
             references: Vec::new(),

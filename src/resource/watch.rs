@@ -6,6 +6,7 @@ use super::compile::{Compiled, Target, keep, make};
 use super::index::Index;
 use super::kind::Kinds;
 use super::scan;
+use crate::foundation::file_access::{self, readers};
 use crate::foundation::log;
 use crate::foundation::memory::Owner;
 use notify::event::{AccessKind, AccessMode, CreateKind, ModifyKind};
@@ -352,7 +353,8 @@ struct Watched {
 /// `known` is what the game has; the index on the disk may come to be another engine's.
 fn run(watched: &Watched, mut known: Index, inbox: &Receiver<Notice>, outbox: &Sender<Compiled>) {
     let mut told: Vec<String> = Vec::new();
-    let read_settings = || std::fs::read(watched.root.join(super::settings::FILE)).ok();
+    let read_settings =
+        || file_access::read(&watched.root, super::settings::FILE, &readers::SETTINGS).ok();
     let mut settings = read_settings();
     while let Ok(first) = inbox.recv() {
         if matches!(first, Notice::Stop) || !Burst::of(first).settle(inbox, &watched.real, &known) {

@@ -5,6 +5,7 @@ use super::confine::Confine;
 use super::definitions;
 use crate::app::confinement::{self, Plan};
 use crate::app::{self, Game, HEADLESS_STEP, LetIn, Measures, Options, Pace, Show, exit};
+use crate::foundation::file_access::{self, readers};
 use crate::foundation::log;
 use crate::resource::project::Project;
 use crate::resource::scan;
@@ -83,7 +84,7 @@ fn check_scripts(folder: &Path) {
     // A folder that cannot be read is told when it is played.
     let found = scan::files(folder).unwrap_or_default();
     for file in found.files.iter().filter(|file| file.path.ends_with(".lua")) {
-        match std::fs::read(folder.join(&file.path)) {
+        match file_access::read(folder, &file.path, &readers::SCRIPT) {
             // The compiler tells of those.
             Ok(bytes) if bytes.starts_with(b"\x1bL") => {}
             Ok(bytes) => {
@@ -95,7 +96,7 @@ fn check_scripts(folder: &Path) {
                     log::error(&words);
                 }
             }
-            Err(reason) => log::error(&format!("{}: it cannot be read: {reason}", file.path)),
+            Err(refusal) => log::error(&refusal.message(&file.path)),
         }
     }
 }

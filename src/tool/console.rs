@@ -9,6 +9,7 @@ use super::confine::Confine;
 use crate::app::confinement::{self, Plan};
 use crate::app::exit;
 use crate::foundation::Error;
+use crate::foundation::file_access::{self, readers};
 use crate::foundation::sjson::Tree;
 use crate::system::platform::RawTerminal;
 use crate::system::tools::caller::{Caller, Received};
@@ -366,14 +367,14 @@ fn common_start<'a>(words: &[&'a str]) -> &'a str {
 }
 
 fn remembered(game: &Path) -> Vec<String> {
-    let text = std::fs::read_to_string(game.join(HISTORY)).unwrap_or_default();
+    let text = file_access::read_text(game, HISTORY, &readers::HISTORY).unwrap_or_default();
     text.lines().map(String::from).collect()
 }
 
 /// Remembers lines for the next time. Where they cannot be written, they are lost, and no more.
 fn remember(game: &Path, lines: &[String]) {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    let _ = crate::foundation::files::write_whole(&game.join(HISTORY), text.as_bytes());
+    let _ = file_access::write(game, HISTORY, text.as_bytes());
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! engine that opens the game is another than the one that wrote them. What stands in them is made
 //! in src/script/emit.
 
+use crate::foundation::file_access::{is_file, read_text, readers};
 use crate::foundation::log;
 use crate::resource::settings;
 use crate::script::emit;
@@ -20,7 +21,7 @@ const STAMP: &str = "written_by.txt";
 /// Brings the definitions in a game's folder up to date. What hinders that is a warning: a game
 /// plays without them. A folder that holds no game is left as it is.
 pub fn refresh(folder: &Path) {
-    let is_game = ["main.lua", settings::FILE].iter().any(|file| folder.join(file).is_file());
+    let is_game = ["main.lua", settings::FILE].iter().any(|file| is_file(folder, file));
     if !is_game {
         return;
     }
@@ -49,7 +50,9 @@ fn write(
 ) -> io::Result<()> {
     let own = folder.join(FOLDER);
     let place = own.join(DEFINITIONS);
-    let current = || fs::read_to_string(place.join(STAMP)).is_ok_and(|found| found == stamp);
+    let written_by = format!("{FOLDER}/{DEFINITIONS}/{STAMP}");
+    let current =
+        || read_text(folder, &written_by, &readers::STAMP).is_ok_and(|found| found == stamp);
     if current() {
         return Ok(());
     }

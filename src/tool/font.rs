@@ -5,6 +5,7 @@ use super::confine::Confine;
 use crate::app::confinement::{self, Plan};
 use crate::app::exit;
 use crate::error;
+use crate::foundation::file_access::{self, readers};
 use crate::foundation::files::write_whole;
 use crate::foundation::{Error, log};
 use crate::resource::image::{Decoded, Pixels, decode};
@@ -95,7 +96,8 @@ fn run(args: &Args) -> Result<String, Error> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Error> {
-    std::fs::read(path).map_err(|reason| error!("{} cannot be read: {reason}", path.display()))
+    file_access::read_named(path, &readers::FONT_INPUT)
+        .map_err(|reason| error!("{} cannot be read: {reason}", path.display()))
 }
 
 /// A page as it is drawn: white on black, or white with its shape in alpha.

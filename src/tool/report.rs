@@ -1,6 +1,7 @@
 //! `engine report`: prints a crash report, or the newest one of a game.
 
 use crate::app::{self, exit};
+use crate::foundation::file_access::{self, readers};
 use std::path::{Path, PathBuf};
 
 /// Print a crash report: of a file, or the newest one of a game
@@ -35,7 +36,7 @@ fn text(args: &Args) -> Result<String, String> {
         true => newest(&args.place, args.log)?,
         false => args.place.clone(),
     };
-    let read = std::fs::read(&file);
+    let read = file_access::read_named(&file, &readers::REPORT);
     let bytes = read.map_err(|reason| format!("{} cannot be read: {reason}", file.display()))?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     if !args.log && !text.starts_with(HEAD) {

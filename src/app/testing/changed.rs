@@ -4,7 +4,8 @@
 use super::run::Run;
 use super::{Stop, discovery, recording};
 use crate::app::exit;
-use crate::foundation::hash::murmur64a;
+use crate::foundation::file_access::{self, EntryKind, FileState, Refusal, readers};
+use crate::foundation::hash::{StateHash, murmur64a};
 use crate::foundation::log;
 use crate::resource::project::Project;
 use crate::resource::settings;
@@ -60,6 +61,16 @@ pub fn watch(run: &mut Run) -> Result<i32, Stop> {
     Ok(code)
 }
 
+/// A large file is compared by its size and times.
+fn hash_of_state(state: &FileState) -> u64 {
+    let FileState { size, modified, changed, inode } = *state;
+    let mut hash = StateHash::new(0);
+    for number in [size, modified, changed, inode] {
+        hash.write_u64(number);
+    }
+    hash.finish()
+}
+
 /// A hash of every file in a folder; hidden ones and other people's are left out.
 struct Contents {
     files: BTreeMap<String, u64>,
@@ -74,17 +85,27 @@ impl Contents {
 
     fn add(&mut self, root: &Path, inside: &str, depth: usize) {
         // What cannot be read is as if it were not there, until it can be.
-        let Ok(entries) = std::fs::read_dir(root.join(inside)) else { return };
-        for entry in entries.flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
+        let Ok(listing) = file_access::list(root, inside) else { return };
+        for entry in listing.entries {
+            let name = entry.name.to_string_lossy().into_owned();
             let path = if inside.is_empty() { name.clone() } else { format!("{inside}/{name}") };
-            let Ok(kind) = entry.file_type() else { continue };
             if discovery::is_foreign(&name) {
                 continue;
-            } else if kind.is_dir() && depth < DEPTH_MAX {
-                self.add(root, &path, depth + 1);
-            } else if let Ok(bytes) = std::fs::read(entry.path()) {
-                self.files.insert(path, murmur64a(&bytes, 0));
+            }
+            match entry.kind {
+                // Links to folders are not followed: they could lead in a circle.
+                EntryKind::Folder if !entry.is_link && depth < DEPTH_MAX => {
+                    self.add(root, &path, depth + 1);
+                }
+                EntryKind::File => {
+                    let hash = match file_access::read(root, &path, &readers::WATCHED) {
+                        Ok(bytes) => murmur64a(&bytes, 0),
+                        Err(Refusal::Size(_)) => hash_of_state(&entry.state),
+                        Err(_) => continue,
+                    };
+                    self.files.insert(path, hash);
+                }
+                _ => {}
             }
         }
     }

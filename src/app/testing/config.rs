@@ -4,8 +4,8 @@
 use super::discovery::{self, Found, folders_of_lpath};
 use super::{Options, Stop, file};
 use crate::app::{App, exit};
+use crate::foundation::file_access::{self, Refusal, readers};
 use crate::foundation::log;
-use crate::resource::name::is_inside;
 use crate::resource::store::Store;
 use crate::script::{Report, Value};
 use std::path::Path;
@@ -18,7 +18,9 @@ const SECONDS_MAX: f64 = 1.0;
 /// Finds the tests, by the options and by what the folder's file adds to them.
 pub fn find(root: &Path, options: &mut Options) -> Result<Found, Stop> {
     let mut app = None;
-    if options.config && root.join(FILE).is_file() {
+    // A pipe or a link of that name is told where it is read.
+    let is_there = !matches!(file_access::inspect(root, FILE), Err(why) if why.is_missing());
+    if options.config && is_there {
         let config = open(root, options)?;
         read(root, app.insert(config), options)?;
     } else if let Some(task) = &options.task {
@@ -71,7 +73,7 @@ fn read(root: &Path, app: &mut App, options: &mut Options) -> Result<(), Stop> {
             shown.display()
         ))
     };
-    let text = std::fs::read_to_string(&shown).map_err(|reason| unusable(reason.to_string()))?;
+    let text = read_text(root, FILE).map_err(|reason| unusable(reason.to_string()))?;
     let task = options.task.clone().map_or(Value::Nil, Value::Text);
     let read = app.vm().call_core("test_config", &[Value::Text(text), task], SECONDS_MAX);
     let read = read.map_err(stop)?;
@@ -84,14 +86,29 @@ fn read(root: &Path, app: &mut App, options: &mut Options) -> Result<(), Stop> {
     let settings = field(&read, "settings").unwrap_or(&Value::Nil);
     apply(root, settings, options).map_err(unusable)?;
     if let Some(Value::Text(file)) = field(settings, "exclude-names-file") {
-        let names = std::fs::read_to_string(root.join(file));
-        let names = names.map_err(|reason| {
+        let names = read_text(root, file).map_err(|reason| {
             unusable(format!("exclude-names-file: '{file}' cannot be read: {reason}"))
         })?;
         let names = names.lines().map(str::trim).filter(|name| !name.is_empty());
         options.exclude_names.extend(names.map(str::to_string));
     }
     Ok(())
+}
+
+fn read_text(root: &Path, path: &str) -> Result<String, Refusal> {
+    file_access::read_text(root, path, &readers::SUITE_CONFIG)
+}
+
+/// Refuses a path that the file names outside of the library's folder. Suites without the sandbox
+/// are trusted with the whole disk.
+fn check_inside(key: &str, path: &str, options: &Options) -> Result<(), String> {
+    match options.sandbox && !file_access::stays_inside(path) {
+        true => Err(format!(
+            "'{key}' names '{path}', which is outside of the folder: name a place in it, or run \
+             the suites with --no-sandbox"
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Fills what the options leave open.
@@ -122,9 +139,14 @@ fn apply(root: &Path, settings: &Value, options: &mut Options) -> Result<(), Str
         options.places.roots = vec!["spec".to_string()];
     }
     if let Some(lpath) = text("lpath") {
-        options.lpath.extend(folders_of_lpath(&lpath)?);
+        let folders = folders_of_lpath(&lpath)?;
+        folders.iter().try_for_each(|folder| check_inside("lpath", folder, options))?;
+        options.lpath.extend(folders);
     }
-    options.helper = options.helper.take().or(text("helper").filter(|helper| !helper.is_empty()));
+    if let Some(helper) = text("helper").filter(|helper| !helper.is_empty()) {
+        check_inside("helper", &helper, options)?;
+        options.helper.get_or_insert(helper);
+    }
     options.shuffle |= ["shuffle", "shuffle-files", "shuffle-tests"].into_iter().any(flag);
     options.sort |= ["sort", "sort-files", "sort-tests"].into_iter().any(flag);
     options.list |= flag("list");
@@ -133,11 +155,7 @@ fn apply(root: &Path, settings: &Value, options: &mut Options) -> Result<(), Str
         options.output = options.output.take().or(Some(form));
     }
     if let Some(file) = text("log-success").filter(|file| !file.is_empty()) {
-        // What a suite in the sandbox is called must not get into somebody's own files.
-        if options.sandbox && !is_inside(&file) {
-            return Err(format!("'log-success' must name a file in the folder, got '{file}'"));
-        }
-        options.log_success = options.log_success.take().or(Some(root.join(file)));
+        options.log_success.get_or_insert(file);
     }
     if flag("coverage") && options.coverage.is_none() {
         options.coverage = Some(root.join(super::COVERAGE_FILE));

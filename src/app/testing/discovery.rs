@@ -1,6 +1,7 @@
 //! Which files are tests, and in which folders their modules are found. Reads folders, no files.
 
 use super::recording;
+use crate::foundation::file_access::{self, EntryKind, Refusal};
 use crate::foundation::{Error, log};
 use crate::resource::settings;
 use std::ffi::OsStr;
@@ -60,13 +61,17 @@ pub fn find<E: From<Error>>(
     if places.roots.is_empty() || search.any_spec {
         search.collect(inside, 0, &mut files);
     } else {
-        for place in places.roots.iter().map(|place| Path::new(place.trim_end_matches('/'))) {
-            match root.join(place) {
-                path if path.is_file() => files.push(slashed(place)),
-                path if path.is_dir() => search.collect(place, 0, &mut files),
-                path => Err(crate::error!(
+        for place in places.roots.iter().map(|place| place.trim_end_matches('/')) {
+            match file_access::inspect(root, place) {
+                Ok((EntryKind::File, _)) => files.push(slashed(Path::new(place))),
+                Ok((EntryKind::Folder, _)) => search.collect(Path::new(place), 0, &mut files),
+                Err(Refusal::Path | Refusal::Link) => Err(crate::error!(
+                    ".busted: '{place}', which ROOT names, is outside of the folder: give that \
+                     folder to engine test"
+                ))?,
+                _ => Err(crate::error!(
                     ".busted: there is no '{}', which ROOT names",
-                    path.display()
+                    root.join(place).display()
                 ))?,
             }
         }
@@ -76,7 +81,7 @@ pub fn find<E: From<Error>>(
     }
     if !filters.is_empty() {
         files.retain(|path| filters.iter().any(|filter| path.contains(filter.as_str())));
-        let named = filters.iter().filter(|filter| root.join(filter).is_file());
+        let named = filters.iter().filter(|filter| file_access::is_file(root, filter));
         files.extend(named.map(|filter| slashed(Path::new(filter))));
     }
     files.sort();
@@ -113,7 +118,7 @@ pub fn root_of(start: &Path) -> Result<PathBuf, Error> {
 
 /// Whether a folder is a game's; a library has scripts alone.
 pub fn is_game(root: &Path) -> bool {
-    ["main.lua", settings::FILE].iter().any(|file| root.join(file).is_file())
+    ["main.lua", settings::FILE].iter().any(|file| file_access::is_file(root, file))
 }
 
 /// One walk through folders.
@@ -127,24 +132,25 @@ struct Search<'a> {
 impl Search<'_> {
     fn collect(&self, inside: &Path, depth: usize, files: &mut Vec<String>) {
         // A folder that cannot be read has no tests; what is missing shows in the count.
-        let Ok(entries) = std::fs::read_dir(self.root.join(inside)) else { return };
-        for entry in entries.filter_map(Result::ok) {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let path = inside.join(entry.file_name());
-            // Links to folders are not followed: they could lead in a circle.
-            let Ok(kind) = entry.file_type() else { continue };
-            if kind.is_dir() {
-                if !is_foreign(&name) && depth < DEPTH_MAX && !self.places.flat {
-                    self.collect(&path, depth + 1, files);
+        let Ok(listing) = file_access::list(self.root, inside) else { return };
+        for entry in listing.entries {
+            let name = entry.name.to_string_lossy().into_owned();
+            let path = inside.join(&entry.name);
+            match entry.kind {
+                // Links to folders are not followed: they could lead in a circle.
+                EntryKind::Folder => {
+                    let enters = !is_foreign(&name) && !self.places.flat && depth < DEPTH_MAX;
+                    if enters && !entry.is_link {
+                        self.collect(&path, depth + 1, files);
+                    }
                 }
-            } else if self.may_be_test(&path, &name) {
-                // Reading another thing may never end.
-                match std::fs::metadata(entry.path()) {
-                    Ok(about) if about.is_file() => files.push(slashed(&path)),
-                    Ok(about) if about.is_dir() => {}
-                    Ok(_) => tell_odd(&path, "it is no file (a pipe, a socket or a device)"),
-                    Err(reason) => tell_odd(&path, &reason.to_string()),
+                _ if !self.may_be_test(&path, &name) => {}
+                EntryKind::File => files.push(slashed(&path)),
+                EntryKind::Special => {
+                    tell_odd(&path, "it is no file (a pipe, a socket or a device)");
                 }
+                EntryKind::LinkOut => tell_odd(&path, &Refusal::Link.to_string()),
+                EntryKind::Dangling => tell_odd(&path, "it is a link to nothing"),
             }
         }
     }
@@ -203,9 +209,9 @@ fn slashed(path: &Path) -> String {
 /// `lib` where they exist, those of `lpath`, and the file's own. What has a `?` is a whole path.
 pub fn script_folders(root: &Path, file: &str, lpath: &[String]) -> Vec<String> {
     let mut folders = vec![String::new()];
-    let usual = SCRIPT_FOLDERS.iter().filter(|name| root.join(name).is_dir());
+    let usual = SCRIPT_FOLDERS.iter().filter(|name| file_access::is_folder(root, name));
     folders.extend(usual.map(|name| name.to_string()));
-    if root.join("src").is_dir() {
+    if file_access::is_folder(root, "src") {
         folders.push("src/?/?.lua".to_string());
     }
     folders.extend(lpath.iter().cloned());

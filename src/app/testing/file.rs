@@ -11,6 +11,7 @@ use super::stuck::Watched;
 use super::{Stop, discovery, hands, recording, screenshot};
 use crate::app::{App, Game, HEADLESS_STEP, Opening, exit};
 use crate::engine::Build;
+use crate::foundation::file_access;
 use crate::foundation::{Error, fault, log, memory};
 use crate::resource::project::NoScript;
 use crate::resource::store::Store;
@@ -278,7 +279,13 @@ impl Driver<'_> {
     }
 
     fn read(&mut self, path: &str) -> Result<String, String> {
-        match self.app.vm().engine().project.read(path) {
+        let project = &self.app.vm().engine().project;
+        // A helper from elsewhere is named on the command line.
+        let read = match file_access::stays_inside(path) {
+            true => project.read(path),
+            false => project.read_named(path),
+        };
+        match read {
             Ok(Some(text)) => Ok(text),
             Ok(None) => Err(format!("{path}: the file is gone, or its name is not UTF-8")),
             Err(NoScript::Unusable(words)) => Err(words),
@@ -421,7 +428,7 @@ impl Driver<'_> {
             None => engine.end_pretending(),
             Some(Fault::DiskFull) => engine.saves.pretend_full(true),
             Some(Fault::MissingFile(file)) => {
-                if !self.place.root.join(&file).is_file() {
+                if !file_access::is_file(self.place.root, &file) {
                     return Err(format!(
                         "test.fault: there is no file '{file}' in the game's folder to be missing"
                     ));

@@ -106,8 +106,8 @@ pub struct Options {
     pub helper_arguments: Vec<String>,
     /// Lua that runs before each file, and before the helper.
     pub statements: Vec<String>,
-    /// Where the names of tests that pass are added.
-    pub log_success: Option<PathBuf>,
+    /// The file, from the root, to which the names of tests that pass are added.
+    pub log_success: Option<String>,
 }
 
 impl Options {

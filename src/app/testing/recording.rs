@@ -69,7 +69,7 @@ fn is_selected(options: &Options, name: &str) -> bool {
 
 /// Plays the run again: the engine that it was played in, and what differs.
 fn replay(plan: &Plan, path: &str) -> Result<(App, Option<String>), Error> {
-    let mut replay = Replay::new(Recording::read(&plan.root.join(path))?);
+    let mut replay = Replay::new(Recording::read_in(plan.root, path)?);
     let origin = replay.recording.origin.clone();
     let mut app = App::open(Opening {
         game: Game::Folder(plan.root.to_path_buf()),

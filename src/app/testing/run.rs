@@ -9,6 +9,7 @@ use super::retry::with_retries;
 use super::stuck::Watched;
 use super::{Options, Stop, changed, config, confine, discovery};
 use crate::app::{App, confinement, exit, resources};
+use crate::foundation::file_access;
 use crate::foundation::random::Random;
 use crate::foundation::{Error, log};
 use crate::resource::store::{Data, Store};
@@ -86,7 +87,7 @@ impl Run {
         }
         let views = match self.views.take() {
             Some(views) => views,
-            None => Views::new(&options)?,
+            None => Views::new(&self.root, &options)?,
         };
         let mut total = Total::new(&options, views);
         total.run(&self.root, &found.files, &mut self.watched)?;
@@ -138,7 +139,7 @@ fn shuffle(files: &mut [String], seed: u64) {
 struct Views(Vec<Box<dyn View>>);
 
 impl Views {
-    fn new(options: &Options) -> Result<Views, Error> {
+    fn new(root: &Path, options: &Options) -> Result<Views, Error> {
         let mut views = Vec::new();
         let chosen = options.chosen().unwrap_or_else(Output::usual);
         let on_terminal = match &options.output_file {
@@ -162,10 +163,11 @@ impl Views {
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         views.push(on_terminal.view(Paper::new(out, live && !plain, live)));
         if let Some(path) = &options.log_success {
-            let open = || File::options().create(true).append(true).open(path);
-            let file = broker::append(path).unwrap_or_else(open);
+            let append = || file_access::append(root, path);
+            let file = broker::append(&root.join(path)).unwrap_or_else(append);
             let file = file.map_err(|reason| {
-                let shown = path.display();
+                let shown = root.join(path);
+                let shown = shown.display();
                 crate::error!(
                     "the names of tests that pass cannot be written to '{shown}', which \
                      'log-success' of the .busted file names: {reason}"

@@ -4,7 +4,7 @@
 
 use super::pictures::{NoPicture, Pictures};
 use crate::engine::{Engine, Kept};
-use crate::foundation::files;
+use crate::foundation::file_access::{self, readers};
 use crate::resource::image::{Decoded, Pixels, decode, encode_png};
 use crate::script::Value;
 use crate::system::render::Picture;
@@ -119,14 +119,14 @@ impl Place<'_> {
         difference: impl FnOnce(&[u8]) -> Option<String>,
     ) -> Result<Verdict, String> {
         let shown = golden.display();
+        let slashed = |path: &Path| path.to_string_lossy().replace('\\', "/");
         let write = |path: &Path| {
-            let path = self.root.join(path);
-            let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-            folder.and_then(|()| files::write_whole(&path, found)).map_err(|reason| {
-                format!("test.screenshot: '{}' cannot be written: {reason}", path.display())
+            file_access::write(self.root, &slashed(path), found).map_err(|reason| {
+                let shown = self.root.join(path);
+                format!("test.screenshot: '{}' cannot be written: {reason}", shown.display())
             })
         };
-        let known = std::fs::read(self.root.join(golden));
+        let known = file_access::read(self.root, &slashed(golden), &readers::GOLDEN);
         if self.update {
             if known.as_ref().ok().is_none_or(|bytes| difference(bytes).is_some()) {
                 write(golden)?;
@@ -146,7 +146,7 @@ impl Place<'_> {
                     )))
                 }
             },
-            Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => {
+            Err(refusal) if refusal.is_missing() => {
                 write(&now)?;
                 Ok(Verdict::Missing(format!(
                     "test.screenshot: there is no '{shown}' to compare with.\n{remedy}"

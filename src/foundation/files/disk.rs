@@ -2,6 +2,7 @@
 //! settings, the index of compiled data, bundles. Each is one call of the operating system. In the
 //! engine's own tests each can be made to fail, and is recorded (simulation.rs). Knows no formats.
 
+use crate::foundation::file_access;
 use std::fs::{DirEntry, File, Metadata, ReadDir};
 use std::io::{Read, Result, Write};
 use std::path::Path;
@@ -31,10 +32,10 @@ pub struct Output {
 }
 
 impl Output {
-    /// Makes a file, which takes the place of one of that name.
-    pub fn create(path: &Path) -> Result<Output> {
+    /// Makes a file that must be new: a link or a pipe that waits under its name is not written to.
+    pub fn create_new(path: &Path) -> Result<Output> {
         announce!(Operation::Create(path.into()));
-        let file = File::create(path)?;
+        let file = File::create_new(path)?;
         Ok(Output {
             file,
             #[cfg(test)]
@@ -78,7 +79,7 @@ pub struct Input {
 impl Input {
     pub fn open(path: &Path) -> Result<Input> {
         announce!(Operation::Look(path.into()));
-        let file = File::open(path)?;
+        let file = file_access::open_named(path)?;
         Ok(Input {
             file,
             #[cfg(test)]

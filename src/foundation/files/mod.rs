@@ -60,11 +60,15 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
 fn replace(path: &Path, write: impl FnOnce(&mut Output) -> Result<()>) -> Result<()> {
     // Two threads, or two engines, may write the same file at once: each has a name of its own.
     static TURN: AtomicU32 = AtomicU32::new(0);
-    let turn = TURN.fetch_add(1, Ordering::Relaxed);
-    let beside = path.with_extension(format!("{}-{turn}.tmp", std::process::id()));
-    let written = Output::create(&beside)
-        .and_then(|mut file| write(&mut file))
-        .and_then(|()| disk::rename(&beside, path));
+    let (beside, mut file) = loop {
+        let turn = TURN.fetch_add(1, Ordering::Relaxed);
+        let beside = path.with_extension(format!("{}-{turn}.tmp", std::process::id()));
+        match Output::create_new(&beside) {
+            Err(reason) if reason.kind() == ErrorKind::AlreadyExists => {}
+            made => break (beside, made?),
+        }
+    };
+    let written = write(&mut file).and_then(|()| disk::rename(&beside, path));
     if written.is_err() {
         // The half-written file is of no use; that it cannot be removed changes nothing.
         let _ = disk::remove(&beside);

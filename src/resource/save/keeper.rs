@@ -6,6 +6,7 @@ use super::Version;
 use super::file::{self, Fault, HEAD_BYTES_MAX, Head};
 use super::place::Place;
 use super::slot::{NUMBER_END, Slot};
+use crate::foundation::file_access::{Refusal, readers};
 use crate::foundation::{Error, log};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -193,8 +194,12 @@ impl Keeper {
         check: Check,
         told: Told,
     ) -> Result<Vec<u8>, Fault> {
+        let most = readers::SAVE.bytes_max;
+        if generation.size > most {
+            return Err(Fault::Damaged(Refusal::Size(&readers::SAVE).to_string()));
+        }
         let read = |done: usize, all: usize| told(done as f64 / all.max(1) as f64);
-        let bytes = self.place.read(&generation.name, usize::MAX, &read).map_err(unreadable)?;
+        let bytes = self.place.read(&generation.name, most as usize, &read).map_err(unreadable)?;
         let head = file::head(&bytes)?;
         if version == Version::NotNewer {
             head.check_version(&self.version)?;

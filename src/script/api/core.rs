@@ -2,6 +2,7 @@
 //! what they get; their words are for the prelude's authors.
 
 use crate::engine::{Engine, Kept, USER_SETTINGS};
+use crate::foundation::file_access::{self, readers};
 use crate::foundation::{Error, hash, log, sjson, suggest};
 use crate::resource::project::NoScript;
 use crate::script::arg::{Bytes, Integer, Text};
@@ -330,15 +331,13 @@ fn load_user_settings(engine: &mut Engine) -> Expected<Value> {
         None => PathBuf::from(USER_SETTINGS),
     };
     let read = match (&engine.save_folder, &engine.user_settings) {
-        (Some(_), _) => std::fs::read(&path),
+        (Some(_), _) => file_access::read_named(&path, &readers::USER_SETTINGS),
         (None, Some(bytes)) => Ok(bytes.clone()),
         (None, None) => return Expected(Ok(Value::Nil)),
     };
     let bytes = match read {
         Ok(bytes) => bytes,
-        Err(reason) if reason.kind() == ErrorKind::NotFound => {
-            return Expected(Ok(Value::Nil));
-        }
+        Err(refusal) if refusal.is_missing() => return Expected(Ok(Value::Nil)),
         Err(reason) => {
             return Expected(Err(format!("{} cannot be read: {reason}", path.display())));
         }

@@ -11,6 +11,7 @@ pub mod text;
 
 use crate::error;
 use crate::foundation::Error;
+use crate::foundation::file_access::{self, readers};
 use crate::foundation::files;
 use std::path::Path;
 
@@ -33,7 +34,8 @@ pub fn definitions() -> Vec<(String, String)> {
 pub fn write(folder: &Path, files: &[File]) -> Result<(), Error> {
     for file in files {
         let path = folder.join(&file.name);
-        let same = std::fs::read(&path).is_ok_and(|bytes| bytes == file.text.as_bytes());
+        let read = file_access::read_named(&path, &readers::PAGE);
+        let same = read.is_ok_and(|bytes| bytes == file.text.as_bytes());
         if same {
             continue;
         }

@@ -5,6 +5,7 @@
 use super::json;
 use crate::error;
 use crate::foundation::Error;
+use crate::foundation::file_access::{self, readers};
 use crate::foundation::sjson::Tree;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -84,9 +85,10 @@ impl Session {
     /// Where no game of that folder runs with tools.
     pub fn read(game: &Path) -> Result<Session, Error> {
         let path = path(game);
-        let text = match fs::read_to_string(&path) {
+        let file = format!("{FOLDER}/{NAME}");
+        let text = match file_access::read_text(game, &file, &readers::SESSION) {
             Ok(text) => text,
-            Err(reason) if reason.kind() == io::ErrorKind::NotFound => {
+            Err(refusal) if refusal.is_missing() => {
                 return Err(error!(
                     "no game that runs in {} lets tools in: start it with `engine run --tools {}`",
                     game.display(),

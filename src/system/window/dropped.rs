@@ -1,43 +1,38 @@
 //! Files that the player dropped on the window, read for the game. What is no plain file (a pipe, a
 //! device) could be waited for without an end, and is not opened.
 
-use crate::system::platform::broker;
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
+pub use crate::foundation::file_access::readers::DROPPED_BYTES_MAX;
 
-/// The largest dropped file that is read.
-pub const DROPPED_BYTES_MAX: u64 = 256 << 20;
+use crate::foundation::file_access::{self, Refusal, readers};
+use crate::system::platform::broker;
+use std::path::Path;
 
 /// The bytes of a file, or the words on why there are none.
 pub fn read_dropped(path: &Path) -> Result<Vec<u8>, String> {
     let shown = path.display();
-    let unreadable = |reason: std::io::Error| format!("'{shown}' cannot be read: {reason}");
-    let about = std::fs::metadata(path).map_err(unreadable)?;
-    if about.is_dir() {
-        return Err(format!("'{shown}' is a folder: only files are read"));
-    }
-    if !about.is_file() {
-        return Err(format!("'{shown}' is a pipe or a device: only plain files are read"));
-    }
-    let mut bytes = Vec::new();
     // Where a confined process cannot open it, its broker can.
-    let file = broker::open_dropped(path).unwrap_or_else(|| File::open(path));
-    let file = file.map_err(unreadable)?;
-    // Files of the system can hold more than they say.
-    file.take(DROPPED_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > DROPPED_BYTES_MAX {
-        return Err(format!(
-            "'{shown}' has more than {} MiB (DROPPED_BYTES_MAX)",
-            DROPPED_BYTES_MAX >> 20
-        ));
-    }
-    Ok(bytes)
+    let read = match broker::open_dropped(path) {
+        Some(file) => {
+            file.map_err(Refusal::from).and_then(|file| file_access::read_open(file, &readers::DROPPED))
+        }
+        None => file_access::read_named(path, &readers::DROPPED),
+    };
+    read.map_err(|refusal| match refusal {
+        Refusal::Folder => format!("'{shown}' is a folder: only files are read"),
+        Refusal::Special => {
+            format!("'{shown}' is a pipe or a device: only plain files are read")
+        }
+        Refusal::Size(reader) => {
+            format!("'{shown}' has more than {} MiB (DROPPED_BYTES_MAX)", reader.bytes_max >> 20)
+        }
+        reason => format!("'{shown}' cannot be read: {reason}"),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
 
     #[test]
     fn only_plain_files_of_a_size_are_read() {

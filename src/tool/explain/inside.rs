@@ -3,6 +3,7 @@
 
 use crate::foundation::Error;
 use crate::foundation::sjson::Tree;
+use crate::resource::compile::read_data;
 use crate::resource::data_kinds::read_tree;
 use crate::resource::index::{Entry, Index};
 use crate::system::models::data::ModelData;
@@ -13,7 +14,7 @@ use std::path::Path;
 /// The names, each with what it is. Data that cannot be read has none: it is told where it is used.
 pub fn names(index: &Index, data: &Path) -> Vec<(String, String)> {
     let of = |entry: &Entry| -> Vec<(String, String)> {
-        let inside = std::fs::read(data.join(&entry.data)).map_err(|it| Error::new(it.to_string()));
+        let inside = read_data(data, &entry.data).map_err(|it| Error::new(it.to_string()));
         let inside = inside.and_then(|bytes| match &entry.resource.kind[..] {
             "unit" => nodes_of_unit(&bytes),
             "model" => {

@@ -1,0 +1,129 @@
+//! The table of readers: which files are read, and the most bytes that a file of each kind has.
+//! The table in docs/security.md is made of it, and a test compares them.
+
+/// Where the files of a reader are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// In a folder that somebody else may have filled: links stay within it.
+    Game,
+    /// In a folder of the user's, or named on the command line: links may lead anywhere.
+    User,
+}
+
+/// A kind of files that the engine reads.
+#[derive(Debug)]
+pub struct Reader {
+    /// The name of its constant.
+    pub name: &'static str,
+    /// The files, as people know them.
+    pub files: &'static str,
+    pub home: Home,
+    /// The largest file that is read.
+    pub bytes_max: u64,
+    /// The name of that limit.
+    pub limit: &'static str,
+    /// How a person stays below the limit.
+    pub remedy: &'static str,
+}
+
+impl PartialEq for Reader {
+    fn eq(&self, other: &Reader) -> bool {
+        self.name == other.name
+    }
+}
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// A number of bytes as text: `16 MiB`.
+pub fn size_text(bytes: u64) -> String {
+    match bytes {
+        bytes if bytes >= GIB && bytes.is_multiple_of(GIB) => format!("{} GiB", bytes / GIB),
+        bytes if bytes >= MIB && bytes.is_multiple_of(MIB) => format!("{} MiB", bytes / MIB),
+        bytes if bytes >= KIB && bytes.is_multiple_of(KIB) => format!("{} KiB", bytes / KIB),
+        bytes => format!("{bytes} bytes"),
+    }
+}
+
+macro_rules! readers {
+    ($($name:ident $home:ident $limit:ident = $bytes:expr, $files:literal, $remedy:literal;)*) => {
+        $(
+            pub const $limit: u64 = $bytes;
+            pub static $name: Reader = Reader {
+                name: stringify!($name),
+                files: $files,
+                home: Home::$home,
+                bytes_max: $limit,
+                limit: stringify!($limit),
+                remedy: $remedy,
+            };
+        )*
+        /// Every reader.
+        pub static READERS: &[&Reader] = &[$(&$name),*];
+    };
+}
+
+readers! {
+    SETTINGS Game SETTINGS_BYTES_MAX = MIB,
+        "`settings.sjson`",
+        "keep data in `.config` files";
+    SCRIPT Game SCRIPT_BYTES_MAX = 16 * MIB,
+        "Scripts: modules, those of workers, files of tests and their helpers",
+        "split it into modules";
+    SOURCE_TEXT Game SOURCE_TEXT_BYTES_MAX = 64 * MIB,
+        "The engine's own formats: units, levels, materials, packages, shaders' blocks, texts",
+        "split it";
+    SOURCE Game SOURCE_BYTES_MAX = GIB,
+        "Common formats, and what a source names: pictures, models with their buffers and \
+         pictures, sounds, fonts and their pages, maps and tile sets, shaders, binary data",
+        "split it or lower its quality";
+    SUITE_CONFIG Game SUITE_CONFIG_BYTES_MAX = MIB,
+        "`.busted`, and the file of names that it leaves out",
+        "shorten it";
+    GOLDEN Game GOLDEN_BYTES_MAX = 64 * MIB,
+        "Snapshots and pictures that a suite compares with",
+        "make it anew: engine test --update-golden";
+    WATCHED Game WATCHED_BYTES_MAX = 16 * MIB,
+        "Files that `engine test --watch` compares by content; larger ones by size and times",
+        "none is needed";
+    INDEX Game INDEX_BYTES_MAX = 256 * MIB,
+        "The index of compiled data",
+        "remove the folder of compiled data";
+    COMPILED Game COMPILED_BYTES_MAX = 2 * GIB,
+        "Compiled data",
+        "remove the folder of compiled data";
+    SESSION Game SESSION_BYTES_MAX = 64 * KIB,
+        "`.engine/session.json`",
+        "remove it";
+    STAMP Game STAMP_BYTES_MAX = 4 * KIB,
+        "`.engine/definitions/written_by.txt`",
+        "remove it";
+    HISTORY Game HISTORY_BYTES_MAX = MIB,
+        "`.engine/console_history.txt`",
+        "remove it";
+    TEST_RECORDING Game TEST_RECORDING_BYTES_MAX = 256 * MIB,
+        "Recordings that `engine test` finds",
+        "record a shorter run";
+    RECORDING User RECORDING_BYTES_MAX = 256 * MIB,
+        "A recording that `--replay` names",
+        "record a shorter run";
+    SAVE User SAVE_BYTES_MAX = 128 * MIB,
+        "A save",
+        "remove it";
+    USER_SETTINGS User USER_SETTINGS_BYTES_MAX = 16 * MIB,
+        "`user_settings.sjson` in the save folder",
+        "remove it";
+    REPORT User REPORT_BYTES_MAX = 64 * MIB,
+        "A crash report or log that `engine report` shows",
+        "open it in an editor";
+    FONT_INPUT User FONT_INPUT_BYTES_MAX = 256 * MIB,
+        "A font and its pages that `engine font` converts",
+        "export smaller pages";
+    DROPPED User DROPPED_BYTES_MAX = 256 * MIB,
+        "A file that the player drops on the window",
+        "drop a smaller file";
+    PAGE User PAGE_BYTES_MAX = 64 * MIB,
+        "A page that `engine docs --markdown` replaces",
+        "remove it";
+}

@@ -1,0 +1,373 @@
+//! Attacks on every reader of files: links out of the game's folder, pipes, devices, folders, files
+//! that are a hole of gigabytes, links in a circle. Nothing of them is read, and nothing waits.
+
+use crate::{Ended, Game, ended, in_order, scratch};
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What no run may say: the content of a file outside of the game's folder.
+const SECRET: &str = "SECRET-KEY-4711";
+
+/// Longer than any run here takes: a reader that waits is found by it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What stands in the place of a file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Attack {
+    LinkOut,
+    Device,
+    Pipe,
+    Folder,
+    Hole,
+    Circle,
+}
+
+use Attack::*;
+
+const ATTACKS: [Attack; 6] = [LinkOut, Device, Pipe, Folder, Hole, Circle];
+
+const OUT: &str = "a link leads out of the game's folder, and only files in it can be read";
+const SPECIAL: &str = "it is a pipe, a socket or a device, and only regular files are read";
+
+impl Attack {
+    fn put(self, path: &Path) {
+        let _ = fs::remove_file(path);
+        let folder = path.parent().expect("it has one");
+        fs::create_dir_all(folder).unwrap();
+        match self {
+            LinkOut => {
+                let secret = path.ancestors().find(|above| above.ends_with("bad_input"));
+                let secret = secret.expect("all are in the scratch folder").join("secret");
+                fs::write(&secret, SECRET).unwrap();
+                symlink(secret, path).unwrap();
+            }
+            Device => symlink("/dev/zero", path).unwrap(),
+            Pipe => {
+                let made = Command::new("mkfifo").arg(path).status().expect("mkfifo runs");
+                assert!(made.success());
+            }
+            Folder => fs::create_dir(path).unwrap(),
+            Hole => File::create(path).unwrap().set_len(3 << 30).unwrap(),
+            Circle => symlink(path.file_name().expect("it has one"), path).unwrap(),
+        }
+    }
+
+    /// The reason for which a reader refuses it; `limit` is the name of the reader's own.
+    fn reason(self, limit: &str) -> String {
+        match self {
+            LinkOut | Device => OUT.to_string(),
+            Pipe => SPECIAL.to_string(),
+            Folder => "it is a folder, and a file is needed: rename it".to_string(),
+            Hole => format!("({limit})"),
+            Circle => "Too many levels of symbolic links".to_string(),
+        }
+    }
+}
+
+/// Runs a command that must end by itself, and gives no secret away.
+#[track_caller]
+fn run(mut command: Command) -> Ended {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the engine starts");
+    let began = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if began.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            let told = ended(child.wait_with_output().unwrap());
+            panic!("{command:?} waits for ever:\n{}{}", told.out, told.err);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let ended = ended(child.wait_with_output().unwrap());
+    assert!(matches!(ended.code, Some(0..=2)), "{command:?} {:?}:\n{}", ended.code, ended.err);
+    let said = format!("{}{}", ended.out, ended.err);
+    assert!(!said.contains(SECRET), "{command:?} gives a secret away:\n{said}");
+    ended
+}
+
+fn engine(arguments: &[&str], path: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
+    command.args(arguments).arg(path);
+    let base = path.ancestors().find(|above| above.parent().unwrap().ends_with("bad_input"));
+    command.env("ENGINE_SAVE_DIR", base.expect("it is in a scratch folder").join("saves"));
+    command.env("XDG_CACHE_HOME", base.expect("it is there").join("cache"));
+    command
+}
+
+const GLTF: &str = r#"{ "asset": { "version": "2.0" }, "scene": 0, "scenes": [{ "nodes": [0] }],
+  "nodes": [{ "name": "a" }], "buffers": [{ "uri": "model_buffer.dat", "byteLength": 4 }] }"#;
+const MAP: &str = r#"{ "type": "map", "version": "1.10", "orientation": "orthogonal", "width": 1,
+  "height": 1, "tilewidth": 8, "tileheight": 8, "infinite": false, "layers": [],
+  "tilesets": [{ "firstgid": 1, "source": "tiles.tsj" }] }"#;
+
+/// A file of every kind of resource.
+const RESOURCES: &[&str] = &[
+    "all.package",
+    "boom.wav",
+    "crate.unit",
+    "de.strings",
+    "glow.material",
+    "hero.sheet",
+    "house.glb",
+    "level.config",
+    "music.mixer",
+    "numbers.binary",
+    "paint.wgsl",
+    "place.tmx",
+    "print.ttf",
+    "rules.physics_properties",
+    "smoke.particles",
+    "wall.png",
+    "words.txt",
+    "yard.level",
+];
+/// Files that others name, and a module.
+const NAMED: &[&str] = &["model_buffer.dat", "tiles.tsj", "module.lua"];
+
+#[test]
+fn no_reader_of_resources_follows_a_link_out_waits_or_reads_a_hole() {
+    for attack in ATTACKS {
+        let game = Game::new(&format!("files_{attack:?}"), "print(pcall(require, 'module'))")
+            .with("model.gltf", GLTF)
+            .with("map.tmj", MAP);
+        for path in RESOURCES.iter().chain(NAMED) {
+            attack.put(&game.folder.join(path));
+        }
+        let told = run(game.command(&["--headless", "--frames", "1"]));
+        let said = told.out + &told.err;
+        assert_eq!(told.code, Some(0), "{attack:?}:\n{said}");
+        // Pipes, folders and links to nothing are no files, and so they are no resources.
+        let resources = if matches!(attack, LinkOut | Device | Hole) { RESOURCES } else { &[] };
+        for path in resources.iter().chain(NAMED) {
+            let line = said.lines().find(|line| line.contains(&format!("{path}: ")));
+            let reason = attack.reason("_BYTES_MAX");
+            match line {
+                Some(line) => assert!(line.contains(&reason), "{attack:?}: {line}"),
+                // A folder may be called as a module is.
+                None if attack == Folder && *path == "module.lua" => {}
+                None => panic!("{attack:?}: nothing of {path} in:\n{said}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn the_main_script_and_the_settings_are_regular_files_of_the_game() {
+    for attack in ATTACKS {
+        let game = Game::new(&format!("main_{attack:?}"), "");
+        attack.put(&game.folder.join("main.lua"));
+        let told = run(game.command(&["--headless", "--frames", "1"]));
+        assert_eq!(told.code, Some(1), "{attack:?}: {}", told.err);
+        match attack {
+            Folder => in_order(&told.err, &["has no main.lua"]),
+            _ => in_order(&told.err, &["main.lua: ", &attack.reason("SCRIPT_BYTES_MAX")]),
+        }
+        let game = Game::new(&format!("settings_{attack:?}"), "print('played')");
+        attack.put(&game.folder.join("settings.sjson"));
+        let told = run(game.command(&["--headless", "--frames", "1"]));
+        let reason = attack.reason("SETTINGS_BYTES_MAX");
+        in_order(&told.err, &["settings.sjson cannot be read: ", &reason]);
+        assert_eq!((told.code, told.out.as_str()), (Some(1), ""), "{attack:?}");
+    }
+}
+
+#[test]
+fn other_commands_on_a_game_wait_for_nothing() {
+    for attack in [LinkOut, Pipe, Hole] {
+        let game = Game::new(&format!("commands_{attack:?}"), "").with("a.txt", "a");
+        for path in ["module.lua", "wall.png"] {
+            attack.put(&game.folder.join(path));
+        }
+        // What the engine keeps in the folder may have been put there by somebody else.
+        fs::create_dir_all(game.folder.join(".engine/definitions")).unwrap();
+        for path in ["definitions/written_by.txt", "session.json", "data/linux/index"] {
+            attack.put(&game.folder.join(".engine").join(path));
+        }
+        let out = game.folder.with_file_name("out");
+        let mut compile = engine(&["compile"], &game.folder);
+        compile.arg("--out").arg(&out);
+        run(compile);
+        let checked = run(engine(&["check"], &game.folder));
+        let wanted = if attack == Pipe { Some(0) } else { Some(1) };
+        assert_eq!(checked.code, wanted, "{attack:?}: {}", checked.err);
+        let mut explain = engine(&["explain"], &game.folder);
+        explain.arg("a.text");
+        assert_eq!(run(explain).code, Some(0), "{attack:?}");
+        let console = run(engine(&["console"], &game.folder));
+        assert_eq!(console.code, Some(1), "{attack:?}");
+    }
+}
+
+#[test]
+fn files_that_a_person_names_are_regular_files() {
+    let base = scratch("named");
+    let game = Game::new("named/inner", "");
+    for (attack, reason) in [(Pipe, SPECIAL), (Device, SPECIAL)] {
+        let pipe = base.join(format!("{attack:?}"));
+        attack.put(&pipe);
+        let bundle = pipe.with_extension("bundle");
+        attack.put(&bundle);
+        in_order(
+            &run(engine(&["run", "--headless"], &bundle)).err,
+            &["the bundle '", ".bundle' cannot be played: ", reason],
+        );
+        let told = run(engine(&["run", "--headless"], &pipe)).err;
+        in_order(&told, &["is a file: give the folder that it is in"]);
+        in_order(&run(engine(&["report"], &pipe)).err, &["cannot be read: ", reason]);
+        let mut replay = game.command(&["--headless", "--replay"]);
+        replay.arg(&pipe);
+        in_order(&run(replay).err, &["the recording '", "cannot be read: ", reason]);
+        let mut font = engine(&["font"], &pipe);
+        font.arg(base.join("out.fnt"));
+        in_order(&run(font).err, &["cannot be read: ", reason]);
+    }
+    let hole = base.join("hole.bundle");
+    Hole.put(&hole);
+    let told = run(engine(&["run", "--headless"], &hole));
+    in_order(&told.err, &["hole.bundle' cannot be played: it is something else"]);
+    let mut replay = game.command(&["--headless", "--replay"]);
+    replay.arg(&hole);
+    in_order(&run(replay).err, &["larger than 256 MiB (RECORDING_BYTES_MAX)"]);
+}
+
+#[test]
+fn suites_and_what_they_name_stay_in_the_folder() {
+    for attack in ATTACKS {
+        let base = scratch(&format!("suites_{attack:?}"));
+        let folder = base.join("game");
+        for path in ["a_test.lua", "run.recording"] {
+            attack.put(&folder.join(path));
+        }
+        fs::write(folder.join("b_test.lua"), "it('holds', function() end)").unwrap();
+        let told = run(engine(&["test"], &folder));
+        let said = told.out + &told.err;
+        assert!(said.contains("1 passed, "), "{attack:?}: {said}");
+        if attack != Folder {
+            let reason = match attack {
+                Pipe => "it is no file (a pipe, a socket or a device)".to_string(),
+                Circle => "it is a link to nothing".to_string(),
+                other => other.reason("_BYTES_MAX"),
+            };
+            for path in ["a_test.lua", "run.recording"] {
+                let line = |line: &&str| line.contains(path) && line.contains(&reason);
+                assert!(said.lines().any(|each| line(&each)), "{attack:?}: {path} in\n{said}");
+            }
+        }
+        attack.put(&folder.join(".busted"));
+        let told = run(engine(&["test"], &folder));
+        assert_eq!(told.code, Some(2), "{attack:?}: {}", told.err);
+        let reason = attack.reason("SUITE_CONFIG_BYTES_MAX");
+        in_order(&told.err, &[".busted' cannot be used: ", &reason]);
+    }
+}
+
+#[test]
+fn a_suites_configuration_names_nothing_outside_of_the_folder() {
+    let outside = "is outside of the folder";
+    let rows = [
+        ("lpath = '../ext/?.lua'", outside),
+        ("lpath = '/ext/?.lua'", outside),
+        ("helper = '../helper.lua'", outside),
+        ("ROOT = { '..' }", outside),
+        ("['exclude-names-file'] = '../../secret'", "only files in the game's folder can be read"),
+        ("['log-success'] = '../profile'", "its path leads out of the folder"),
+        ("['log-success'] = 'linked'", "a link on its path, or in its place, leads elsewhere"),
+        ("coverage = true", "1 passed"),
+    ];
+    for (i, (config, words)) in rows.into_iter().enumerate() {
+        let base = scratch(&format!("configured_{i}"));
+        let folder = base.join("game");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(base.join("profile"), "mine").unwrap();
+        fs::write(base.join("helper.lua"), "print('HELPED')").unwrap();
+        fs::write(folder.join("module.lua"), "return 1").unwrap();
+        fs::write(folder.join("a_test.lua"), "it('$(id)', function() require('module') end)")
+            .unwrap();
+        fs::write(folder.join(".busted"), format!("return {{ default = {{ {config} }} }}"))
+            .unwrap();
+        for name in ["linked", "lcov.info"] {
+            symlink("../profile", folder.join(name)).unwrap();
+        }
+        let told = run(engine(&["test"], &folder));
+        let said = told.out + &told.err;
+        assert!(said.contains(words) && !said.contains("HELPED"), "{config}: {said}");
+        assert_eq!(fs::read_to_string(base.join("profile")).unwrap(), "mine", "{config}");
+    }
+}
+
+#[test]
+fn snapshots_are_not_read_or_written_behind_a_link() {
+    let base = scratch("snapshots");
+    let folder = base.join("game");
+    let suite = "it('shows', function()\n  test.boot() test.frames(1) test.screenshot('menu') end)";
+    fs::create_dir_all(folder.join("spec")).unwrap();
+    fs::write(folder.join("main.lua"), "").unwrap();
+    fs::write(folder.join("spec/a_spec.lua"), suite).unwrap();
+    fs::create_dir(base.join("outside")).unwrap();
+    // Wherever a suite keeps them: every folder beside it that it could make is a link.
+    let told = run(engine(&["test", "--update-golden"], &folder));
+    let told = told.out + &told.err;
+    let mut golden = Vec::new();
+    for entry in fs::read_dir(folder.join("spec")).unwrap().flatten() {
+        if entry.path().is_dir() {
+            golden.push(entry.path());
+        }
+    }
+    assert_eq!(golden.len(), 1, "{told}");
+    fs::remove_dir_all(&golden[0]).unwrap();
+    symlink(base.join("outside"), &golden[0]).unwrap();
+    let told = run(engine(&["test", "--update-golden"], &folder));
+    in_order(&(told.out + &told.err), &["cannot be ", "link"]);
+    assert_eq!(fs::read_dir(base.join("outside")).unwrap().count(), 0);
+}
+
+/// Gives a file another content of the same size, and its old time of modification.
+fn replace_silently(path: &Path, text: &str) {
+    let before = fs::metadata(path).unwrap();
+    assert_eq!(before.len(), text.len() as u64, "of the same size");
+    fs::write(path, text).unwrap();
+    let file = File::options().append(true).open(path).unwrap();
+    file.set_modified(before.modified().unwrap()).unwrap();
+}
+
+#[test]
+fn another_content_of_the_same_size_and_time_is_not_stale() {
+    let game = Game::new("stale", "print(require('module'), Application.data('text', 'a'))")
+        .with("module.lua", "return 'old'")
+        .with("a.txt", "old");
+    let long_ago = std::time::SystemTime::now() - Duration::from_secs(100_000);
+    for path in ["module.lua", "a.txt"] {
+        let file = File::options().append(true).open(game.folder.join(path)).unwrap();
+        file.set_modified(long_ago).unwrap();
+    }
+    // By now the clock has ticked: the compiler can trust the times that it finds.
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(game.play(&[]).out, "old\told\n");
+    assert_eq!(game.play(&[]).out, "old\told\n");
+    replace_silently(&game.folder.join("module.lua"), "return 'new'");
+    replace_silently(&game.folder.join("a.txt"), "new");
+    assert_eq!(game.play(&[]).out, "new\tnew\n");
+}
+
+#[test]
+fn another_content_of_the_same_size_and_time_is_taken_while_the_game_is_played() {
+    use std::io::{BufRead, BufReader};
+    let main = "local said\nfunction update()\n  local text = Application.data('text', 'a')\n  \
+                if text ~= said then said = text print(text) end\nend";
+    let game = Game::new("stale_playing", main).with("a.txt", "old");
+    let mut command = game.command(&["--headless", "--realtime"]);
+    let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "old");
+    std::thread::sleep(Duration::from_millis(50));
+    let (send, heard) = std::sync::mpsc::channel();
+    std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| send.send(line)));
+    replace_silently(&game.folder.join("a.txt"), "new");
+    let line = heard.recv_timeout(PATIENCE);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(line.as_deref(), Ok("new"));
+}
