@@ -3,6 +3,8 @@
 
 #[path = "bundle/damage.rs"]
 mod damage;
+#[path = "bundle/forged.rs"]
+mod forged;
 
 use std::ffi::OsStr;
 use std::fs;

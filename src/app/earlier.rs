@@ -74,6 +74,14 @@ impl Earlier {
             Ok((name, reader.bytes()?.to_vec()))
         })?;
         let mut settings = reader.list(|reader| Ok(reader.bytes()?.to_vec()))?;
+        let bytes = saves.iter().map(|(_, bytes)| bytes.len());
+        let bytes: usize = bytes.chain(settings.iter().map(Vec::len)).sum();
+        if bytes > EARLIER_BYTES_MAX || settings.len() > 1 {
+            return Err(crate::error!(
+                "it is damaged: it has {bytes} bytes of saves and user settings \
+                 (EARLIER_BYTES_MAX)"
+            ));
+        }
         Ok(Earlier { saves: saves.into_iter().collect(), user_settings: settings.pop() })
     }
 }

@@ -2,13 +2,14 @@
 //! after each frame, and of each object that changed in it. A recording holds no absolute path and
 //! no clock, so it replays equal from another folder, in another process, at another pace.
 
+mod form;
+
 use super::earlier::Earlier;
 use super::given::Given;
 use super::output_files;
 use crate::engine::{Engine, SYSTEMS, State};
 use crate::error;
 use crate::foundation::Error;
-use crate::foundation::blob::{Reader, Writer, unframe};
 use crate::foundation::file_access::{self, Refusal, readers};
 use crate::script::Report;
 use std::collections::HashMap;
@@ -343,106 +344,7 @@ pub fn changed_since(words: &str) -> String {
     format!("{first} (the game's files changed since the recording){rest}")
 }
 
-/// Seconds that were measured.
-fn read_measured(reader: &mut Reader) -> Result<f64, Error> {
-    let measured = reader.f64()?;
-    match measured.is_finite() && measured >= 0.0 {
-        true => Ok(measured),
-        false => Err(error!("it is damaged: a frame took {measured} seconds")),
-    }
-}
-
-impl Frame {
-    fn read(reader: &mut Reader) -> Result<Frame, Error> {
-        let (measured, given) = (read_measured(reader)?, Given::read(reader)?);
-        let mut hashes = [0; SYSTEMS.len()];
-        for hash in &mut hashes {
-            *hash = reader.u64()?;
-        }
-        let notes = reader.list(|reader| {
-            let (system, object, hash) = (reader.u8()?, reader.u64()?, reader.u32()?);
-            Ok(Note { system, object, hash })
-        })?;
-        Ok(Frame { measured, given, hashes, notes })
-    }
-}
-
-impl Failure {
-    fn read(reader: &mut Reader) -> Result<Failure, Error> {
-        let words = reader.text()?.to_string();
-        let mut frames =
-            reader.list(|reader| Ok((read_measured(reader)?, Given::read(reader)?)))?;
-        Ok(Failure { frame: frames.pop(), words })
-    }
-}
-
 impl Recording {
-    fn to_bytes(&self) -> Vec<u8> {
-        let mut writer = Writer::default();
-        let origin = &self.origin;
-        for text in [&origin.game, &origin.game_version, &origin.engine_version, &origin.boot] {
-            writer.text(text);
-        }
-        writer.u64(origin.content);
-        writer.u64(origin.seed);
-        writer.u8(u8::from(origin.display));
-        origin.given.write(&mut writer);
-        writer.list(&origin.arguments, |writer, text| writer.text(text));
-        writer.list(&self.frames, |writer, frame| {
-            writer.f64(frame.measured);
-            frame.given.write(writer);
-            for hash in frame.hashes {
-                writer.u64(hash);
-            }
-            writer.list(&frame.notes, |writer, note| {
-                writer.u8(note.system);
-                writer.u64(note.object);
-                writer.u32(note.hash);
-            });
-        });
-        writer.u64(self.noted as u64);
-        self.earlier.write(&mut writer);
-        let failures: Vec<_> = self.failure.iter().collect();
-        writer.list(&failures, |writer, failure| {
-            writer.text(&failure.words);
-            let frames: Vec<_> = failure.frame.iter().collect();
-            writer.list(&frames, |writer, (measured, given)| {
-                writer.f64(*measured);
-                given.write(writer);
-            });
-        });
-        writer.framed(MAGIC, VERSION)
-    }
-
-    fn from_bytes(bytes: &[u8]) -> Result<Recording, Error> {
-        let old = bytes.get(4..8) == Some(&VERSION_BEFORE.to_le_bytes()[..]);
-        let version = if old { VERSION_BEFORE } else { VERSION };
-        let mut reader = Reader::new(unframe(bytes, MAGIC, version)?);
-        let mut text = || reader.text().map(str::to_string);
-        let (game, game_version) = (text()?, text()?);
-        let (engine_version, boot) = (text()?, text()?);
-        let (content, seed) = (reader.u64()?, reader.u64()?);
-        let display = reader.u8()? != 0;
-        let given = Given::read(&mut reader)?;
-        let arguments = reader.list(|reader| reader.text().map(str::to_string))?;
-        let frames = reader.list(Frame::read)?;
-        let noted = reader.u64()? as usize;
-        let earlier = Earlier::read(&mut reader)?;
-        let failure = reader.list(Failure::read)?.pop();
-        let origin = Origin {
-            game,
-            game_version,
-            engine_version,
-            content,
-            seed,
-            boot,
-            display,
-            given,
-            arguments,
-        };
-        Ok(Recording { origin, frames, noted, earlier, failure, old })
-    }
-
     /// Writes the recording to a file.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let shown = path.display();
@@ -493,14 +395,13 @@ impl Recording {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use crate::engine::ObjectState;
-    use crate::foundation::blob::FRAME_BYTES;
     use crate::system::input::{Event, KEYBOARD, What};
     use crate::system::window::Change;
 
-    fn sample() -> Recording {
+    pub fn sample() -> Recording {
         let origin = Origin {
             game: "yard".into(),
             game_version: "1.0".into(),
@@ -520,30 +421,9 @@ mod tests {
         let saves = [("best.1.save".to_string(), vec![1, 2])].into();
         let earlier = Earlier { saves, user_settings: Some(b"loud = true".to_vec()) };
         let failure = Some(Failure { frame: Some((0.5, given)), words: "boom".into() });
-        Recording { origin, frames: vec![frame; 3], noted: 2, earlier, failure, old: false }
-    }
-
-    #[test]
-    fn a_recording_is_read_as_it_was_written_and_damage_is_found() {
-        let bytes = sample().to_bytes();
-        assert_eq!(Recording::from_bytes(&bytes).unwrap(), sample());
-        for length in 0..bytes.len() {
-            assert!(Recording::from_bytes(&bytes[..length]).is_err(), "{length}");
-        }
-        for at in 0..bytes.len() {
-            let mut damaged = bytes.clone();
-            damaged[at] ^= 0x10;
-            assert!(Recording::from_bytes(&damaged).is_err(), "{at}");
-        }
-    }
-
-    #[test]
-    fn a_recording_of_the_version_before_is_read_and_known_for_one() {
-        let bytes = sample().to_bytes();
-        let mut writer = Writer::default();
-        bytes[FRAME_BYTES..].iter().for_each(|byte| writer.u8(*byte));
-        let bytes = writer.framed(MAGIC, VERSION_BEFORE);
-        assert_eq!(Recording::from_bytes(&bytes).unwrap(), Recording { old: true, ..sample() });
+        let beyond = Frame { notes: Vec::new(), ..frame.clone() };
+        let frames = vec![frame.clone(), frame, beyond];
+        Recording { origin, frames, noted: 2, earlier, failure, old: false }
     }
 
     #[test]

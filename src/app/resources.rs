@@ -72,7 +72,7 @@ pub fn open(root: &Path) -> Store {
                 log::error(problem);
             }
             tell_what_is_old(&compiled.index);
-            Store::new(compiled.index, Data::Folder(data))
+            Store::new(compiled.index, Data::Folder(data, KINDS))
         }
         Err(error) => {
             let words = format!("resources could not be compiled: {}", error.message);
@@ -121,7 +121,7 @@ pub fn compile_again(root: &Path) -> Result<Compiled, Error> {
 /// Opens what was compiled just before, by another process.
 pub fn opened(root: &Path) -> Store {
     match data_of(root, platform::NAME) {
-        Ok(data) => Store::new(compile::read_index(&data), Data::Folder(data)),
+        Ok(data) => Store::new(compile::read_index(&data), Data::Folder(data, KINDS)),
         Err(error) => Store::without(error.message),
     }
 }

@@ -159,14 +159,44 @@ impl<'a> Reader<'a> {
         std::str::from_utf8(self.bytes()?).map_err(|_| error!("it is damaged: a text is not UTF-8"))
     }
 
-    /// As many items as were written, each by `read`.
+    /// A finite number of 32 bits.
+    pub fn finite(&mut self) -> Result<f32, Error> {
+        let number = f32::from_bits(self.u32()?);
+        match number.is_finite() {
+            true => Ok(number),
+            false => Err(error!("it is damaged: {number} is where a finite number should be")),
+        }
+    }
+
+    /// A byte that is 1 for true and 0 for false.
+    pub fn flag(&mut self) -> Result<bool, Error> {
+        match self.u8()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            other => Err(error!("it is damaged: {other} is where 0 or 1 should be")),
+        }
+    }
+
+    /// A byte that is the index of an item of `list`: the item.
+    pub fn choice<T: Copy>(&mut self, list: &[T]) -> Result<T, Error> {
+        let index = self.u8()?;
+        let found = list.get(usize::from(index)).copied();
+        found.ok_or_else(|| error!("it is damaged: there is no choice {index}"))
+    }
+
+    /// As many items as were written, each by `read`, which takes at least a byte.
+    ///
+    /// A count of more items than there are bytes is refused at once, and the room that is made
+    /// ahead is never larger than the bytes that are left.
     pub fn list<T>(
         &mut self,
         mut read: impl FnMut(&mut Reader<'a>) -> Result<T, Error>,
     ) -> Result<Vec<T>, Error> {
-        let count = self.u32()? as usize;
-        // Every item has at least a byte: a damaged count cannot ask for more room than there is.
-        let mut items = Vec::with_capacity(count.min(self.bytes.len()));
+        let (count, left) = (self.u32()? as usize, self.bytes.len());
+        if count > left {
+            return Err(error!("it is damaged: it lists {count} items in {left} bytes"));
+        }
+        let mut items = Vec::with_capacity(count.min(left / size_of::<T>().max(1)));
         for _ in 0..count {
             items.push(read(self)?);
         }
@@ -181,6 +211,26 @@ impl<'a> Reader<'a> {
     /// Whether everything was read.
     pub fn is_done(&self) -> bool {
         self.bytes.is_empty()
+    }
+
+    /// Refuses data that goes on after its last value.
+    pub fn end(&self) -> Result<(), Error> {
+        match self.bytes.len() {
+            0 => Ok(()),
+            left => Err(error!("it is damaged: {left} bytes follow its end")),
+        }
+    }
+}
+
+/// The least and the greatest value of a number. A compiler holds its source to the same range as
+/// the validator holds compiled data.
+pub type Range = (f32, f32);
+
+/// Refuses a number outside of its range; NaN is outside of every range.
+pub fn within(name: &str, number: f32, (min, max): Range) -> Result<(), Error> {
+    match (min..=max).contains(&number) {
+        true => Ok(()),
+        false => Err(error!("it is damaged: '{name}' must be {min} to {max}, got {number}")),
     }
 }
 
@@ -231,5 +281,39 @@ mod tests {
     fn a_count_beyond_the_end_takes_no_memory() {
         let bytes = u32::MAX.to_le_bytes();
         assert!(Reader::new(&bytes).list(Reader::u64).is_err());
+        // Not even where an item reads nothing: this would run for seconds.
+        let words = Reader::new(&bytes).list(|_| Ok(())).unwrap_err().message;
+        assert_eq!(words, "it is damaged: it lists 4294967295 items in 0 bytes");
+        let mut long = 100_000u32.to_le_bytes().to_vec();
+        long.resize(100_004, 0);
+        let list = Reader::new(&long).list(|reader| Ok((reader.u8()?, [0u64; 8]))).unwrap();
+        assert_eq!(list.len(), 100_000);
+    }
+
+    #[test]
+    fn values_that_a_format_does_not_have_are_refused_with_words() {
+        let words = |bytes: &[u8], read: fn(&mut Reader) -> Result<(), Error>| {
+            read(&mut Reader::new(bytes)).unwrap_err().message
+        };
+        let float = |number: f32| number.to_le_bytes();
+        assert_eq!(
+            words(&float(f32::NAN), |reader| reader.finite().map(drop)),
+            "it is damaged: NaN is where a finite number should be"
+        );
+        assert_eq!(
+            words(&[2], |reader| reader.flag().map(drop)),
+            "it is damaged: 2 is where 0 or 1 should be"
+        );
+        assert_eq!(
+            words(&[3], |reader| reader.choice(&["a", "b", "c"]).map(drop)),
+            "it is damaged: there is no choice 3"
+        );
+        assert_eq!(words(&[0, 0], |reader| reader.end()), "it is damaged: 2 bytes follow its end");
+        assert_eq!(
+            within("rate", f32::NAN, (0.0, 2.0)).unwrap_err().message,
+            "it is damaged: 'rate' must be 0 to 2, got NaN"
+        );
+        assert_eq!(within("rate", 2.0, (0.0, 2.0)), Ok(()));
+        assert_eq!(Reader::new(&float(0.5)).finite(), Ok(0.5));
     }
 }

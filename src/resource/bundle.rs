@@ -6,8 +6,11 @@
 //! trailer that says how long all of it is. So it is found from its end, also where it was appended
 //! to an executable. Header and index are checked when it is opened, the data of a resource when it
 //! is read. It holds hashes in place of names; the paths of scripts stay, for reports of errors.
+//!
+//! Checksums find damage by chance. Whoever makes a bundle can make them, too, so every number in it
+//! is hostile until it is validated.
 
-use super::kind::Kinds;
+use super::kind::{Kind, Kinds};
 use super::name::is_inside;
 use crate::error;
 use crate::foundation::Error;
@@ -24,7 +27,10 @@ use std::sync::Arc;
 /// The ending of a bundle's file.
 pub const EXTENSION: &str = "bundle";
 /// Of the bundle's own format.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
+/// What to do about a bundle with data that no compile wrote.
+pub const REMEDY: &str = "the bundle is damaged or was made by other software: make it again with \
+                          `engine compile --bundle`";
 pub(super) const MAGIC: [u8; 4] = *b"EBDL";
 /// Every resource's data begins at a multiple of this, from the bundle's start.
 pub(super) const ALIGNMENT: usize = 16;
@@ -63,6 +69,8 @@ pub struct Part {
     pub id: IdString64,
     /// Of the words of its variant.
     pub properties: Vec<IdString64>,
+    /// Which of the kinds it is of.
+    pub(super) kind: u8,
     /// From the start of the data.
     pub(super) start: u64,
     pub(super) bytes: u64,
@@ -77,6 +85,7 @@ pub struct Part {
 pub struct Bundle {
     map: Arc<Mmap>,
     data: Range<usize>,
+    kinds: Kinds,
     /// The name of the folder that it was made of.
     pub game: String,
     /// The game's settings, as settings.sjson has them.
@@ -202,19 +211,21 @@ impl Bundle {
         }
         let (game, settings) = (reader.text()?.to_string(), reader.text()?.to_string());
         let parts = reader.list(read_part)?;
+        reader.end()?;
         let data = aligned(framed.len())..end;
         let room = data.len() as u64;
         let inside = |part: &Part| {
             part.start.checked_add(part.bytes).is_some_and(|end| end <= room)
                 && part.start.is_multiple_of(ALIGNMENT as u64)
                 && (part.path.is_empty() || is_inside(&part.path))
+                && usize::from(part.kind) < kinds.0.len()
         };
         let sorted = parts.is_sorted_by(|a, b| (a.id, &a.properties) < (b.id, &b.properties));
-        if !sorted || !reader.is_done() || data.start > end || !parts.iter().all(inside) {
+        if !sorted || data.start > end || !parts.iter().all(inside) {
             return Err(error!("it is damaged: its index leads out of it"));
         }
         let ids = parts.iter().map(|part| part.id).collect();
-        Ok(Bundle { map, data, game, settings, parts, ids })
+        Ok(Bundle { map, data, kinds: *kinds, game, settings, parts, ids })
     }
 
     /// Every variant of every resource.
@@ -229,7 +240,13 @@ impl Bundle {
         start..start + count
     }
 
-    /// The data of a part, checked.
+    /// The kind that a part is of.
+    pub fn kind(&self, part: usize) -> &'static Kind {
+        // The index was checked when the bundle was opened.
+        self.kinds.0[usize::from(self.parts[part].kind)]
+    }
+
+    /// The data of a part, validated.
     pub fn read(&self, part: usize) -> Result<Bytes, Error> {
         let Part { start, bytes, sum, .. } = self.parts[part];
         let start = self.data.start + start as usize;
@@ -237,6 +254,8 @@ impl Bundle {
         if murmur64a(&self.map[range.clone()], 0) != sum {
             return Err(error!("the bundle is damaged: get it anew"));
         }
+        (self.kind(part).validate)(&self.map[range.clone()])
+            .map_err(|fault| error!("{}: {REMEDY}", fault.message))?;
         Ok(Bytes::Mapped(self.map.clone(), range))
     }
 }
@@ -254,6 +273,7 @@ fn read_part(reader: &mut Reader) -> Result<Part, Error> {
     Ok(Part {
         id: IdString64(reader.u64()?),
         properties: reader.list(|reader| reader.u64().map(IdString64))?,
+        kind: reader.u8()?,
         start: reader.u64()?,
         bytes: reader.u64()?,
         sum: reader.u64()?,

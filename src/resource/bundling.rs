@@ -100,7 +100,9 @@ fn piece<'a>(making: &Making, entry: &'a Entry) -> Result<Piece<'a>, Error> {
     let sum = made.as_ref().map_or(entry.data_content, |made| murmur64a(made, 0));
     let path = &entry.files[0].path;
     let path = if (making.keeps_path)(&entry.resource) { path.clone() } else { String::new() };
-    let part = Part { id: entry.resource.id(), properties, start: 0, bytes, sum, path };
+    let kind = making.kinds.index_of(&entry.resource.kind).and_then(|at| u8::try_from(at).ok());
+    let kind = kind.ok_or_else(|| error!("there is no type '{}'", entry.resource.kind))?;
+    let part = Part { id: entry.resource.id(), properties, kind, start: 0, bytes, sum, path };
     Ok(Piece { entry, part, made })
 }
 
@@ -114,6 +116,7 @@ fn head(making: &Making, pieces: &[Piece]) -> Vec<u8> {
     writer.list(pieces, |writer, Piece { part, .. }| {
         writer.u64(part.id.0);
         writer.list(&part.properties, |writer, word| writer.u64(word.0));
+        writer.u8(part.kind);
         for number in [part.start, part.bytes, part.sum] {
             writer.u64(number);
         }
@@ -122,6 +125,17 @@ fn head(making: &Making, pieces: &[Piece]) -> Vec<u8> {
     let framed = writer.framed(MAGIC, VERSION);
     debug_assert!(framed.len() > FRAME_BYTES);
     framed
+}
+
+/// Refuses data that nobody could play. It comes from a folder that others can write to: what is
+/// refused is removed, so that the next compile makes it again.
+fn check(making: &Making, piece: &Piece, data: &[u8]) -> Result<(), String> {
+    let kind = making.kinds.0[usize::from(piece.part.kind)];
+    (kind.validate)(data).map_err(|fault| {
+        let _ = std::fs::remove_file(making.data.join(&piece.entry.data));
+        let (name, words) = (&piece.entry.resource, fault.message);
+        format!("the compiled data of {name} cannot be used ({words}): try again")
+    })
 }
 
 fn write(
@@ -152,6 +166,7 @@ fn write(
             let words = format!("the compiled data of {name} changed meanwhile: try again");
             return Err(std::io::Error::other(words));
         }
+        check(making, piece, data).map_err(std::io::Error::other)?;
         file.write_all(data)?;
         // The trailer follows the last data at once.
         if i + 1 < pieces.len() {

@@ -364,7 +364,7 @@ fn build(target: &Target, sources: &JobSources, job: &Job) -> Result<(Entry, boo
     if let Some(raw) = &job.variant.raw {
         compiling.files.push(raw.path.clone());
     }
-    let made = (job.kind.compile)(&mut compiling);
+    let made = made(job.kind, &mut compiling);
     let Compiling { files: paths, references, .. } = compiling;
     let data = match made {
         Ok(data) => data,
@@ -382,7 +382,7 @@ fn build(target: &Target, sources: &JobSources, job: &Job) -> Result<(Entry, boo
         });
     }
     let properties = job.variant.properties.without_platforms();
-    let file = data_name(job.resource, &properties.to_string());
+    let file = index::data_name(job.resource, &properties);
     let data_content = murmur64a(&data, 0);
     let same = job.last.is_some_and(|last| last.data_content == data_content);
     if !same {
@@ -399,6 +399,14 @@ fn build(target: &Target, sources: &JobSources, job: &Job) -> Result<(Entry, boo
         references,
     };
     Ok((entry, !same))
+}
+
+/// Compiled data of a source, checked as it will be when it is opened: what a player could not open
+/// is an error for whoever makes the game.
+fn made(kind: &Kind, compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
+    let data = (kind.compile)(compiling)?;
+    (kind.validate)(&data).map_err(|fault| error!("{}: {}", compiling.path, fault.message))?;
+    Ok(data)
 }
 
 /// A failure of a compile that had `paths` to read, and has read `files` so far, or found that they
@@ -452,15 +460,6 @@ fn same_content(sources: &JobSources, job: &Job, last: &Entry, source: &Stamp) -
         *stamp = now;
     }
     Some(entry)
-}
-
-/// The name of a compiled file: the hash of the resource's name, its properties before the type.
-fn data_name(resource: &ResourceName, properties: &str) -> String {
-    let name = match properties {
-        "" => resource.name.clone(),
-        words => format!("{}.{words}", resource.name),
-    };
-    ResourceName::new(&resource.kind, &name).id().to_string()
 }
 
 /// Reads compiled data by the name of its file.

@@ -38,6 +38,10 @@ const TEXT: Kind = Kind {
         }
         Ok(out.into_bytes())
     },
+    validate: |data| match data.ends_with(b"UNPLAYABLE") {
+        true => Err(error!("it is damaged: it cannot be played")),
+        false => Ok(()),
+    },
 };
 const TEXT_2: Kind = Kind { version: 2, ..TEXT };
 static KINDS: &[&Kind] = &[&TEXT];

@@ -19,6 +19,7 @@ pub static TEXT: Kind = Kind {
         compiling.text()?;
         Ok(std::mem::take(&mut compiling.bytes))
     },
+    validate: |bytes| text(bytes).map(drop),
 };
 
 /// Bytes, as they are.
@@ -28,6 +29,8 @@ pub static BINARY: Kind = Kind {
     extensions: &[("binary", Form::Own), ("bin", Form::Raw)],
     version: 1,
     compile: |compiling| Ok(std::mem::take(&mut compiling.bytes)),
+    // Games read it themselves.
+    validate: |_| Ok(()),
 };
 
 /// Tables of the game's own.
@@ -40,6 +43,7 @@ pub static CONFIG: Kind = Kind {
         let tree = document(compiling)?.to_tree();
         Ok(write_tree(&tree))
     },
+    validate: |bytes| read_document(bytes).map(drop),
 };
 
 /// Translations.
@@ -49,6 +53,9 @@ pub static STRINGS: Kind = Kind {
     extensions: &[("strings", Form::Own)],
     version: 1,
     compile: compile_strings,
+    validate: |bytes| {
+        check_strings(read_document(bytes)?.root()).map_err(|(_, words)| Error::new(words))
+    },
 };
 
 /// Sets of resources.
@@ -56,8 +63,12 @@ pub static PACKAGE: Kind = Kind {
     name: "package",
     words: "A set of resources that is loaded and unloaded together",
     extensions: &[("package", Form::Own)],
-    version: 2,
+    version: 3,
     compile: compile_package,
+    validate: |bytes| match bytes.first() {
+        Some(&MEMBERS) => read_members(bytes).map(drop),
+        _ => read_package(bytes).map(drop),
+    },
 };
 
 fn document(compiling: &Compiling) -> Result<sjson::Document, Error> {
@@ -68,9 +79,20 @@ fn fault(compiling: &Compiling, value: &Value, words: &str) -> Error {
     compiling.fault(value.line(), words)
 }
 
+/// Compiled data that is text.
+pub fn text(bytes: &[u8]) -> Result<&str, Error> {
+    std::str::from_utf8(bytes).map_err(|_| crate::error!("it is damaged: it is not UTF-8"))
+}
+
 fn compile_strings(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
     let document = document(compiling)?;
-    for entry in document.root().entries().into_iter().flatten() {
+    check_strings(document.root()).map_err(|(value, words)| fault(compiling, &value, &words))?;
+    Ok(write_tree(&document.to_tree()))
+}
+
+/// Refuses translations that are no texts: the value, and what is wrong with it.
+fn check_strings(root: Value) -> Result<(), (Value, String)> {
+    for entry in root.entries().into_iter().flatten() {
         let key = entry.key;
         let bad = match entry.value.entries() {
             None => entry.value.as_str().is_none().then_some(entry.value),
@@ -83,11 +105,16 @@ fn compile_strings(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
                 "'{key}' must be text in quotes, or a block of languages with a text each, got {}",
                 value.kind()
             );
-            return Err(fault(compiling, &value, &words));
+            return Err((value, words));
         }
     }
-    Ok(write_tree(&document.to_tree()))
+    Ok(())
 }
+
+/// The first byte of a package's data: patterns, as its source has them.
+const PATTERNS: u8 = 0;
+/// Members, as a bundle has them.
+const MEMBERS: u8 = 1;
 
 /// A pattern of a package: type and name, each with at most one `*`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,6 +169,7 @@ fn compile_package(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
         }
     }
     let mut writer = Writer::default();
+    writer.u8(PATTERNS);
     writer.list(&patterns, |writer, pattern| {
         writer.text(&pattern.kind);
         writer.text(&pattern.name);
@@ -149,23 +177,44 @@ fn compile_package(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
     Ok(writer.finish())
 }
 
+/// The data of a package after its first byte, which must be `form`.
+fn package_reader(bytes: &[u8], form: u8) -> Result<Reader<'_>, Error> {
+    let mut reader = Reader::new(bytes);
+    match reader.u8()? == form {
+        true => Ok(reader),
+        false => Err(crate::error!("it is damaged: a package has another form")),
+    }
+}
+
 /// Reads a compiled package.
 pub fn read_package(bytes: &[u8]) -> Result<Vec<Pattern>, Error> {
-    Reader::new(bytes).list(|reader| {
-        Ok(Pattern { kind: reader.text()?.to_string(), name: reader.text()?.to_string() })
-    })
+    let mut reader = package_reader(bytes, PATTERNS)?;
+    let patterns = reader.list(|reader| {
+        let pattern =
+            Pattern { kind: reader.text()?.to_string(), name: reader.text()?.to_string() };
+        match [&pattern.kind, &pattern.name].iter().all(|text| text.matches('*').count() <= 1) {
+            true => Ok(pattern),
+            false => Err(crate::error!("it is damaged: a pattern has more than one '*'")),
+        }
+    })?;
+    reader.end()?;
+    Ok(patterns)
 }
 
 /// A package as it is in a bundle, where there are no names for patterns to fit: its members.
 pub fn write_members(members: &[IdString64]) -> Vec<u8> {
     let mut writer = Writer::default();
+    writer.u8(MEMBERS);
     writer.list(members, |writer, id| writer.u64(id.0));
     writer.finish()
 }
 
 /// Reads a bundle's package.
 pub fn read_members(bytes: &[u8]) -> Result<Vec<IdString64>, Error> {
-    Reader::new(bytes).list(|reader| reader.u64().map(IdString64))
+    let mut reader = package_reader(bytes, MEMBERS)?;
+    let members = reader.list(|reader| reader.u64().map(IdString64))?;
+    reader.end()?;
+    Ok(members)
 }
 
 /// A tree as a blob: a byte for the kind, then what it holds.
@@ -203,22 +252,41 @@ fn put_tree(writer: &mut Writer, tree: &Tree) {
 
 /// Reads a tree's blob; hostile bytes give an error.
 pub fn read_tree(bytes: &[u8]) -> Result<Tree, Error> {
-    get_tree(&mut Reader::new(bytes), sjson::NESTING_MAX)
+    let mut reader = Reader::new(bytes);
+    let tree = get_tree(&mut reader, sjson::NESTING_MAX)?;
+    reader.end()?;
+    Ok(tree)
 }
 
+/// Reads a tree's blob as a document, so that the rules for its source can be applied to it.
+pub fn read_document(bytes: &[u8]) -> Result<sjson::Document, Error> {
+    sjson::Document::of_tree(&read_tree(bytes)?)
+}
+
+/// Reads a value in which lists and objects nest at most `depth` deep.
 fn get_tree(reader: &mut Reader, depth: usize) -> Result<Tree, Error> {
-    if depth == 0 {
-        return Err(crate::error!("it is damaged: it is nested too deep"));
-    }
+    let deeper = || {
+        let too_deep = || crate::error!("it is damaged: it is nested too deep");
+        depth.checked_sub(1).ok_or_else(too_deep)
+    };
     Ok(match reader.u8()? {
         0 => Tree::Null,
         kind @ (1 | 2) => Tree::Bool(kind == 2),
-        3 => Tree::Number(reader.f64()?),
+        3 => match reader.f64()? {
+            number if number.is_finite() => Tree::Number(number),
+            number => return Err(crate::error!("it is damaged: it has the number {number}")),
+        },
         4 => Tree::String(reader.text()?.to_string()),
-        5 => Tree::Array(reader.list(|reader| get_tree(reader, depth - 1))?),
-        6 => Tree::Object(
-            reader.list(|reader| Ok((reader.text()?.to_string(), get_tree(reader, depth - 1)?)))?,
-        ),
+        5 => {
+            let depth = deeper()?;
+            Tree::Array(reader.list(|reader| get_tree(reader, depth))?)
+        }
+        6 => {
+            let depth = deeper()?;
+            let entry =
+                |reader: &mut Reader| Ok((reader.text()?.to_string(), get_tree(reader, depth)?));
+            Tree::Object(reader.list(entry)?)
+        }
         kind => return Err(crate::error!("it is damaged: there is no value of kind {kind}")),
     })
 }
@@ -234,6 +302,7 @@ mod tests {
         extensions: &[("png", Form::Raw)],
         version: 1,
         compile: |compiling| Ok(std::mem::take(&mut compiling.bytes)),
+        validate: |_| Ok(()),
     };
 
     const KINDS: Kinds = Kinds(&[&TEXT, &CONFIG, &TEXTURE]);
@@ -259,6 +328,44 @@ mod tests {
         for length in 0..data.len() {
             assert!(read_tree(&data[..length]).is_err(), "{length}");
         }
+    }
+
+    #[test]
+    fn a_tree_may_nest_as_deep_as_a_text_and_no_deeper() {
+        let nested = |depth: usize| "[".repeat(depth) + "1" + &"]".repeat(depth);
+        let (data, _) = compile(&CONFIG, &nested(sjson::NESTING_MAX)).unwrap();
+        assert!((CONFIG.validate)(&data).is_ok());
+        let deeper = [&[5, 1, 0, 0, 0], &data[..]].concat();
+        let words = read_tree(&deeper).unwrap_err().message;
+        assert_eq!(words, "it is damaged: it is nested too deep");
+    }
+
+    #[test]
+    fn data_that_no_text_could_become_is_refused() {
+        let check = |kind: &Kind, data: &[u8], wanted: &str| {
+            let words = (kind.validate)(data).unwrap_err().message;
+            assert_eq!(words, format!("it is damaged: {wanted}"));
+        };
+        let nan = write_tree(&Tree::Number(f64::NAN));
+        check(&CONFIG, &nan, "it has the number NaN");
+        check(&CONFIG, &[0, 0], "1 bytes follow its end");
+        let twice = Tree::Object(vec![("a".into(), Tree::Null), ("a".into(), Tree::Null)]);
+        check(&CONFIG, &write_tree(&twice), "the key 'a' is there twice");
+        check(&TEXT, b"\xff", "it is not UTF-8");
+        check(&PACKAGE, &[7, 0, 0, 0, 0], "a package has another form");
+        let mut stars = Writer::default();
+        stars.u8(PATTERNS);
+        stars.list(&["*a*"], |writer, name| {
+            writer.text("text");
+            writer.text(name);
+        });
+        check(&PACKAGE, &stars.finish(), "a pattern has more than one '*'");
+        let members = write_members(&[IdString64(3)]);
+        assert_eq!((PACKAGE.validate)(&members), Ok(()));
+        check(&PACKAGE, &members[..12], "it ends where 8 more bytes should be");
+        let number = Tree::Object(vec![("play".into(), Tree::Number(3.0))]);
+        let words = (STRINGS.validate)(&write_tree(&number)).unwrap_err().message;
+        assert!(words.starts_with("'play' must be text in quotes"), "{words}");
     }
 
     #[test]

@@ -66,7 +66,7 @@ impl Game {
         if let Some(problem) = compiled.problems.first() {
             return Err(problem.clone());
         }
-        let mut store = Store::new(compiled.index, Data::Folder(data.to_path_buf()));
+        let mut store = Store::new(compiled.index, Data::Folder(data.to_path_buf(), Kinds(KINDS)));
         for name in ["a", "b", "c"] {
             let bytes = store.read(&ResourceName::new("text", name));
             let bytes = bytes.map_err(|error| error.message)?;

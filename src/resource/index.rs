@@ -2,8 +2,9 @@
 //! data by every compile, read by the next one and by the game.
 
 use super::kind::Form;
-use super::name::ResourceName;
+use super::name::{ResourceName, is_inside};
 use super::variant::Properties;
+use crate::error;
 use crate::foundation::Error;
 use crate::foundation::blob::{Reader, Writer, unframe};
 use crate::foundation::file_access::FileState;
@@ -80,13 +81,46 @@ impl Index {
         writer.framed(MAGIC, VERSION)
     }
 
-    /// Reads an index; the words say what is wrong with it.
+    /// Reads an index; the words say what is wrong with it. A game's folder can come with an index
+    /// that no compile wrote: all that others rely on is checked here.
     pub fn from_bytes(bytes: &[u8]) -> Result<Index, Error> {
         let mut reader = Reader::new(unframe(bytes, MAGIC, VERSION)?);
         let entries = reader.list(read_entry)?;
         let broken = reader.list(read_broken)?;
         let failed = reader.list(|reader| Ok((read_name(reader)?, reader.text()?.to_string())))?;
-        Ok(Index { entries, broken, failed })
+        reader.end()?;
+        let index = Index { entries, broken, failed };
+        index.check()?;
+        Ok(index)
+    }
+
+    /// Refuses lists out of order, which are searched by halves, and files elsewhere.
+    fn check(&self) -> Result<(), Error> {
+        let entries =
+            |a: &Entry, b: &Entry| (&a.resource, &a.properties) < (&b.resource, &b.properties);
+        let broken =
+            |a: &Broken, b: &Broken| (&a.resource, &a.properties) < (&b.resource, &b.properties);
+        if !self.entries.is_sorted_by(entries)
+            || !self.broken.is_sorted_by(broken)
+            || !self.failed.is_sorted_by(|a, b| a.0 < b.0)
+        {
+            return Err(error!("it is damaged: its lists are out of order"));
+        }
+        for entry in &self.entries {
+            if entry.data != data_name(&entry.resource, &entry.properties) {
+                return Err(error!("it is damaged: it has another file for {}", entry.resource));
+            }
+        }
+        let of_entries = self.entries.iter().map(|entry| (&entry.resource, &entry.files));
+        let of_broken = self.broken.iter().map(|broken| (&broken.resource, &broken.files));
+        for (resource, files) in of_entries.chain(of_broken) {
+            if files.is_empty() || files.iter().any(|stamp| !is_inside(&stamp.path)) {
+                return Err(error!(
+                    "it is damaged: the files of {resource} are not in the game's folder"
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Why a resource could not be compiled the last time.
@@ -106,6 +140,15 @@ impl Index {
     pub fn named_by<'a>(&'a self, reference: &'a ResourceName) -> impl Iterator<Item = &'a Entry> {
         self.entries.iter().filter(|entry| reference.means(&entry.resource))
     }
+}
+
+/// The name of a compiled file: the hash of the resource's name, its properties before the type.
+pub fn data_name(resource: &ResourceName, properties: &Properties) -> String {
+    let name = match properties.is_base() {
+        true => resource.name.clone(),
+        false => format!("{}.{properties}", resource.name),
+    };
+    ResourceName::new(&resource.kind, &name).id().to_string()
 }
 
 fn write_name(writer: &mut Writer, name: &ResourceName) {
@@ -144,7 +187,7 @@ fn read_properties(reader: &mut Reader) -> Result<Properties, Error> {
 }
 
 fn read_form(reader: &mut Reader) -> Result<Form, Error> {
-    Ok(if reader.u8()? == 1 { Form::Raw } else { Form::Own })
+    reader.choice(&[Form::Own, Form::Raw])
 }
 
 fn write_entry(writer: &mut Writer, entry: &Entry) {
@@ -205,18 +248,25 @@ fn read_broken(reader: &mut Reader) -> Result<Broken, Error> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn an_index_is_read_as_it_was_written_and_found_by_name() {
-        let state = |size| FileState { size, modified: 2, changed: 3, inode: 4 };
-        let entry = |name: &str, properties: &str| Entry {
-            resource: ResourceName::new("texture", name),
-            properties: Properties::of(properties.split('.').filter(|w| !w.is_empty())).unwrap(),
-            form: Form::Raw,
-            kind_version: 3,
-            data: "0123456789abcdef".into(),
-            data_content: 7,
-            files: vec![Stamp { path: "a.png".into(), state: state(1), content: 3 }],
-            references: vec![ResourceName::new("shader", "core/gui")],
+    fn state(size: u64) -> FileState {
+        FileState { size, modified: 2, changed: 3, inode: 4 }
+    }
+
+    fn sample() -> Index {
+        let entry = |name: &str, properties: &str| {
+            let resource = ResourceName::new("texture", name);
+            let properties = properties.split('.').filter(|word| !word.is_empty());
+            let properties = Properties::of(properties).unwrap();
+            Entry {
+                data: data_name(&resource, &properties),
+                resource,
+                properties,
+                form: Form::Raw,
+                kind_version: 3,
+                data_content: 7,
+                files: vec![Stamp { path: "a.png".into(), state: state(1), content: 3 }],
+                references: vec![ResourceName::new("shader", "core/gui")],
+            }
         };
         let entries = vec![entry("a", ""), entry("a", "fr"), entry("b", "")];
         let failed = vec![(ResourceName::new("texture", "c"), "c.png: it is cut short".into())];
@@ -228,7 +278,12 @@ mod tests {
             files: vec![Stamp { path: "c.png".into(), state: state(5), content: 7 }],
             words: "c.png: it is cut short".into(),
         }];
-        let index = Index { entries, broken, failed };
+        Index { entries, broken, failed }
+    }
+
+    #[test]
+    fn an_index_is_read_as_it_was_written_and_found_by_name() {
+        let index = sample();
         let read = Index::from_bytes(&index.to_bytes()).unwrap();
         assert_eq!(read, index);
         assert_eq!(read.variants(&ResourceName::new("texture", "a")).len(), 2);
@@ -236,5 +291,29 @@ mod tests {
         assert_eq!(read.failure(&ResourceName::new("texture", "a")), None);
         let words = read.failure(&ResourceName::new("texture", "c"));
         assert_eq!(words, Some("c.png: it is cut short"));
+    }
+
+    #[test]
+    fn an_index_that_no_compile_wrote_is_refused_with_words() {
+        let check = |change: fn(&mut Index), wanted: &str| {
+            let mut index = sample();
+            change(&mut index);
+            // Its checksum is right.
+            let words = Index::from_bytes(&index.to_bytes()).unwrap_err().message;
+            assert_eq!(words, format!("it is damaged: {wanted}"));
+        };
+        check(|index| index.entries.swap(0, 2), "its lists are out of order");
+        check(|index| index.broken.push(index.broken[0].clone()), "its lists are out of order");
+        check(|index| index.failed.push(index.failed[0].clone()), "its lists are out of order");
+        let other = "it has another file for a.texture";
+        check(|index| index.entries[0].data = "../../secret".into(), other);
+        check(|index| index.entries[1].data = index.entries[0].data.clone(), other);
+        let elsewhere = "the files of a.texture are not in the game's folder";
+        check(|index| index.entries[0].files.clear(), elsewhere);
+        check(|index| index.entries[1].files[0].path = "/etc/passwd".into(), elsewhere);
+        check(
+            |index| index.broken[0].files[0].path = "../c.png".into(),
+            "the files of c.texture are not in the game's folder",
+        );
     }
 }

@@ -26,6 +26,23 @@ pub struct Kind {
     /// Makes compiled data of a source. Everything it reads beside the source, and every resource
     /// that it names, goes through the context, which keeps the graph.
     pub compile: fn(&mut Compiling) -> Result<Vec<u8>, Error>,
+    /// Refuses data that this kind's compiler could not have written. Compiled data comes from
+    /// anybody, with right checksums, so this looks at all of it: bounds, counts, references,
+    /// numbers, sizes once they are unpacked. It runs whenever data is opened, and takes time and
+    /// memory in proportion to the data's length.
+    pub validate: fn(&[u8]) -> Result<(), Error>,
+}
+
+impl PartialEq for Kind {
+    fn eq(&self, other: &Kind) -> bool {
+        self.name == other.name
+    }
+}
+
+impl std::fmt::Debug for Kind {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+        out.write_str(self.name)
+    }
 }
 
 /// The endings of every kind's files but scripts, for the words of what is missing: whoever asks
@@ -73,13 +90,18 @@ pub fn endings_words(kind: &str) -> String {
 }
 
 /// All kinds, found by name or extension.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Kinds(pub &'static [&'static Kind]);
 
 impl Kinds {
     /// The kind of that name.
     pub fn by_name(&self, name: &str) -> Option<&'static Kind> {
         self.0.iter().copied().find(|kind| kind.name == name)
+    }
+
+    /// The index of the kind of that name, which bundles have in its place.
+    pub fn index_of(&self, name: &str) -> Option<usize> {
+        self.0.iter().position(|kind| kind.name == name)
     }
 
     /// The kind that a file's extension stands for, and how.

@@ -137,6 +137,7 @@ mod tests {
         extensions: &[("texture", Form::Own), ("png", Form::Raw)],
         version: 1,
         compile: |compiling| Ok(compiling.bytes.clone()),
+        validate: |_| Ok(()),
     };
     const KINDS: Kinds = Kinds(&[&TEXTURE]);
 

@@ -378,7 +378,7 @@ mod tests {
         }
 
         fn folder(&self) -> Store {
-            Store::new(self.index.clone(), Data::Folder(self.root.join(".data")))
+            Store::new(self.index.clone(), Data::Folder(self.root.join(".data"), KINDS))
         }
 
         fn bundle(&self) -> Store {

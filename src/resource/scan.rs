@@ -240,6 +240,7 @@ mod tests {
         extensions: &[("texture", Form::Own), ("png", Form::Raw), ("jpg", Form::Raw)],
         version: 1,
         compile: |compiling| Ok(compiling.bytes.clone()),
+        validate: |_| Ok(()),
     };
     const KINDS: Kinds = Kinds(&[&TEXTURE]);
 

@@ -1,5 +1,6 @@
 //! The compiled forms of shaders and materials: what the data compiler (src/system/render/shader)
-//! writes and the materials of a running game (src/system/materials) read. Checks nothing.
+//! writes and the materials of a running game (src/system/materials) read. The source of a shader
+//! is checked by its kind (src/system/render/shader), which knows the engine's part of it.
 
 use crate::error;
 use crate::foundation::Error;
@@ -127,9 +128,9 @@ fn put_option(writer: &mut Writer, text: Option<&String>) {
 }
 
 fn get_option(reader: &mut Reader) -> Result<Option<String>, Error> {
-    match reader.u8()? {
-        0 => Ok(None),
-        _ => Ok(Some(reader.text()?.to_string())),
+    match reader.flag()? {
+        false => Ok(None),
+        true => Ok(Some(reader.text()?.to_string())),
     }
 }
 
@@ -173,6 +174,7 @@ impl ShaderData {
             Ok(Variable { name, kind: row.0, offset })
         })?;
         let textures = reader.list(|reader| reader.text().map(str::to_string))?;
+        reader.end()?;
         Ok(ShaderData { source, variables, variable_bytes, textures })
     }
 }
@@ -215,13 +217,20 @@ impl MaterialData {
         })?;
         let variables = reader.list(|reader| {
             let name = reader.text()?.to_string();
-            Ok((name, reader.list(|reader| reader.u32().map(f32::from_bits))?))
+            Ok((name, reader.list(Reader::finite)?))
         })?;
-        let surface = match reader.u8()? {
-            0 => None,
-            _ => Some(SurfaceFile::read(&mut reader)?),
+        let surface = match reader.flag()? {
+            false => None,
+            true => Some(SurfaceFile::read(&mut reader)?),
         };
-        Ok(MaterialData { shader, texture, blend, textures, variables, surface })
+        reader.end()?;
+        let data = MaterialData { shader, texture, blend, textures, variables, surface };
+        // What is for meshes has nothing that is for pictures.
+        let alone = MaterialData { surface: data.surface.clone(), ..MaterialData::default() };
+        match data.surface.is_some() && data != alone {
+            true => Err(error!("it is damaged: it is both for meshes and for pictures")),
+            false => Ok(data),
+        }
     }
 }
 
@@ -254,10 +263,16 @@ mod tests {
                 wrap: None,
             }],
             variables: vec![("speed".to_string(), vec![2.0])],
-            surface: Some(SurfaceFile::DEFAULT),
+            surface: None,
         };
         let more = material.write();
         assert_eq!(MaterialData::read(&more).unwrap(), material);
+        let surface = Some(SurfaceFile::DEFAULT);
+        let of_mesh = MaterialData { surface: surface.clone(), ..MaterialData::default() };
+        assert_eq!(MaterialData::read(&of_mesh.write()).unwrap(), of_mesh);
+        let both = MaterialData { surface, ..material };
+        let words = MaterialData::read(&both.write()).unwrap_err().message;
+        assert_eq!(words, "it is damaged: it is both for meshes and for pictures");
         for length in 0..bytes.len() {
             assert!(ShaderData::read(&bytes[..length]).is_err(), "{length}");
         }

@@ -1,11 +1,11 @@
 //! Resources of a running game: which variant serves, and its data, in a folder of compiled data or
 //! a bundle. Knows no kinds but packages; who asks for a resource knows what its data means.
 
-use super::bundle::{Bundle, Bytes, Part};
+use super::bundle::{Bundle, Bytes, Part, REMEDY};
 use super::compile::{read_data, read_index};
 use super::data_kinds::read_members;
 use super::index::{Entry, Index};
-use super::kind::{endings_words, stand_in};
+use super::kind::{Kind, Kinds, endings_words, stand_in};
 use super::name::ResourceName;
 use super::package;
 use super::variant::{Preferences, Properties};
@@ -24,8 +24,8 @@ use std::time::Duration;
 /// Where compiled data lies.
 #[derive(Clone, Debug, Default)]
 pub enum Data {
-    /// In files of a folder, named by hash.
-    Folder(PathBuf),
+    /// In files of a folder, named by hash, of these kinds.
+    Folder(PathBuf, Kinds),
     /// In one file, with its own index.
     Bundle(Arc<Bundle>),
     /// Nowhere: the game has no compiled data.
@@ -36,7 +36,7 @@ pub enum Data {
 /// Where the data of one variant lies; another content is another place.
 #[derive(Clone, Debug, PartialEq)]
 enum Place {
-    File { name: String, content: u64 },
+    File { name: String, content: u64, kind: &'static Kind },
     Part(usize),
 }
 
@@ -51,7 +51,7 @@ pub struct Fetch {
 }
 
 impl Data {
-    /// Reads and, in a bundle, checks data. It may take a while.
+    /// Reads and validates data. It may take a while.
     pub fn read(&self, fetch: &Fetch) -> Result<Bytes, Error> {
         self.read_at(&fetch.place, &|| fetch.words.clone())
     }
@@ -59,8 +59,12 @@ impl Data {
     /// The same; `words` says what it is called, where that is asked.
     fn read_at(&self, place: &Place, words: &dyn Fn() -> String) -> Result<Bytes, Error> {
         match (self, place) {
-            (Data::Folder(folder), Place::File { name, content }) => {
-                read_file(folder, name, *content, words)
+            (Data::Folder(folder, _), Place::File { name, content, kind }) => {
+                let bytes = read_file(folder, name, *content, words)?;
+                match (kind.validate)(&bytes) {
+                    Ok(()) => Ok(bytes),
+                    Err(fault) => Err(removed(&folder.join(name), &fault.message, words)),
+                }
             }
             (Data::Bundle(bundle), Place::Part(part)) => bundle
                 .read(*part)
@@ -98,19 +102,24 @@ fn read_file(
     }
     match read {
         Ok(_) => {
-            // What is not there is made anew by the next compile.
             let path = folder.join(name);
-            let _ = fs::remove_file(&path);
-            Err(error!(
-                "the compiled data of {} was damaged ({}): start again, and it is made anew",
-                words(),
-                path.display()
-            ))
+            Err(removed(&path, &path.display().to_string(), words))
         }
         Err(reason) => {
             Err(error!("the compiled data of {} ({name}) cannot be read: {reason}", words()))
         }
     }
+}
+
+/// Removes a file of compiled data that cannot be used: what is not there is made again by the next
+/// compile. `fault` says what is wrong.
+fn removed(path: &Path, fault: &str, words: &dyn Fn() -> String) -> Error {
+    // One that cannot be removed is refused the next time, too.
+    let _ = fs::remove_file(path);
+    error!(
+        "the compiled data of {} was damaged ({fault}): start again, and it is made anew",
+        words()
+    )
 }
 
 /// The resources of a game.
@@ -274,8 +283,10 @@ impl Store {
         if let Data::Bundle(bundle) = &self.data {
             return part(bundle, preferences, id).map(Place::Part);
         }
+        let Data::Folder(_, kinds) = &self.data else { return None };
         let entry = self.winner(preferences, resource)?;
-        Some(Place::File { name: entry.data.clone(), content: entry.data_content })
+        let kind = kinds.by_name(&resource.kind)?;
+        Some(Place::File { name: entry.data.clone(), content: entry.data_content, kind })
     }
 
     /// Why a resource could not be compiled, where that is so.
@@ -335,6 +346,12 @@ impl Store {
         let Some(place) = self.place_of(resource, id, &self.preferences) else {
             return Err(error!("{}", self.missing_words(resource)));
         };
+        if let (Data::Bundle(bundle), Place::Part(part)) = (&self.data, &place)
+            && bundle.kind(*part).name != resource.kind
+        {
+            let kind = bundle.kind(*part);
+            return Err(error!("the data of {resource}: it is of type {kind:?}: {REMEDY}"));
+        }
         if let Some((known, bytes)) = self.read.get(&id)
             && *known == place
         {
@@ -358,7 +375,7 @@ impl Store {
             };
             return Ok(members.into_iter().filter_map(serving).collect());
         }
-        let (Data::Folder(folder), Some(entry)) =
+        let (Data::Folder(folder, _), Some(entry)) =
             (&self.data, self.winner(&self.preferences, package))
         else {
             return Err(error!("{}", self.missing_words(package)));

@@ -5,6 +5,15 @@ use super::super::kind::Form;
 use super::*;
 use crate::foundation::file_access::FileState;
 
+static TEXTURE: Kind = Kind {
+    name: "texture",
+    words: "A picture",
+    extensions: &[("png", Form::Raw)],
+    version: 1,
+    compile: |compiling| Ok(std::mem::take(&mut compiling.bytes)),
+    validate: |_| Ok(()),
+};
+
 fn store(variants: &[(&str, &str)]) -> Store {
     let mut entries: Vec<Entry> = variants
         .iter()
@@ -24,7 +33,9 @@ fn store(variants: &[(&str, &str)]) -> Store {
         })
         .collect();
     entries.sort_by(|a, b| (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties)));
-    Store::new(Index { entries, ..Index::default() }, Data::Nothing)
+    const KINDS: Kinds = Kinds(&[&TEXTURE]);
+    let data = Data::Folder(PathBuf::new(), KINDS);
+    Store::new(Index { entries, ..Index::default() }, data)
 }
 
 fn prefer(store: &mut Store, words: &[&str]) -> Vec<String> {

@@ -3,7 +3,7 @@
 
 use super::shading::{FILTERS, WRAPS};
 use crate::error;
-use crate::foundation::blob::{Reader, Writer};
+use crate::foundation::blob::{Range, Reader, Writer, within};
 use crate::foundation::sjson::{self, Entry, Value};
 use crate::foundation::suggest::hint;
 use crate::foundation::{Color, Error};
@@ -41,6 +41,19 @@ const KEYS: [&str; 18] = [
     "occlusion_texture",
     "emissive_texture",
     "emissive_strength",
+];
+
+/// A number of a surface: its key, its range and where it is.
+type Number = (&'static str, Range, fn(&mut SurfaceFile) -> &mut f32);
+
+/// The numbers of a surface, in the order of the compiled form.
+const NUMBERS: [Number; 6] = [
+    ("metallic", (0.0, 1.0), |surface| &mut surface.metallic),
+    ("roughness", (0.0, 1.0), |surface| &mut surface.roughness),
+    ("emissive_strength", (0.0, 1e6), |surface| &mut surface.emissive_strength),
+    ("normal_scale", (-16.0, 16.0), |surface| &mut surface.normal_scale),
+    ("occlusion_strength", (0.0, 1.0), |surface| &mut surface.occlusion_strength),
+    ("alpha_cutoff", (0.0, 1.0), |surface| &mut surface.alpha_cutoff),
 ];
 
 /// A surface as its file says it. Colours are linear, alpha not multiplied in.
@@ -102,8 +115,8 @@ impl SurfaceFile {
         let (key, value) = (entry.key, entry.value);
         let must =
             |what: &str| format!("'{key}' of a surface must be {what}, got {}", value.kind());
-        let within = |least: f64, most: f64| match value.as_f64() {
-            Some(number) if number >= least && number <= most => Ok(number as f32),
+        let number = |(least, most): Range| match value.as_f64() {
+            Some(number) if number >= least.into() && number <= most.into() => Ok(number as f32),
             Some(number) => Err(format!("'{key}' must be from {least} to {most}, got {number}")),
             None => Err(must("a number")),
         };
@@ -121,19 +134,17 @@ impl SurfaceFile {
             self.textures[place] = Some(name.to_string());
             return Ok(());
         }
+        if let Some((_, range, place)) = NUMBERS.iter().find(|known| known.0 == key) {
+            *place(self) = number(*range)?;
+            return Ok(());
+        }
         match key {
             "base_color" => self.base_color = color(value).ok_or_else(|| must(COLOR))?,
             "emissive" => {
                 let [r, g, b, _] = color(value).ok_or_else(|| must(COLOR))?;
                 self.emissive = [r, g, b];
             }
-            "metallic" => self.metallic = within(0.0, 1.0)?,
-            "roughness" => self.roughness = within(0.0, 1.0)?,
-            "emissive_strength" => self.emissive_strength = within(0.0, 1e6)?,
-            "normal_scale" => self.normal_scale = within(-16.0, 16.0)?,
-            "occlusion_strength" => self.occlusion_strength = within(0.0, 1.0)?,
             "alpha" => self.alpha = choice(&ALPHAS)?,
-            "alpha_cutoff" => self.alpha_cutoff = within(0.0, 1.0)?,
             "double_sided" => self.double_sided = truth()?,
             "unlit" => self.unlit = truth()?,
             "filter" => self.filter = Some(choice(&FILTERS)?),
@@ -174,17 +185,9 @@ impl SurfaceFile {
     }
 
     pub fn write(&self, writer: &mut Writer) {
-        let floats = self.base_color.iter().chain(&self.emissive);
-        for float in floats.chain(&[
-            self.metallic,
-            self.roughness,
-            self.emissive_strength,
-            self.normal_scale,
-            self.occlusion_strength,
-            self.alpha_cutoff,
-        ]) {
-            writer.u32(float.to_bits());
-        }
+        self.base_color.iter().chain(&self.emissive).for_each(|part| writer.u32(part.to_bits()));
+        let mut numbers = self.clone();
+        NUMBERS.iter().for_each(|(_, _, place)| writer.u32(place(&mut numbers).to_bits()));
         for byte in [
             self.alpha,
             u8::from(self.double_sided),
@@ -199,45 +202,36 @@ impl SurfaceFile {
         }
     }
 
+    /// Reads the compiled form.
+    ///
+    /// # Errors
+    /// It is damaged, or has a number that its file could not have.
     pub fn read(reader: &mut Reader) -> Result<SurfaceFile, Error> {
-        let mut floats = [0.0; 13];
-        for float in &mut floats {
-            *float = f32::from_bits(reader.u32()?);
+        let mut surface = SurfaceFile::DEFAULT;
+        for part in surface.base_color.iter_mut().chain(&mut surface.emissive) {
+            *part = reader.finite()?;
         }
-        let [r, g, b, a, er, eg, eb, metallic, roughness, strength, normal, occlusion, cutoff] =
-            floats;
+        for (key, range, place) in NUMBERS {
+            let number = reader.finite()?;
+            within(key, number, range)?;
+            *place(&mut surface) = number;
+        }
         let choice = |index: u8, most: usize| match usize::from(index) < most {
             true => Ok(index),
             false => Err(error!("it is damaged: there is no choice {index}")),
         };
-        let alpha = choice(reader.u8()?, ALPHAS.len())?;
-        let (double_sided, unlit) = (reader.u8()? == 1, reader.u8()? == 1);
-        let filter = match reader.u8()? {
+        surface.alpha = choice(reader.u8()?, ALPHAS.len())?;
+        (surface.double_sided, surface.unlit) = (reader.flag()?, reader.flag()?);
+        surface.filter = match reader.u8()? {
             u8::MAX => None,
             index => Some(choice(index, FILTERS.len())?),
         };
-        let wrap = choice(reader.u8()?, WRAPS.len())?;
-        let mut textures = [const { None }; 5];
-        for texture in &mut textures {
+        surface.wrap = choice(reader.u8()?, WRAPS.len())?;
+        for texture in &mut surface.textures {
             let name = reader.text()?;
             *texture = (!name.is_empty()).then(|| name.to_string());
         }
-        Ok(SurfaceFile {
-            base_color: [r, g, b, a],
-            metallic,
-            roughness,
-            emissive: [er, eg, eb],
-            emissive_strength: strength,
-            normal_scale: normal,
-            occlusion_strength: occlusion,
-            alpha,
-            alpha_cutoff: cutoff,
-            double_sided,
-            unlit,
-            textures,
-            filter,
-            wrap,
-        })
+        Ok(surface)
     }
 }
 
@@ -258,8 +252,7 @@ fn color(value: Value) -> Option<[f32; 4]> {
         let [r, g, b, _] = Color { red, green, blue, alpha: 255.0 }.to_light();
         return Some([r, g, b, alpha / 255.0]);
     }
-    let numbers: Vec<f32> =
-        value.items()?.map(|item| item.as_f64().map(|n| n as f32)).collect::<Option<_>>()?;
+    let numbers: Vec<f32> = value.items()?.map(Value::as_f32).collect::<Option<_>>()?;
     match numbers[..] {
         [r, g, b] => Some([r, g, b, 1.0]),
         [r, g, b, a] => Some([r, g, b, a]),
@@ -298,6 +291,21 @@ mod tests {
     }
 
     #[test]
+    fn numbers_that_no_file_has_are_refused_in_the_compiled_form_too() {
+        let surface = SurfaceFile::DEFAULT;
+        for (key, (least, most), place) in NUMBERS {
+            for wrong in [least - 0.1, most * 1.1 + 0.1, f32::NAN, f32::INFINITY] {
+                let mut wronged = surface.clone();
+                *place(&mut wronged) = wrong;
+                let mut writer = Writer::default();
+                wronged.write(&mut writer);
+                let read = SurfaceFile::read(&mut Reader::new(&writer.finish()));
+                assert!(read.is_err(), "{key} {wrong}");
+            }
+        }
+    }
+
+    #[test]
     fn what_cannot_be_says_where_and_why() {
         let check = |text: &str, words: &str| {
             assert_eq!(parsed(&format!("surface = {text}")).unwrap_err(), words);
@@ -315,6 +323,9 @@ mod tests {
             "1: 'base_color' of a surface must be a colour such as \"#ff8000\", or three or four \
              numbers of linear light, got text",
         );
+        let numbers = "1: 'base_color' of a surface must be a colour such as \"#ff8000\", or three \
+                       or four numbers of linear light, got list";
+        check("{ base_color = [1e300, 0, 0] }", numbers);
         check(
             "{ normal_texture = 1 }",
             "1: 'normal_texture' of a surface must be the name of a texture, got number",

@@ -2,7 +2,9 @@
 //! it ships, with the strings in it that may name resources. Knows nothing of their meaning.
 
 use super::{outline, syntax};
+use crate::error;
 use crate::foundation::Error;
+use crate::resource::data_kinds::text;
 use crate::resource::kind::{Form, Kind};
 
 /// Scripts. They ship as text.
@@ -12,7 +14,7 @@ pub static LUA: Kind = Kind {
     extensions: &[("lua", Form::Own)],
     version: 3,
     compile: |compiling| {
-        if compiling.bytes.starts_with(b"\x1bL") {
+        if is_compiled(&compiling.bytes) {
             return Err(compiling.fault(1, "this is a compiled chunk: games are text"));
         }
         let text = compiling.text()?.to_string();
@@ -32,7 +34,17 @@ pub static LUA: Kind = Kind {
         }
         Ok(std::mem::take(&mut compiling.bytes))
     },
+    validate: |bytes| match is_compiled(bytes) {
+        true => Err(error!("it is damaged: it is a compiled chunk, and scripts are text")),
+        false => text(bytes).map(drop),
+    },
 };
+
+/// Whether LuaJIT could take bytes for bytecode, which it does not check before it runs it: such
+/// bytes begin with an escape, behind a byte order mark perhaps. A text never does.
+fn is_compiled(bytes: &[u8]) -> bool {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).starts_with(b"\x1b")
+}
 
 /// The longest literal that can be a name.
 const NAME_BYTES_MAX: usize = 200;

@@ -93,7 +93,7 @@ fn explain(args: &Args) -> Result<String, Error> {
     }
     let mut text = String::new();
     if resource.kind == "sound" {
-        let data = Data::Folder(data_of(&args.folder, platform)?);
+        let data = Data::Folder(data_of(&args.folder, platform)?, KINDS);
         let mut store = Store::new(index.clone(), data);
         store.prefer(preferences.clone());
         store.apply_preferences();

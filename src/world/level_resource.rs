@@ -8,7 +8,7 @@ use super::unit_resource::pose;
 use super::volume::{self, Volume};
 use crate::foundation::sjson::{self, Tree, Value};
 use crate::foundation::{Error, Quat, Vec3, suggest};
-use crate::resource::data_kinds::{read_tree, write_tree};
+use crate::resource::data_kinds::{read_document, read_tree, write_tree};
 use crate::resource::kind::{Compiling, Form, Kind};
 use crate::resource::name::ResourceName;
 use crate::resource::store::Store;
@@ -21,6 +21,10 @@ pub static LEVEL: Kind = Kind {
     extensions: &[("level", Form::Own)],
     version: 1,
     compile,
+    validate: |bytes| {
+        let document = read_document(bytes)?;
+        check(document.root(), &mut Vec::new()).map_err(|(_, words)| Error::new(words))
+    },
 };
 
 const KEYS: [&str; 6] = ["units", "levels", "volumes", "splines", "object_sets", "data"];

@@ -9,6 +9,7 @@ use crate::resource::image::{Decoded, Pixels};
 use crate::resource::kind::{Compiling, Form, Kind};
 use crate::system::models::data::{CameraData, LightData, LightType, ModelData, VERSION};
 use crate::system::models::{Model, Picture, Use, import};
+use crate::system::textures::check_own;
 use crate::system::textures::compile::{Import, build, decode};
 use crate::world::physics::of_extras;
 
@@ -19,6 +20,10 @@ pub static MODEL: Kind = Kind {
     extensions: &[("model", Form::Own), ("glb", Form::Raw), ("gltf", Form::Raw)],
     version: VERSION,
     compile,
+    validate: |bytes| {
+        let model = ModelData::read(bytes)?;
+        model.pictures.iter().try_for_each(|range| check_own(&bytes[range.clone()]))
+    },
 };
 
 const KEYS: [&str; 2] = ["source", "scale"];

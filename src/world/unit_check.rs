@@ -6,48 +6,22 @@ use super::unit_resource::clash_words;
 use crate::foundation::hash::clash;
 use crate::foundation::sjson::{self, Value};
 use crate::foundation::{Error, Quat, suggest};
-use crate::resource::data_kinds::write_tree;
+use crate::resource::data_kinds::{read_document, write_tree};
 use crate::resource::kind::Compiling;
 
 const KEYS: [&str; 5] = ["inherit", "model", "nodes", "components", "data"];
 const NODE_KEYS: [&str; 4] = ["parent", "position", "rotation", "scale"];
 
+/// What is wrong, and where.
+type Wrong<'a> = (Value<'a>, String);
+
 /// Checks a unit's text, and makes compiled data of it.
 pub fn compile(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
     let document = sjson::parse_bytes(&compiling.bytes)
         .map_err(|fault| Error::new(fault.in_file(&compiling.path)))?;
-    let at = |value: &Value, words: String| {
-        crate::error!("{}:{}: {words}", compiling.path, value.line())
-    };
     let mut named = Vec::new();
-    let whole = ["inherit", "model"].iter().all(|base| document.root().get(base).is_none());
-    for entry in document.root().entries().into_iter().flatten() {
-        let (key, value) = (entry.key, entry.value);
-        match key {
-            "inherit" => match value.as_str() {
-                Some(base) => named.push(("unit".to_string(), base.to_string())),
-                None => return Err(at(&value, "'inherit' must be the name of a unit".into())),
-            },
-            "model" => match value.as_str() {
-                Some(name) if name.starts_with("core/") => {}
-                Some(name) => named.push(("model".to_string(), name.to_string())),
-                None => return Err(at(&value, "'model' must be the name of a model".into())),
-            },
-            "nodes" => check_nodes(&value).map_err(|(value, words)| at(&value, words))?,
-            "components" => {
-                component::check(&value, whole, &mut named)
-                    .map_err(|(value, words)| at(&value, words))?;
-            }
-            "data" if value.entries().is_none() => {
-                let words = "'data' must be a block: data = { material = \"wood\" }";
-                return Err(at(&value, words.into()));
-            }
-            "data" => {}
-            _ => {
-                let hint = suggest::hint(key, KEYS);
-                return Err(at(&value, format!("unknown key '{key}'{hint}")));
-            }
-        }
+    if let Err((value, words)) = check(document.root(), &mut named) {
+        return Err(crate::error!("{}:{}: {words}", compiling.path, value.line()));
     }
     let tree = document.to_tree();
     drop(document);
@@ -55,6 +29,43 @@ pub fn compile(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
         compiling.refer(&kind, &name);
     }
     Ok(write_tree(&tree))
+}
+
+/// Refuses compiled data that no text could have become.
+pub fn validate(bytes: &[u8]) -> Result<(), Error> {
+    let document = read_document(bytes)?;
+    check(document.root(), &mut Vec::new()).map_err(|(_, words)| Error::new(words))
+}
+
+/// What a unit's text must be; what it names goes into `named`, as types and names.
+fn check<'a>(root: Value<'a>, named: &mut Vec<(String, String)>) -> Result<(), Wrong<'a>> {
+    let whole = ["inherit", "model"].iter().all(|base| root.get(base).is_none());
+    for entry in root.entries().into_iter().flatten() {
+        let (key, value) = (entry.key, entry.value);
+        match key {
+            "inherit" => match value.as_str() {
+                Some(base) => named.push(("unit".to_string(), base.to_string())),
+                None => return Err((value, "'inherit' must be the name of a unit".into())),
+            },
+            "model" => match value.as_str() {
+                Some(name) if name.starts_with("core/") => {}
+                Some(name) => named.push(("model".to_string(), name.to_string())),
+                None => return Err((value, "'model' must be the name of a model".into())),
+            },
+            "nodes" => check_nodes(&value)?,
+            "components" => component::check(&value, whole, named)?,
+            "data" if value.entries().is_none() => {
+                let words = "'data' must be a block: data = { material = \"wood\" }";
+                return Err((value, words.into()));
+            }
+            "data" => {}
+            _ => {
+                let hint = suggest::hint(key, KEYS);
+                return Err((value, format!("unknown key '{key}'{hint}")));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether a value is a list of numbers, as many as one of `counts` says.

@@ -6,7 +6,7 @@ use super::component;
 use super::mesh_part::Seen;
 use super::model;
 use super::scene::{NO_NODE, Pose, UNIT_NODES_MAX};
-use super::unit_check::compile;
+use super::unit_check::{compile, validate};
 use super::unit_nodes::parents_first;
 use crate::foundation::hash::{IdString32, clash};
 use crate::foundation::sjson::{self, Tree};
@@ -26,6 +26,7 @@ pub static UNIT: Kind = Kind {
     extensions: &[("unit", Form::Own)],
     version: 1,
     compile,
+    validate,
 };
 
 /// Units that are in the engine: what a game's folder has under the same name wins.

@@ -31,7 +31,8 @@ impl Game {
         let mut game = Game { root, store: Store::default(), problems: Vec::new() };
         files.iter().for_each(|(path, bytes)| game.save(path, bytes));
         let compiled = game.compile();
-        game.store = Store::new(compiled.index, Data::Folder(data_folder(&game.root, "linux")));
+        let data = Data::Folder(data_folder(&game.root, "linux"), KINDS);
+        game.store = Store::new(compiled.index, data);
         game
     }
 

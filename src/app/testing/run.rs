@@ -232,7 +232,7 @@ impl Total<'_> {
         // that runs tests itself cannot any more.
         let watches = options.watch && options.confined;
         if jobs > 1 || strict || watches || !options.sandbox {
-            let has_store = matches!(store.data(), Data::Folder(_));
+            let has_store = matches!(store.data(), Data::Folder(..));
             let each = |index: usize, news| self.hear(&files[index], news);
             return crew::run((root, options, has_store), files, jobs, each);
         }

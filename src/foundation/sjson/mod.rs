@@ -21,6 +21,7 @@
 mod edit;
 #[cfg(test)]
 mod edit_tests;
+mod of_tree;
 mod parse;
 #[cfg(test)]
 mod parse_tests;

@@ -18,7 +18,7 @@ use ::image::codecs::webp::WebPDecoder;
 use ::image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
 use std::io::Cursor;
 
-pub use blocks::{Blocks, Encoding, level_size, levels_of};
+pub use blocks::{Blocks, Encoding, check_blocks, check_header, level_size, levels_of};
 #[cfg(test)]
 pub use ktx2::write as write_ktx2;
 pub use plain::{from_half, to_half};

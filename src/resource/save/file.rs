@@ -89,6 +89,13 @@ pub fn head(bytes: &[u8]) -> Result<Head, Fault> {
     let version = reader.text()?.to_string();
     let time = reader.f64()?;
     let content = reader.u64()?;
+    reader.end()?;
+    if version.len() > VERSION_BYTES_MAX || !time.is_finite() {
+        return Err(Fault::Damaged(format!(
+            "it is damaged: its version has {} bytes and its time is {time}",
+            version.len()
+        )));
+    }
     let size = content.saturating_add(framed.len() as u64);
     Ok(Head { version, time, at: framed.len(), size })
 }
@@ -118,7 +125,9 @@ impl Head {
     /// The content of the file whose head this is.
     pub fn content(&self, file: &[u8]) -> Result<Vec<u8>, Fault> {
         self.check_size(file.len() as u64)?;
-        let content = Reader::new(unframe(&file[self.at..], CONTENT, FORMAT)?).bytes()?;
+        let mut reader = Reader::new(unframe(&file[self.at..], CONTENT, FORMAT)?);
+        let content = reader.bytes()?;
+        reader.end()?;
         let mut copy = Vec::new();
         let lacks = |_| Fault::NoMemory(format!("no memory for its {} bytes", content.len()));
         copy.try_reserve_exact(content.len()).map_err(lacks)?;
@@ -171,6 +180,33 @@ mod tests {
         }
         let longer = [&file[..], &[0]].concat();
         assert!(matches!(read(&longer), Err(Fault::Damaged(_))));
+    }
+
+    #[test]
+    fn a_head_that_no_engine_wrote_is_damage_though_its_checksum_is_right() {
+        let framed = |version: &str, time: f64, more: &[u8]| {
+            let mut writer = Writer::default();
+            writer.text(version);
+            writer.f64(time);
+            writer.u64(0);
+            more.iter().for_each(|byte| writer.u8(*byte));
+            head(&writer.framed(HEAD, FORMAT))
+        };
+        assert!(framed("1.0", 12.5, b"").is_ok());
+        assert!(matches!(framed("1.0", f64::NAN, b""), Err(Fault::Damaged(_))));
+        assert!(matches!(framed(&"1".repeat(257), 0.0, b""), Err(Fault::Damaged(_))));
+        assert!(matches!(framed("1.0", 0.0, b"x"), Err(Fault::Damaged(_))));
+        let mut inner = Writer::default();
+        inner.bytes(b"content");
+        inner.u8(0);
+        let inner = inner.framed(CONTENT, FORMAT);
+        let mut outer = Writer::default();
+        outer.text("1.0");
+        outer.f64(0.0);
+        outer.u64(inner.len() as u64);
+        let file = [outer.framed(HEAD, FORMAT), inner].concat();
+        let read = head(&file).and_then(|head| head.content(&file));
+        assert_eq!(read, Err(Fault::Damaged("it is damaged: 1 bytes follow its end".into())));
     }
 
     #[test]

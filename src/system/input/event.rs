@@ -139,7 +139,7 @@ impl Event {
             0 => What::Button {
                 button: button(reader.u32()?)?,
                 value: read_f32(reader)?,
-                repeat: reader.u8()? != 0,
+                repeat: reader.flag()?,
             },
             1 => What::Axis { axis: reader.u8()?, value: read_vector(reader)? },
             2 => What::Motion { axis: reader.u8()?, by: read_vector(reader)? },
@@ -147,9 +147,13 @@ impl Event {
             4 => What::Text(reader.text()?.to_string()),
             5 => {
                 let text = reader.text()?.to_string();
-                let there = reader.u8()? != 0;
-                let cursor = (reader.u32()?, reader.u32()?);
-                What::Compose { text, cursor: there.then_some(cursor) }
+                let there = reader.flag()?;
+                let (first, last) = (reader.u32()?, reader.u32()?);
+                let is_in = |at: u32| text.is_char_boundary(at as usize);
+                if there && !(first <= last && is_in(first) && is_in(last)) {
+                    return Err(damaged());
+                }
+                What::Compose { text, cursor: there.then_some((first, last)) }
             }
             6 => What::Touch {
                 finger: reader.u64()?,

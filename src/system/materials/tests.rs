@@ -21,6 +21,7 @@ macro_rules! kind {
                 true => Err(error!("broken")),
                 false => Ok(std::mem::take(&mut compiling.bytes)),
             },
+            validate: |_| Ok(()),
         };
     };
 }
@@ -109,7 +110,7 @@ impl Game {
             threads: 1,
         };
         let compiled = compile(&target, &|_, _| {}).unwrap();
-        self.store = Store::new(compiled.index, Data::Folder(data));
+        self.store = Store::new(compiled.index, Data::Folder(data, KINDS));
         let changed = [compiled.changed, compiled.removed].concat();
         self.materials.reload(&mut self.store, &changed, &mut resolve);
     }

@@ -2,6 +2,7 @@
 //! it when the game asks for the model. Everything is in the engine's own space: z up, y ahead,
 //! metres. Knows no files and no glTF.
 
+use super::check::check;
 use crate::error;
 use crate::foundation::blob::{Reader, Writer, unframe};
 use crate::foundation::sjson::{self, Tree};
@@ -185,12 +186,6 @@ fn place<T: PartialEq>(list: &[T], value: T) -> u8 {
     list.iter().position(|known| *known == value).expect("every value is in its list") as u8
 }
 
-fn pick<T: Copy>(list: &[T], reader: &mut Reader) -> Result<T, Error> {
-    let index = reader.u8()?;
-    let found = list.get(usize::from(index)).copied();
-    found.ok_or_else(|| error!("it is damaged: there is no choice {index}"))
-}
-
 fn put_f32(writer: &mut Writer, value: f32) {
     writer.u32(value.to_bits());
 }
@@ -298,6 +293,9 @@ impl ModelData {
     }
 
     /// Reads the compiled form. Pictures are places in `bytes`.
+    ///
+    /// # Errors
+    /// It is damaged, or is nothing that a file could have become (check.rs).
     pub fn read(bytes: &[u8]) -> Result<ModelData, Error> {
         let mut reader = Reader::new(unframe(bytes, MAGIC, VERSION)?);
         let reader = &mut reader;
@@ -319,7 +317,7 @@ impl ModelData {
             model.cameras.push(CameraData { vertical_fov, height, near, far });
         }
         for _ in 0..lights {
-            let (kind, color) = (pick(&LIGHTS, reader)?, all(reader)?);
+            let (kind, color) = (reader.choice(&LIGHTS)?, all(reader)?);
             let [intensity, range, inner, outer] = all(reader)?;
             model.lights.push(LightData { kind, color, intensity, range, inner, outer });
         }
@@ -340,10 +338,9 @@ impl ModelData {
             let end = bytes.len() - reader.left();
             model.pictures.push(end - length..end);
         }
-        match reader.is_done() {
-            true => Ok(model),
-            false => Err(error!("it is damaged: it goes on after its end")),
-        }
+        reader.end()?;
+        check(&model)?;
+        Ok(model)
     }
 }
 
@@ -429,7 +426,9 @@ impl MeshData {
         let joints = reader.list(|reader| {
             let mut four = [0; 4];
             for joint in &mut four {
-                *joint = reader.u32()? as u16;
+                let number = reader.u32()?;
+                *joint = u16::try_from(number)
+                    .map_err(|_| error!("it is damaged: no skin has a joint {number}"))?;
             }
             Ok(four)
         })?;
@@ -474,14 +473,15 @@ impl SurfaceData {
         let alpha = match alpha {
             0 => Alpha::Opaque,
             1 => Alpha::Mask(cutoff),
-            _ => Alpha::Blend,
+            2 => Alpha::Blend,
+            other => return Err(error!("it is damaged: there is no choice {other}")),
         };
-        let (double_sided, unlit) = (reader.u8()? == 1, reader.u8()? == 1);
+        let (double_sided, unlit) = (reader.flag()?, reader.flag()?);
         let mut found = [None; 5];
         for picture in &mut found {
             if let Some(index) = index(reader, pictures)? {
-                let nearest = reader.u8()? == 1;
-                *picture = Some((index, Sampling { nearest, wrap: pick(&WRAPS, reader)? }));
+                let nearest = reader.flag()?;
+                *picture = Some((index, Sampling { nearest, wrap: reader.choice(&WRAPS)? }));
             }
         }
         Ok(SurfaceData {
@@ -517,8 +517,8 @@ impl ClipData {
         let channels = reader.list(|reader| {
             Ok(ChannelData {
                 node: reader.u32()?,
-                track: pick(&TRACKS, reader)?,
-                between: pick(&BETWEENS, reader)?,
+                track: reader.choice(&TRACKS)?,
+                between: reader.choice(&BETWEENS)?,
                 times: floats(reader)?,
                 values: floats(reader)?,
             })
@@ -530,15 +530,19 @@ impl ClipData {
 impl ModelData {
     /// From a node's space into the model's.
     pub fn world(&self, node: &Node) -> Mat4 {
-        let own = Mat4::from_scale_rotation_translation(
-            node.scale.into(),
-            Quat::from_array(node.rotation),
-            node.position.into(),
-        );
-        match node.parent {
-            // Parents stand first, so this ends.
-            Some(parent) => self.world(&self.nodes[parent as usize]) * own,
-            None => own,
+        let own = |node: &Node| {
+            Mat4::from_scale_rotation_translation(
+                node.scale.into(),
+                Quat::from_array(node.rotation),
+                node.position.into(),
+            )
+        };
+        let (mut matrix, mut above) = (own(node), node.parent);
+        // Parents stand first, so this ends.
+        while let Some(parent) = above {
+            let parent = &self.nodes[parent as usize];
+            (matrix, above) = (own(parent) * matrix, parent.parent);
         }
+        matrix
     }
 }

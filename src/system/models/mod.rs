@@ -6,6 +6,7 @@
 //! A mesh has a name: `models/barrel/Lid` is the mesh `Lid` of the model `models/barrel`, and
 //! `models/barrel` its only one.
 
+mod check;
 pub mod data;
 pub mod geometry;
 mod gltf;

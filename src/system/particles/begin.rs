@@ -105,11 +105,12 @@ fn hand_over_events(effect: &Effect, data: &Arc<EffectData>, emitters: &mut [Emi
             let most = child.numbers().max as usize;
             for event in &events {
                 let velocity = event.velocity * sub.inherit;
-                for _ in 0..count_between(sub.count, &mut child.random) {
-                    if child.incoming.len() < most {
-                        child.incoming.push(Incoming { position: event.position, velocity });
-                    }
-                }
+                // Each event draws its count, and only as many come as there is room for: a million
+                // events of ten thousand particles each would take minutes.
+                let count = count_between(sub.count, &mut child.random) as usize;
+                let room = most.saturating_sub(child.incoming.len());
+                let one = Incoming { position: event.position, velocity };
+                child.incoming.extend(std::iter::repeat_n(one, count.min(room)));
             }
             events.clear();
             emitters[*place as usize].events[what] = events;

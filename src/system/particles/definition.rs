@@ -1,6 +1,7 @@
 //! What a `.particles` says, as numbers, and its compiled form: a framed blob in which each emitter
 //! is one flat record. Reads no SJSON (source.rs) and moves nothing.
 
+use super::ranges;
 use crate::error;
 use crate::foundation::Error;
 use crate::foundation::blob::{Reader, Writer, unframe};
@@ -398,11 +399,16 @@ impl EffectData {
         writer.framed(MAGIC, VERSION)
     }
 
-    /// Reads the compiled form; damaged bytes give an error.
+    /// Reads the compiled form.
+    ///
+    /// # Errors
+    /// It is damaged, or has numbers that no text could have become (ranges.rs).
     pub fn read(bytes: &[u8]) -> Result<EffectData, Error> {
         let mut reader = Reader::new(unframe(bytes, MAGIC, VERSION)?);
         let warm_seconds = f32::from_bits(reader.u32()?);
-        let culling = Culling::of(reader.u32()?);
+        let culling = reader.u32()?;
+        let culling = Culling::ALL.get(culling as usize).map(|(_, culling)| *culling);
+        let culling = culling.ok_or_else(|| error!("it is damaged: 'culling' is out of range"))?;
         let variables = reader.list(|reader| {
             let name = reader.text()?.to_string();
             let mut default = [0.0; 3];
@@ -419,29 +425,9 @@ impl EffectData {
                 .map_err(|_| error!("it is damaged: the emitter '{name}' has another length"))?;
             Ok(EmitterDef { name, texture, material, numbers: Box::new(numbers) })
         })?;
+        reader.end()?;
         let data = EffectData { emitters, variables, warm_seconds, culling };
-        data.check()?;
+        ranges::check(&data)?;
         Ok(data)
-    }
-
-    /// Whether counts and places are within their arrays.
-    fn check(&self) -> Result<(), Error> {
-        let count = self.emitters.len() as u32;
-        let fits = |emitter: &EmitterDef| {
-            let it = &emitter.numbers;
-            (1..=EMITTER_PARTICLES_MAX).contains(&it.max)
-                && it.burst_count as usize <= BURSTS_MAX
-                && it.force_count as usize <= FORCES_MAX
-                && it.collider_count as usize <= COLLIDERS_MAX
-                && it.trail_points <= TRAIL_POINTS_MAX
-                && it.flipbook.iter().all(|number| (1..=FLIPBOOK_FRAMES_MAX).contains(number))
-                && it.subs.iter().all(|sub| sub.emitter <= count)
-                && it.binds.iter().all(|bind| *bind as usize <= self.variables.len())
-        };
-        let few = self.emitters.len() <= EMITTERS_MAX && self.variables.len() <= VARIABLES_MAX;
-        match few && self.emitters.iter().all(fits) {
-            true => Ok(()),
-            false => Err(error!("it is damaged: one of its numbers is out of range")),
-        }
     }
 }

@@ -2,14 +2,13 @@
 //! colours, all with words that name file, line and block. Knows no keys of its own.
 
 use super::definition::TABLE;
+use super::ranges::FAR;
 use crate::error;
 use crate::foundation::sjson::{Kind, Value};
 use crate::foundation::{Error, suggest};
 
 /// The most points of a curve.
 pub const CURVE_POINTS_MAX: usize = 32;
-/// Places, sizes, speeds and the like.
-pub const FAR: (f32, f32) = (-1e6, 1e6);
 
 /// How a curve goes from point to point.
 const CURVE_SHAPES: [&str; 3] = ["linear", "smooth", "step"];

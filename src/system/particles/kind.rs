@@ -13,6 +13,7 @@ pub static PARTICLES: Kind = Kind {
     extensions: &[("particles", Form::Own)],
     version: VERSION,
     compile,
+    validate: |bytes| EffectData::read(bytes).map(drop),
 };
 
 /// Reads the text of an effect; `path` is for messages.

@@ -19,6 +19,7 @@ pub mod kind;
 mod lanes;
 pub mod pictures;
 pub mod pose;
+mod ranges;
 mod ribbon;
 mod source;
 mod source_parts;

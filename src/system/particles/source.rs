@@ -4,6 +4,7 @@
 
 use super::definition::*;
 use super::fields::Fields;
+use super::ranges::*;
 use crate::error;
 use crate::foundation::sjson::Value;
 use crate::foundation::{Error, suggest};
@@ -60,13 +61,6 @@ const SHAPE_KEYS: [&str; 7] = ["type", "radius", "inner", "extents", "to", "angl
 const BURST_KEYS: [&str; 4] = ["time", "count", "every", "times"];
 const SUB_KEYS: [&str; 3] = ["emitter", "count", "inherit_velocity"];
 
-/// Particles a second.
-const RATE: (f32, f32) = (0.0, 1e7);
-/// Seconds of an emitter.
-const SECONDS: (f32, f32) = (0.0, 3600.0);
-/// Seconds of a particle: none lives no time at all.
-const LIFETIME: (f32, f32) = (0.001, 3600.0);
-
 /// What an emitter has that says nothing.
 fn plain() -> Numbers {
     let zero: Numbers = bytemuck::Zeroable::zeroed();
@@ -93,7 +87,7 @@ fn plain() -> Numbers {
 pub fn parse(path: &str, root: Value) -> Result<EffectData, Error> {
     let effect = Fields::open(path, "an effect", root, &EFFECT_KEYS)?;
     let mut warm_seconds = 0.0;
-    effect.number("warm_seconds", (0.0, WARM_SECONDS_MAX), &mut warm_seconds)?;
+    effect.number("warm_seconds", WARM_SECONDS, &mut warm_seconds)?;
     let culling = effect.choice("culling", Culling::ALL)?.unwrap_or(Culling::None);
     let variables = variables(&effect)?;
     let Some(block) = effect.get("emitters") else {
@@ -129,7 +123,7 @@ fn variables(effect: &Fields) -> Result<Vec<Variable>, Error> {
     let mut variables = Vec::new();
     for entry in entries {
         let default = match entry.value.as_f64() {
-            Some(_) => [effect.number_of(entry.key, entry.value, super::fields::FAR)?; 3],
+            Some(_) => [effect.number_of(entry.key, entry.value, FAR)?; 3],
             None => effect.vector_of(entry.key, entry.value)?,
         };
         variables.push(Variable { name: entry.key.to_string(), default });
@@ -158,25 +152,6 @@ fn check_circles(path: &str, emitters: &[EmitterDef], lines: &[usize]) -> Result
         }
     }
     Ok(())
-}
-
-/// The way from the first of `way` back to it, if there is one.
-fn circle(emitters: &[EmitterDef], at: usize, way: &mut Vec<usize>) -> Option<Vec<usize>> {
-    for sub in emitters[at].numbers.subs.iter().filter(|sub| sub.emitter > 0) {
-        let next = sub.emitter as usize - 1;
-        if next == way[0] {
-            way.push(next);
-            return Some(way.clone());
-        }
-        if !way.contains(&next) {
-            way.push(next);
-            if let Some(found) = circle(emitters, next, way) {
-                return Some(found);
-            }
-            way.pop();
-        }
-    }
-    None
 }
 
 /// What an emitter's text is read with.
@@ -221,7 +196,7 @@ impl Reading<'_> {
         fields.whole("max", (1, EMITTER_PARTICLES_MAX), "EMITTER_PARTICLES_MAX", &mut it.max)?;
         fields.number("rate", RATE, &mut it.rate)?;
         fields.number("delay", SECONDS, &mut it.delay)?;
-        fields.number("duration", (0.01, 3600.0), &mut it.duration)?;
+        fields.number("duration", DURATION, &mut it.duration)?;
         fields.truth("loop", &mut it.repeats)?;
         if it.repeats > 0 && it.duration == 0.0 {
             let at = fields.get("loop").expect("it was read");
@@ -233,8 +208,8 @@ impl Reading<'_> {
             let burst = fields.inner(value, "a burst", &BURST_KEYS)?;
             *place = Burst { times: 0, count: [1, 1], ..Burst::default() };
             burst.number("time", SECONDS, &mut place.time)?;
-            burst.number("every", (0.001, 3600.0), &mut place.every)?;
-            burst.whole("times", (1, 1_000_000), "", &mut place.times)?;
+            burst.number("every", BURST_EVERY, &mut place.every)?;
+            burst.whole("times", BURST_TIMES, "", &mut place.times)?;
             burst.counts("count", EMITTER_PARTICLES_MAX, &mut place.count)?;
             if place.times > 1 && place.every == 0.0 {
                 let at = burst.get("times").expect("it was read");
@@ -263,15 +238,15 @@ impl Reading<'_> {
             let name = format!("a shape of type '{}'", Shape::ALL[kind as usize].0);
             let shape = fields.inner(value, &name, known)?;
             it.radius = 1.0;
-            shape.number("radius", (0.0, 1e6), &mut it.radius)?;
-            shape.number("inner", (0.0, 1.0), &mut it.inner)?;
+            shape.number("radius", LENGTH, &mut it.radius)?;
+            shape.number("inner", PART, &mut it.inner)?;
             shape.vector("extents", &mut it.extents)?;
             shape.vector("to", &mut it.extents)?;
             it.angle = 25f32.to_radians();
-            shape.angle("angle", 180.0, &mut it.angle)?;
+            shape.angle("angle", OPENING_DEGREES_MAX, &mut it.angle)?;
             if kind == Shape::Ring {
                 let mut width = 0.0;
-                shape.number("width", (0.0, 1e6), &mut width)?;
+                shape.number("width", LENGTH, &mut width)?;
                 // From the outer edge inwards, as a part of the radius.
                 it.inner = (1.0 - width / it.radius.max(1e-6)).clamp(0.0, 1.0);
             }
@@ -279,14 +254,14 @@ impl Reading<'_> {
         it.shape = kind as u32;
         fields.vector("position", &mut it.position)?;
         fields.direction("direction", &mut it.direction)?;
-        fields.angle("spread", 180.0, &mut it.spread)?;
+        fields.angle("spread", OPENING_DEGREES_MAX, &mut it.spread)?;
         if fields.get("spread").is_some() && fields.get("direction").is_none() {
             let at = fields.get("spread").expect("it was read");
             let words = "'spread' is how far off its 'direction': say that, too";
             return Err(fields.fault(at, words));
         }
-        fields.range("speed", (-1e6, 1e6), &mut it.speed)?;
-        fields.number("inherit_velocity", (-10.0, 10.0), &mut it.inherit)?;
+        fields.range("speed", FAR, &mut it.speed)?;
+        fields.number("inherit_velocity", INHERIT, &mut it.inherit)?;
         fields.range("lifetime", LIFETIME, &mut it.lifetime)?;
         it.space = fields.choice("space", Space::ALL)?.unwrap_or(Space::World) as u32;
         Ok(())
@@ -306,8 +281,8 @@ impl Reading<'_> {
             return Err(block.fault(at, &format!("there is no emitter '{name}'{hint}")));
         };
         sub.emitter = place as u32 + 1;
-        block.counts("count", 10_000, &mut sub.count)?;
-        block.number("inherit_velocity", (-10.0, 10.0), &mut sub.inherit)?;
+        block.counts("count", SUB_COUNT_MAX, &mut sub.count)?;
+        block.number("inherit_velocity", INHERIT, &mut sub.inherit)?;
         Ok(sub)
     }
 }

@@ -1,7 +1,8 @@
 //! The parts of an emitter's text that say how particles move and how they look.
 
 use super::definition::*;
-use super::fields::{FAR, Fields};
+use super::fields::Fields;
+use super::ranges::*;
 use super::source::Reading;
 use crate::foundation::sjson::{Kind, Value};
 use crate::foundation::{Error, Quat, suggest};
@@ -23,7 +24,7 @@ const TRAIL_KEYS: [&str; 4] = ["points", "interval", "width", "heads"];
 impl Reading<'_> {
     pub(super) fn motion(&self, fields: &Fields, it: &mut Numbers) -> Result<(), Error> {
         fields.vector("gravity", &mut it.gravity)?;
-        fields.number("drag", (0.0, 1000.0), &mut it.drag)?;
+        fields.number("drag", DRAG, &mut it.drag)?;
         let forces = fields.list("forces", FORCES_MAX, "FORCES_MAX")?;
         it.force_count = forces.len() as u32;
         for (place, value) in it.forces.iter_mut().zip(forces) {
@@ -31,10 +32,10 @@ impl Reading<'_> {
         }
         let Some(value) = fields.get("collision") else { return Ok(()) };
         let block = fields.inner(value, "'collision'", &COLLISION_KEYS)?;
-        block.number("bounce", (0.0, 1.0), &mut it.bounce)?;
-        block.number("friction", (0.0, 1.0), &mut it.friction)?;
-        block.number("radius", (0.0, 1e6), &mut it.particle_radius)?;
-        block.number("life_loss", (0.0, 1.0), &mut it.life_loss)?;
+        block.number("bounce", PART, &mut it.bounce)?;
+        block.number("friction", PART, &mut it.friction)?;
+        block.number("radius", LENGTH, &mut it.particle_radius)?;
+        block.number("life_loss", PART, &mut it.life_loss)?;
         it.colliders_fixed = match block.choice("space", Space::ALL)? {
             Some(Space::World) => 1,
             _ => 0,
@@ -63,36 +64,36 @@ impl Reading<'_> {
     }
 
     pub(super) fn look(&self, fields: &Fields, it: &mut Numbers) -> Result<(), Error> {
-        fields.curve("size", (0.0, 1e6), &mut it.sizes)?;
+        fields.curve("size", LENGTH, &mut it.sizes)?;
         // The table holds parts of the largest, so that its numbers do not depend on the unit.
-        it.size_max = it.sizes.iter().fold(0.0f32, |most, size| most.max(*size)).max(1e-9);
+        it.size_max = it.sizes.iter().fold(0.0f32, |most, size| most.max(*size)).max(SIZE_MIN);
         it.sizes.iter_mut().for_each(|size| *size /= it.size_max);
-        fields.number("size_random", (0.0, 1.0), &mut it.size_random)?;
-        fields.number("aspect", (0.001, 1000.0), &mut it.aspect)?;
+        fields.number("size_random", PART, &mut it.size_random)?;
+        fields.number("aspect", ASPECT, &mut it.aspect)?;
         fields.colors("color", &mut it.colors)?;
         let mut alpha = [1.0; TABLE];
-        fields.curve("alpha", (0.0, 1.0), &mut alpha)?;
+        fields.curve("alpha", PART, &mut alpha)?;
         for (color, alpha) in it.colors.iter_mut().zip(alpha) {
             color[3] = (f32::from(color[3]) * alpha + 0.5) as u8;
         }
         self.tint(fields, it)?;
         it.over = fields.choice("over", Over::ALL)?.unwrap_or(Over::Life) as u32;
-        fields.number("over_speed", (1e-3, 1e6), &mut it.over_speed)?;
+        fields.number("over_speed", OVER_SPEED, &mut it.over_speed)?;
         if (it.over == Over::Speed as u32) != fields.get("over_speed").is_some() {
             let words = "over = \"speed\" and 'over_speed', the speed at which the curves end, \
                          belong together";
             return Err(fields.fault_here(words));
         }
         let turns = |range: [f32; 2]| range.map(|degrees| degrees / 360.0);
-        fields.range("rotation", (-36000.0, 36000.0), &mut it.rotation)?;
-        fields.range("spin", (-36000.0, 36000.0), &mut it.spin)?;
+        fields.range("rotation", DEGREES, &mut it.rotation)?;
+        fields.range("spin", DEGREES, &mut it.spin)?;
         (it.rotation, it.spin) = (turns(it.rotation), turns(it.spin));
         self.flipbook(fields, it)?;
         it.blend = fields.choice("blend", Blending::ALL)?.unwrap_or(Blending::Alpha) as u32;
-        fields.number("glow", (0.0, 1000.0), &mut it.glow)?;
+        fields.number("glow", GLOW, &mut it.glow)?;
         let billboard = fields.choice("billboard", Billboard::ALL)?.unwrap_or(Billboard::Facing);
         it.billboard = billboard as u32;
-        fields.number("stretch", (0.0, 100.0), &mut it.stretch)?;
+        fields.number("stretch", STRETCH, &mut it.stretch)?;
         if fields.get("stretch").is_some() && billboard != Billboard::Stretched {
             let at = fields.get("stretch").expect("it was read");
             return Err(fields.fault(at, "'stretch' is for billboard = \"stretched\""));
@@ -103,9 +104,9 @@ impl Reading<'_> {
             return Err(fields.fault_here(words));
         }
         it.sort = fields.choice("sort", Sort::ALL)?.unwrap_or(Sort::None) as u32;
-        fields.number("softness", (0.0, 1000.0), &mut it.softness)?;
+        fields.number("softness", SOFTNESS, &mut it.softness)?;
         if let Some(value) = fields.get("layer") {
-            it.layer = fields.number_of("layer", value, (-10_000.0, 10_000.0))? as i32;
+            it.layer = fields.number_of("layer", value, LAYER)? as i32;
         }
         self.trail(fields, it)
     }
@@ -140,7 +141,7 @@ impl Reading<'_> {
         let mut frames = columns * rows;
         block.whole("frames", (1, columns * rows), "columns times rows", &mut frames)?;
         it.flipbook = [columns, rows, frames];
-        block.number("rate", (0.001, 1000.0), &mut it.flipbook_rate)?;
+        block.number("rate", FLIPBOOK_RATE, &mut it.flipbook_rate)?;
         block.truth("random", &mut it.flipbook_random)
     }
 
@@ -154,8 +155,8 @@ impl Reading<'_> {
         it.trail_points = 12;
         it.trail_heads = 1;
         let limit = "TRAIL_POINTS_MAX";
-        block.whole("points", (2, TRAIL_POINTS_MAX), limit, &mut it.trail_points)?;
-        block.number("interval", (0.001, 10.0), &mut it.trail_interval)?;
+        block.whole("points", (TRAIL_POINTS_MIN, TRAIL_POINTS_MAX), limit, &mut it.trail_points)?;
+        block.number("interval", TRAIL_INTERVAL, &mut it.trail_interval)?;
         if let Some(width) = block.get("width") {
             let items: Vec<Value> = width.items().map_or(vec![width], |items| items.collect());
             let [first, last] = match items[..] {
@@ -163,7 +164,7 @@ impl Reading<'_> {
                 [first, last] => [first, last],
                 _ => return Err(block.fault(width, "'width' must be a number, or two")),
             };
-            let of = |value| block.number_of("width", value, (0.0, 1000.0));
+            let of = |value| block.number_of("width", value, TRAIL_WIDTH);
             it.trail_width = [of(first)?, of(last)?];
         }
         block.truth("heads", &mut it.trail_heads)
@@ -216,12 +217,12 @@ fn force(fields: &Fields, value: Value) -> Result<Force, Error> {
     };
     block.number("strength", FAR, &mut force.strength)?;
     block.vector("position", &mut force.position)?;
-    block.number("radius", (0.001, 1e6), &mut force.radius)?;
+    block.number("radius", LENGTH_ABOVE_0, &mut force.radius)?;
     force.falloff = block.choice("falloff", Falloff::ALL)?.unwrap_or(Falloff::None) as u32;
     block.direction("axis", &mut force.axis)?;
     block.vector("velocity", &mut force.axis)?;
-    block.number("size", (0.001, 1e6), &mut force.size)?;
-    block.number("speed", (0.0, 1000.0), &mut force.speed)?;
+    block.number("size", LENGTH_ABOVE_0, &mut force.size)?;
+    block.number("speed", EDDY_SPEED, &mut force.speed)?;
     Ok(force)
 }
 
@@ -255,7 +256,7 @@ fn collider(fields: &Fields, kind: ColliderKind, value: Value) -> Result<Collide
         _ => block.vector("position", &mut it.a)?,
     }
     block.direction("normal", &mut it.b)?;
-    block.number("radius", (0.001, 1e6), &mut it.radius)?;
+    block.number("radius", LENGTH_ABOVE_0, &mut it.radius)?;
     block.vector("extents", &mut it.b)?;
     if kind == ColliderKind::Box && it.b.iter().any(|half| *half < 0.0) {
         return Err(block.fault_here("'extents' must not be negative"));
@@ -263,7 +264,7 @@ fn collider(fields: &Fields, kind: ColliderKind, value: Value) -> Result<Collide
     let mut angles = [0.0; 3];
     match block.get("rotation") {
         Some(value) if value.kind() == Kind::Number => {
-            angles[2] = block.number_of("rotation", value, (-36000.0, 36000.0))?;
+            angles[2] = block.number_of("rotation", value, DEGREES)?;
         }
         _ => block.vector("rotation", &mut angles)?,
     }

@@ -7,8 +7,9 @@ use super::wave::WAVE_SECONDS_MAX;
 
 /// So far into a file its FLAC can begin; tags may lie before it.
 const FLAC_SEARCH: usize = 1 << 20;
-/// The least rate of samples that makes sense.
+/// Rates of samples that make sense.
 const RATE_MIN: u64 = 1000;
+const RATE_MAX: u64 = 384_000;
 /// What is taken for a frame by chance is a part of this: two tenths of what may be played.
 const TENTHS: u64 = 12;
 
@@ -29,7 +30,7 @@ pub fn too_long() -> String {
 
 /// The most samples of each channel at a rate.
 fn most(rate: u64) -> u64 {
-    WAVE_SECONDS_MAX as u64 * rate.max(RATE_MIN) / 10 * TENTHS
+    WAVE_SECONDS_MAX as u64 * rate.clamp(RATE_MIN, RATE_MAX) / 10 * TENTHS
 }
 
 /// A frame of a few bytes stands for 65,535 samples of silence.

@@ -4,7 +4,7 @@
 
 use super::curve::{Easing, Target};
 use super::parameters::Tag;
-use crate::error;
+use super::ranges::{self, OPTIONS, damaged};
 use crate::foundation::Error;
 use crate::foundation::blob::{Reader, Writer};
 use crate::foundation::hash::IdString32;
@@ -313,6 +313,9 @@ impl Definition {
     }
 
     /// Reads the compiled form.
+    ///
+    /// # Errors
+    /// It is damaged, or is nothing that a text could have become (ranges.rs).
     pub fn read(reader: &mut Reader) -> Result<Definition, Error> {
         let definition = Definition {
             options: read_options(reader)?,
@@ -327,113 +330,42 @@ impl Definition {
                     count: reader.u32()?,
                 })
             })?,
-            points: reader.list(|reader| Ok((read_float(reader)?, read_float(reader)?)))?,
+            points: reader.list(|reader| Ok((reader.finite()?, reader.finite()?)))?,
             layers: reader.list(read_layer)?,
             nodes: reader.list(read_node)?,
             edges: reader.list(|reader| {
                 Ok(Edge {
                     node: reader.u32()?,
-                    weight: read_float(reader)?,
+                    weight: reader.finite()?,
                     case: IdString32(reader.u32()?),
                     case_name: reader.text()?.to_string(),
                 })
             })?,
             files: reader.list(|reader| reader.text().map(str::to_string))?,
         };
-        definition.check()?;
+        ranges::check(&definition)?;
         Ok(definition)
     }
-
-    /// Whether all indices lead somewhere and no container leads back to itself.
-    fn check(&self) -> Result<(), Error> {
-        let range = |first: u32, count: u32, length: usize| {
-            u64::from(first) + u64::from(count) <= length as u64
-        };
-        let parameter = |index: u32| (index as usize) < self.parameters.len();
-        let curves = self.curves.iter().all(|curve| {
-            parameter(curve.parameter)
-                && curve.count > 0
-                && range(curve.first, curve.count, self.points.len())
-                && self.points_of(curve).windows(2).all(|pair| pair[0].0 < pair[1].0)
-        });
-        let layers = self.layers.iter().all(|layer| {
-            (layer.root as usize) < self.nodes.len()
-                && range(layer.first_curve, layer.curves, self.curves.len())
-        });
-        // Children come before their parents, so nothing leads in a circle.
-        let edges = |first: u32, count: u32, node: usize| {
-            range(first, count, self.edges.len())
-                && self.edges[first as usize..][..count as usize]
-                    .iter()
-                    .all(|edge| (edge.node as usize) < node)
-        };
-        let nodes = self.nodes.iter().enumerate().all(|(i, node)| match *node {
-            Node::File { file, .. } => file.is_none_or(|file| (file as usize) < self.files.len()),
-            Node::Random { first, count } | Node::Sequence { first, count } => {
-                count > 0 && edges(first, count, i)
-            }
-            Node::Switch { parameter: of, first, count, default } => {
-                parameter(of)
-                    && edges(first, count, i)
-                    && default.is_none_or(|node| (node as usize) < i)
-            }
-        });
-        let numbers = self.points.iter().all(|point| point.0.is_finite() && point.1.is_finite());
-        let counts = (1..=LAYERS_MAX).contains(&self.layers.len())
-            && self.parameters.len() <= SOUND_PARAMETERS_MAX
-            && self.nodes.len() <= NODES_MAX
-            && range(0, self.sound_curves, self.curves.len());
-        (counts && curves && layers && nodes && numbers).then_some(()).ok_or_else(damaged)
-    }
-}
-
-fn damaged() -> Error {
-    error!("it is damaged: a part of the sound leads nowhere")
 }
 
 fn float(writer: &mut Writer, value: f32) {
     writer.u32(value.to_bits());
 }
 
-fn read_float(reader: &mut Reader) -> Result<f32, Error> {
-    let value = f32::from_bits(reader.u32()?);
-    if value.is_finite() { Ok(value) } else { Err(damaged()) }
-}
-
 fn write_options(writer: &mut Writer, options: &Options) {
     writer.text(&options.bus);
-    for value in numbers(&mut options.clone()) {
-        float(writer, *value);
-    }
+    let mut numbers = options.clone();
+    OPTIONS.iter().for_each(|(_, _, place)| float(writer, *place(&mut numbers)));
     writer.u32(options.voices);
     writer.u8(options.policy as u8);
     writer.u8(options.rolloff as u8);
     writer.u8(options.streaming as u8);
 }
 
-/// All numbers, in the order of the compiled form.
-fn numbers(options: &mut Options) -> [&mut f32; 13] {
-    [
-        &mut options.volume_db,
-        &mut options.pitch,
-        &mut options.pan,
-        &mut options.volume_random_db,
-        &mut options.pitch_random,
-        &mut options.priority,
-        &mut options.fade_in_seconds,
-        &mut options.fade_out_seconds,
-        &mut options.distance_min,
-        &mut options.distance_max,
-        &mut options.doppler,
-        &mut options.occlusion_db,
-        &mut options.occlusion_hz,
-    ]
-}
-
 fn read_options(reader: &mut Reader) -> Result<Options, Error> {
     let mut options = Options { bus: reader.text()?.to_string(), ..Options::new() };
-    for value in numbers(&mut options) {
-        *value = read_float(reader)?;
+    for (_, _, place) in OPTIONS {
+        *place(&mut options) = reader.finite()?;
     }
     options.voices = reader.u32()?;
     let (policy, rolloff, streaming) = (reader.u8()?, reader.u8()?, reader.u8()?);
@@ -450,18 +382,18 @@ fn read_options(reader: &mut Reader) -> Result<Options, Error> {
 
 fn read_parameter(reader: &mut Reader) -> Result<Parameter, Error> {
     let (key, name) = (IdString32(reader.u32()?), reader.text()?.to_string());
-    let tag = if reader.u8()? == 1 { Tag::Text } else { Tag::Number };
-    let (has_default, bits) = (reader.u8()? == 1, reader.u32()?);
+    let tag = if reader.flag()? { Tag::Text } else { Tag::Number };
+    let (has_default, bits) = (reader.flag()?, reader.u32()?);
     let default_name = reader.text()?.to_string();
     Ok(Parameter { key, name, tag, default: has_default.then_some(bits), default_name })
 }
 
 fn read_layer(reader: &mut Reader) -> Result<Layer, Error> {
     let root = reader.u32()?;
-    let (volume_db, pitch) = (read_float(reader)?, read_float(reader)?);
-    let delay_seconds = read_float(reader)?;
-    let repeats = reader.u8()? == 1;
-    let repeat = Loop { start_seconds: read_float(reader)?, end_seconds: read_float(reader)? };
+    let (volume_db, pitch) = (reader.finite()?, reader.finite()?);
+    let delay_seconds = reader.finite()?;
+    let repeats = reader.flag()?;
+    let repeat = Loop { start_seconds: reader.finite()?, end_seconds: reader.finite()? };
     let (first_curve, curves) = (reader.u32()?, reader.u32()?);
     let repeat = repeats.then_some(repeat);
     Ok(Layer { root, volume_db, pitch, delay_seconds, repeat, first_curve, curves })
@@ -515,26 +447,35 @@ mod tests {
             case_name: name.to_string(),
         };
         let mut definition = Definition::of_recording();
-        definition.parameters = vec![Parameter {
+        let force = Parameter {
+            key: IdString32::new("force"),
+            name: "force".to_string(),
+            tag: Tag::Number,
+            default: None,
+            default_name: String::new(),
+        };
+        let material = Parameter {
             key: IdString32::new("material"),
             name: "material".to_string(),
             tag: Tag::Text,
             default: Some(IdString32::new("wood").0),
             default_name: "wood".to_string(),
-        }];
+        };
+        definition.parameters = vec![material, force];
         definition.nodes = vec![
             Node::File { file: Some(0), volume_db: -3.0, pitch: 1.5 },
             Node::Random { first: 0, count: 1 },
-            Node::Switch { parameter: 0, first: 1, count: 1, default: Some(0) },
+            Node::File { file: None, volume_db: 0.0, pitch: 1.0 },
+            Node::Switch { parameter: 0, first: 1, count: 1, default: Some(2) },
         ];
         definition.edges = vec![case(0, ""), case(1, "wood")];
         definition.files = vec!["sounds/wood".to_string()];
-        definition.layers[0].root = 2;
+        definition.layers[0].root = 3;
         definition.layers[0].repeat = Some(Loop { start_seconds: 1.0, end_seconds: 0.0 });
         definition.points = vec![(0.0, -6.0), (1.0, 0.0)];
         definition.curves = vec![Curve {
-            parameter: 0,
-            target: Target::Pan,
+            parameter: 1,
+            target: Target::VolumeDb,
             easing: Easing::Smooth,
             first: 0,
             count: 2,
@@ -569,19 +510,79 @@ mod tests {
         for bit in 0..written.len() * 8 {
             let mut damaged = written.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            // Some other sound, or an error: `check` has looked at whatever is read.
+            // Another sound, or an error: `ranges::check` has looked at whatever is read.
             if let Ok(read) = Definition::read(&mut Reader::new(&damaged)) {
-                read.check().unwrap();
+                ranges::check(&read).unwrap();
             }
         }
     }
 
-    #[test]
-    fn a_container_cannot_lead_to_itself() {
+    #[track_caller]
+    fn check_refused(change: impl FnOnce(&mut Definition), wanted: &str) {
         let mut definition = sample();
-        definition.edges[0].node = 1;
+        change(&mut definition);
         let written = bytes(&definition, false);
         let error = Definition::read(&mut Reader::new(&written)).unwrap_err();
-        assert_eq!(error.message, "it is damaged: a part of the sound leads nowhere");
+        assert_eq!(error.message, format!("it is damaged: {wanted}"));
+    }
+
+    #[test]
+    fn nodes_are_trees_that_end_somewhere() {
+        let nowhere = "a part of the sound leads nowhere";
+        check_refused(|sound| sound.edges[0].node = 1, nowhere);
+        // Two ways to one node, twice as many ways with each container around them.
+        let two_ways = |count: u32| {
+            move |sound: &mut Definition| {
+                for node in 3..3 + count {
+                    let first = sound.edges.len() as u32;
+                    let edge = Edge { node, ..sound.edges[0].clone() };
+                    sound.edges.extend([edge.clone(), edge]);
+                    sound.nodes.push(Node::Random { first, count: 2 });
+                }
+                sound.layers[0].root = 3 + count;
+            }
+        };
+        check_refused(two_ways(1), nowhere);
+        check_refused(two_ways(1000), nowhere);
+        let deep = |sound: &mut Definition| {
+            for node in 3..3 + DEPTH_MAX as u32 {
+                let first = sound.edges.len() as u32;
+                sound.edges.push(Edge { node, ..sound.edges[0].clone() });
+                sound.nodes.push(Node::Sequence { first, count: 1 });
+            }
+            sound.layers[0].root = 3 + DEPTH_MAX as u32;
+        };
+        check_refused(deep, nowhere);
+        check_refused(|sound| sound.layers.push(sound.layers[0].clone()), nowhere);
+    }
+
+    #[test]
+    fn numbers_that_no_text_has_are_refused_by_their_keys() {
+        let check = |change: fn(&mut Definition), wanted: &str| check_refused(change, wanted);
+        check(|sound| sound.options.pitch = 0.0, "'pitch' must be 0.01 to 16, got 0");
+        check(|sound| sound.options.voices = 1 << 31, "'voices' must be 1 to 1024, got 2147483600");
+        check(
+            |sound| sound.options.distance_max = sound.options.distance_min,
+            "'max' of its distance must be greater than 'min'",
+        );
+        check(|sound| sound.edges[0].weight = -1.0, "'weight' must be 0.001 to 1000, got -1");
+        check(|sound| sound.points[1].1 = 25.0, "'volume_db' must be -100 to 24, got 25");
+        let nowhere = "a part of the sound leads nowhere";
+        check(|sound| sound.points.swap(0, 1), nowhere);
+        // A switch reads texts, and a curve numbers.
+        check(|sound| sound.curves[0].parameter = 0, nowhere);
+        check(|sound| sound.parameters[1].default = Some(f32::NAN.to_bits()), nowhere);
+        check(
+            |sound| sound.layers[0].repeat.as_mut().unwrap().end_seconds = 0.5,
+            "'loop' must end after its start",
+        );
+        for (key, (least, most), place) in OPTIONS {
+            for wrong in [least - 0.1, most * 1.1 + 0.1] {
+                let mut definition = sample();
+                *place(&mut definition.options) = wrong;
+                let written = bytes(&definition, false);
+                assert!(Definition::read(&mut Reader::new(&written)).is_err(), "{key} {wrong}");
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The kinds of resources that this system plays: `sound`, rules or a recording alone, and `mixer`.
 
 use super::definition::Definition;
-use super::wave::{self, WaveFile};
+use super::wave::{self, WaveFile, WaveView};
 use super::{mixer, source};
 use crate::error;
 use crate::foundation::Error;
@@ -22,6 +22,7 @@ pub static SOUND: Kind = Kind {
     ],
     version: 1,
     compile: compile_sound,
+    validate: |bytes| view(bytes)?.1.map_or(Ok(()), |wave| wave.check()),
 };
 
 /// Mixers.
@@ -34,6 +35,7 @@ pub static MIXER: Kind = Kind {
         let document = document(compiling)?;
         Ok(mixer::parse(&compiling.path, document.root())?.write())
     },
+    validate: |bytes| mixer::Mixer::read(bytes).map(drop),
 };
 
 fn document(compiling: &Compiling) -> Result<sjson::Document, Error> {
@@ -72,13 +74,20 @@ fn compile_sound(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
     Ok(writer.finish())
 }
 
-/// Reads a compiled sound: its rules, and its recording if it has one of its own.
-pub fn read_sound(bytes: &[u8]) -> Result<(Definition, Option<WaveFile>), Error> {
+/// The rules of a compiled sound, and where its own recording lies, if it has one.
+fn view(bytes: &[u8]) -> Result<(Definition, Option<WaveView<'_>>), Error> {
     let mut reader = Reader::new(bytes);
     let definition = Definition::read(&mut reader)?;
-    let wave = match reader.u8()? {
-        1 => Some(WaveFile::read(&mut reader)?),
-        _ => None,
+    let wave = match reader.flag()? {
+        true => Some(WaveView::read(&mut reader)?),
+        false => None,
     };
+    reader.end()?;
     Ok((definition, wave))
+}
+
+/// Reads a compiled sound: its rules, and its recording if it has one of its own.
+pub fn read_sound(bytes: &[u8]) -> Result<(Definition, Option<WaveFile>), Error> {
+    let (definition, wave) = view(bytes)?;
+    Ok((definition, wave.map(|wave| wave.to_file())))
 }

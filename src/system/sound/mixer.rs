@@ -2,10 +2,10 @@
 //! `.mixer` and its compiled form. Plays nothing: output.rs makes tracks of it.
 
 use super::block::{self, Block};
-use super::source::DECIBELS;
+use super::ranges::{DECIBELS, DECIBELS_TAKEN};
 use crate::error;
 use crate::foundation::Error;
-use crate::foundation::blob::{Reader, Writer};
+use crate::foundation::blob::{Range, Reader, Writer, within};
 use crate::foundation::hash::IdString32;
 use crate::foundation::sjson::Value;
 
@@ -67,6 +67,9 @@ pub const EFFECTS: [EffectKind; 4] = [
     },
 ];
 
+/// Seconds in which a bus makes room for another.
+const DUCK_SECONDS: Range = (0.001, 60.0);
+
 /// Places in [`EFFECTS`].
 pub const REVERB: usize = 0;
 pub const DELAY: usize = 1;
@@ -112,6 +115,27 @@ impl Bus {
     fn new(name: &str, parent: Option<usize>) -> Bus {
         let (id, effects) = (IdString32::new(name), Vec::new());
         Bus { name: name.to_string(), id, parent, volume_db: 0.0, effects, duck: None }
+    }
+
+    /// Refuses numbers that no text could have become.
+    fn check(&self) -> Result<(), Error> {
+        within("volume_db", self.volume_db, DECIBELS)?;
+        if self.effects.len() > EFFECTS_MAX {
+            return Err(error!("it is damaged: a bus has more than {EFFECTS_MAX} effects"));
+        }
+        for effect in &self.effects {
+            let knobs = EFFECTS[effect.kind].knobs;
+            for ((key, _, least, most), value) in knobs.iter().zip(effect.values) {
+                within(key, value, (*least, *most))?;
+                if *key == "mode" && value.fract() != 0.0 {
+                    return Err(error!("it is damaged: there is no mode {value}"));
+                }
+            }
+        }
+        let Some(duck) = self.duck else { return Ok(()) };
+        within("volume_db", duck.volume_db, DECIBELS_TAKEN)?;
+        within("attack_seconds", duck.attack_seconds, DUCK_SECONDS)?;
+        within("release_seconds", duck.release_seconds, DUCK_SECONDS)
     }
 }
 
@@ -165,28 +189,27 @@ impl Mixer {
 
     pub fn read(bytes: &[u8]) -> Result<Mixer, Error> {
         let damaged = || error!("it is damaged: a bus leads nowhere");
-        let float = |reader: &mut Reader| {
-            let value = f32::from_bits(reader.u32()?);
-            if value.is_finite() { Ok(value) } else { Err(damaged()) }
-        };
         let index = |word: u32| (word != u32::MAX).then_some(word as usize);
-        let buses = Reader::new(bytes).list(|reader| {
+        let mut reader = Reader::new(bytes);
+        let buses = reader.list(|reader| {
             let mut bus = Bus::new(reader.text()?, index(reader.u32()?));
-            bus.volume_db = float(reader)?;
+            bus.volume_db = reader.finite()?;
             bus.effects = reader.list(|reader| {
                 let kind = usize::from(reader.u8()?);
                 let mut values = [0.0; 6];
                 for value in &mut values {
-                    *value = float(reader)?;
+                    *value = reader.finite()?;
                 }
                 if kind >= EFFECTS.len() { Err(damaged()) } else { Ok(Effect { kind, values }) }
             })?;
             let by = index(reader.u32()?);
             let [volume_db, attack_seconds, release_seconds] =
-                [float(reader)?, float(reader)?, float(reader)?];
+                [reader.finite()?, reader.finite()?, reader.finite()?];
             bus.duck = by.map(|by| Duck { by, volume_db, attack_seconds, release_seconds });
+            bus.check()?;
             Ok(bus)
         })?;
+        reader.end()?;
         let count = buses.len();
         let right = |(i, bus): (usize, &Bus)| {
             let duck = bus.duck.is_none_or(|duck| duck.by < count && duck.by != i);
@@ -194,7 +217,10 @@ impl Mixer {
             duck && parent && (i == 0 || bus.parent.is_some())
         };
         let whole = (1..=BUSES_MAX).contains(&count) && buses.iter().enumerate().all(right);
-        if whole { Ok(Mixer { buses }) } else { Err(damaged()) }
+        let mut ids: Vec<u32> = buses.iter().map(|bus| bus.id.0).collect();
+        ids.sort_unstable();
+        let apart = ids.is_sorted_by(|a, b| a < b) && whole && buses[0].name == MASTER;
+        if apart { Ok(Mixer { buses }) } else { Err(damaged()) }
     }
 }
 
@@ -295,9 +321,9 @@ fn read_duck(path: &str, value: Value, own: &str, buses: &[Bus]) -> Result<Duck,
         block::fault(path, value, &format!("there is no other bus '{by}'{hint}"))
     })?;
     let mut duck = Duck { by: at, volume_db: -9.0, attack_seconds: 0.1, release_seconds: 0.5 };
-    block.read("volume_db", (-100.0, 0.0), &mut duck.volume_db)?;
-    block.read("attack_seconds", (0.001, 60.0), &mut duck.attack_seconds)?;
-    block.read("release_seconds", (0.001, 60.0), &mut duck.release_seconds)?;
+    block.read("volume_db", DECIBELS_TAKEN, &mut duck.volume_db)?;
+    block.read("attack_seconds", DUCK_SECONDS, &mut duck.attack_seconds)?;
+    block.read("release_seconds", DUCK_SECONDS, &mut duck.release_seconds)?;
     Ok(duck)
 }
 
@@ -334,6 +360,34 @@ mod tests {
             assert!(Mixer::read(&bytes[..length]).is_err(), "{length}");
         }
         assert_eq!(Mixer::read(&Mixer::standard().write()).unwrap(), Mixer::standard());
+    }
+
+    #[test]
+    fn numbers_that_no_text_has_are_refused_in_the_compiled_form_too() {
+        let text = "buses = { a = { effects = [{ delay = {} }, { filter = {} }] \
+                    duck = { by = \"b\" } } b = {} }";
+        let check = |change: fn(&mut Mixer), wanted: &str| {
+            let mut mixer = read(text).unwrap();
+            change(&mut mixer);
+            let words = Mixer::read(&mixer.write()).unwrap_err().message;
+            assert_eq!(words, format!("it is damaged: {wanted}"));
+        };
+        let seconds = "'seconds' must be 0.001 to 5, got 1000000";
+        check(|mixer| mixer.buses[1].effects[0].values[1] = 1e6, seconds);
+        check(|mixer| mixer.buses[1].effects[1].values[3] = -1.0, "'mode' must be 0 to 3, got -1");
+        check(|mixer| mixer.buses[2].volume_db = 25.0, "'volume_db' must be -100 to 24, got 25");
+        check(
+            |mixer| mixer.buses[1].duck.as_mut().unwrap().attack_seconds = 0.0,
+            "'attack_seconds' must be 0.001 to 60, got 0",
+        );
+        let many = |mixer: &mut Mixer| {
+            let effect = mixer.buses[1].effects[0];
+            mixer.buses[1].effects = vec![effect; EFFECTS_MAX + 1];
+        };
+        check(many, "a bus has more than 8 effects");
+        let nowhere = "a bus leads nowhere";
+        check(|mixer| mixer.buses[1].name = "b".to_string(), nowhere);
+        check(|mixer| mixer.buses[0].name = "m".to_string(), nowhere);
     }
 
     #[test]

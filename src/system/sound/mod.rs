@@ -21,6 +21,7 @@ pub mod mixer;
 pub mod output;
 pub mod parameters;
 mod player;
+mod ranges;
 mod shared;
 mod source;
 pub mod space;

@@ -8,6 +8,7 @@ use super::definition::{
     Rolloff, SOUND_PARAMETERS_MAX, Streaming,
 };
 use super::parameters::Tag;
+use super::ranges::{self, CURVE_X, CURVES_MAX, DECIBELS, PITCH, SECONDS, WEIGHT};
 use crate::foundation::Error;
 use crate::foundation::hash::IdString32;
 use crate::foundation::sjson::{Kind, Value};
@@ -35,15 +36,6 @@ const SOUND_KEYS: &[&str] = &[
     "layers",
 ];
 const LAYER_KEYS: &[&str] = &["play", "volume_db", "pitch", "delay_seconds", "loop", "curves"];
-
-/// Volumes, in decibels.
-pub const DECIBELS: (f32, f32) = (-100.0, 24.0);
-/// Factors of pitch. Zero and less cannot be played.
-pub const PITCH: (f32, f32) = (0.01, 16.0);
-/// Seconds of fades, delays and loops.
-const SECONDS: (f32, f32) = (0.0, 3600.0);
-/// Frequencies of filters.
-pub const HERTZ: (f32, f32) = (20.0, 24_000.0);
 
 /// Reads a sound's rules. `has_recording`: a recording of the same name lies beside them.
 pub fn parse(path: &str, root: Value, has_recording: bool) -> Result<Definition, Error> {
@@ -82,14 +74,14 @@ impl Reading<'_> {
         }
         sound.read("volume_db", DECIBELS, &mut options.volume_db)?;
         sound.read("pitch", PITCH, &mut options.pitch)?;
-        sound.read("pan", (-1.0, 1.0), &mut options.pan)?;
-        sound.read("volume_random_db", (0.0, 48.0), &mut options.volume_random_db)?;
-        sound.read("pitch_random", (0.0, 0.9), &mut options.pitch_random)?;
-        sound.read("priority", (0.0, 100.0), &mut options.priority)?;
+        sound.read("pan", ranges::PAN, &mut options.pan)?;
+        sound.read("volume_random_db", ranges::VOLUME_RANDOM_DB, &mut options.volume_random_db)?;
+        sound.read("pitch_random", ranges::PITCH_RANDOM, &mut options.pitch_random)?;
+        sound.read("priority", ranges::PRIORITY, &mut options.priority)?;
         sound.read("fade_in_seconds", SECONDS, &mut options.fade_in_seconds)?;
         sound.read("fade_out_seconds", SECONDS, &mut options.fade_out_seconds)?;
-        sound.read("doppler", (0.0, 10.0), &mut options.doppler)?;
-        if let Some(voices) = sound.number("voices", (1.0, 1024.0))? {
+        sound.read("doppler", ranges::DOPPLER, &mut options.doppler)?;
+        if let Some(voices) = sound.number("voices", ranges::VOICES)? {
             options.voices = voices as u32;
         }
         if let Some(policy) = sound.choice("policy", Policy::ALL.into_iter())? {
@@ -103,8 +95,8 @@ impl Reading<'_> {
         }
         if let Some(value) = sound.get("distance") {
             let distance = Block::open(self.path, value, "'distance'", &["min", "max", "rolloff"])?;
-            distance.read("min", (0.001, 1e6), &mut options.distance_min)?;
-            distance.read("max", (0.001, 1e6), &mut options.distance_max)?;
+            distance.read("min", ranges::DISTANCE, &mut options.distance_min)?;
+            distance.read("max", ranges::DISTANCE, &mut options.distance_max)?;
             if let Some(rolloff) = distance.choice("rolloff", Rolloff::ALL.into_iter())? {
                 options.rolloff = rolloff;
             }
@@ -117,8 +109,8 @@ impl Reading<'_> {
         if let Some(value) = sound.get("occlusion") {
             let occlusion =
                 Block::open(self.path, value, "'occlusion'", &["volume_db", "cutoff_hz"])?;
-            occlusion.read("volume_db", (-100.0, 0.0), &mut options.occlusion_db)?;
-            occlusion.read("cutoff_hz", HERTZ, &mut options.occlusion_hz)?;
+            occlusion.read("volume_db", ranges::DECIBELS_TAKEN, &mut options.occlusion_db)?;
+            occlusion.read("cutoff_hz", ranges::HERTZ, &mut options.occlusion_hz)?;
         }
         if let Some(value) = sound.get("stream") {
             options.streaming = match value.as_bool() {
@@ -137,8 +129,8 @@ impl Reading<'_> {
             return Err(sound.fault(block, "'parameters' must be a block of names and defaults"));
         };
         for entry in entries {
-            let (tag, bits, word) = match (entry.value.as_f64(), entry.value.as_str()) {
-                (Some(number), _) => (Tag::Number, (number as f32).to_bits(), ""),
+            let (tag, bits, word) = match (entry.value.as_f32(), entry.value.as_str()) {
+                (Some(number), _) => (Tag::Number, number.to_bits(), ""),
                 (_, Some(text)) => (Tag::Text, IdString32::new(text).0, text),
                 _ => {
                     let words = format!("the default of '{}' must be a number or text", entry.key);
@@ -196,6 +188,10 @@ impl Reading<'_> {
         let Some(items) = list.items() else {
             return Err(block.fault(list, "'curves' must be a list: [ { … } ]"));
         };
+        if self.definition.curves.len() + items.len() > CURVES_MAX {
+            let words = format!("a sound can have {CURVES_MAX} curves (CURVES_MAX)");
+            return Err(block.fault(list, &words));
+        }
         for item in items {
             let known = &["parameter", "target", "points", "easing"];
             let curve = Block::open(self.path, item, "a curve", known)?;
@@ -229,7 +225,7 @@ impl Reading<'_> {
         for item in items {
             let pair: Vec<Value> = item.items().into_iter().flatten().collect();
             let [x, y] = pair[..] else { return Err(curve.fault(item, must)) };
-            let x = block::number(self.path, x, "x of a point", (-1e9, 1e9))?;
+            let x = block::number(self.path, x, "x of a point", CURVE_X)?;
             let y = block::number(self.path, y, "y of a point", range)?;
             if last.is_some_and(|last| last >= x) {
                 let words = format!("the points of a curve must ascend in x, and {x} does not");
@@ -401,7 +397,7 @@ impl Reading<'_> {
             }
             let node = self.node(item, depth - 1)?;
             let weight = match item.get("weight") {
-                Some(weight) => block::number(self.path, weight, "weight", (0.001, 1000.0))?,
+                Some(weight) => block::number(self.path, weight, "weight", WEIGHT)?,
                 None => 1.0,
             };
             edges.push(Edge { node, weight, case: IdString32(0), case_name: String::new() });

@@ -47,16 +47,51 @@ impl WaveFile {
         writer.u8(u8::from(self.streams));
         writer.bytes(&self.bytes);
     }
+}
 
-    pub fn read(reader: &mut Reader) -> Result<WaveFile, Error> {
+/// A recording in compiled data: as [`WaveFile`], its bytes where they lie.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WaveView<'a> {
+    sample_rate: u32,
+    frames: u64,
+    streams: bool,
+    bytes: &'a [u8],
+}
+
+impl<'a> WaveView<'a> {
+    /// Reads the compiled form.
+    pub fn read(reader: &mut Reader<'a>) -> Result<WaveView<'a>, Error> {
         let (sample_rate, frames) = (reader.u32()?, reader.u64()?);
-        let streams = reader.u8()? == 1;
-        let bytes = Arc::from(reader.bytes()?);
-        if !RATES.contains(&sample_rate) || frames == 0 {
-            return Err(error!("it is damaged: a recording has no length"));
+        let (streams, bytes) = (reader.flag()?, reader.bytes()?);
+        let right = RATES.contains(&sample_rate)
+            && (1..=frames_max(sample_rate)).contains(&frames)
+            && bytes.len() <= WAVE_BYTES_MAX;
+        match right {
+            true => Ok(WaveView { sample_rate, frames, streams, bytes }),
+            false => Err(error!(
+                "it is damaged: a recording has {frames} samples at {sample_rate} Hz \
+                 (WAVE_SECONDS_MAX)"
+            )),
         }
-        Ok(WaveFile { sample_rate, frames, streams, bytes })
     }
+
+    /// Refuses a file that is cut short, or that holds more than can be played: a few bytes can
+    /// stand for hours. It is decoded when it is played, and compared with what is said of it.
+    pub fn check(&self) -> Result<(), Error> {
+        whole(self.bytes)
+            .and_then(|()| bounds::fits(self.bytes))
+            .map_err(|words| error!("it is damaged: its recording: {words}"))
+    }
+
+    pub fn to_file(self) -> WaveFile {
+        let WaveView { sample_rate, frames, streams, bytes } = self;
+        WaveFile { sample_rate, frames, streams, bytes: Arc::from(bytes) }
+    }
+}
+
+/// The most samples of a channel at a rate.
+fn frames_max(sample_rate: u32) -> u64 {
+    (WAVE_SECONDS_MAX * f64::from(sample_rate)) as u64
 }
 
 /// A decoded recording.
@@ -96,7 +131,7 @@ pub fn check(bytes: Vec<u8>) -> Result<WaveFile, String> {
     if frames == 0 {
         return Err("it has no sound in it".to_string());
     }
-    if frames as f64 > WAVE_SECONDS_MAX * f64::from(wave.sample_rate) {
+    if frames > frames_max(wave.sample_rate) {
         return Err(bounds::too_long());
     }
     if let Some(said) = said
@@ -125,7 +160,18 @@ pub fn check(bytes: Vec<u8>) -> Result<WaveFile, String> {
 
 /// Decodes a recording as a whole.
 pub fn decode(file: &WaveFile) -> Result<Wave, String> {
-    decode_bytes(file.bytes.clone())
+    let wave = decode_bytes(file.bytes.clone())?;
+    // Where it ends and where it repeats was computed with these.
+    match (wave.sample_rate, wave.frames.len() as u64) == (file.sample_rate, file.frames) {
+        true => Ok(wave),
+        false => Err(format!(
+            "it is damaged: it has {} samples at {} Hz, and should have {} at {} Hz",
+            wave.frames.len(),
+            wave.sample_rate,
+            file.frames,
+            file.sample_rate
+        )),
+    }
 }
 
 /// Begins to decode a recording while it plays.
@@ -241,7 +287,37 @@ pub mod tests {
         assert_eq!((wave.frames[1].left, wave.frames[1].right), (-0.5, 0.5));
         let mut writer = Writer::default();
         file.write(&mut writer);
-        assert_eq!(WaveFile::read(&mut Reader::new(&writer.finish())).unwrap(), file);
+        let bytes = writer.finish();
+        let view = WaveView::read(&mut Reader::new(&bytes)).unwrap();
+        assert_eq!((view.check(), view.to_file()), (Ok(()), file));
+    }
+
+    #[test]
+    fn what_is_said_of_a_recording_must_be_so() {
+        let file = check(wav(8000, 1, &[0, 100, 200, 300])).unwrap();
+        let words = |file: &WaveFile| {
+            let mut writer = Writer::default();
+            file.write(&mut writer);
+            let bytes = writer.finish();
+            let view = WaveView::read(&mut Reader::new(&bytes)).map_err(|error| error.message)?;
+            view.check().map_err(|error| error.message)
+        };
+        assert_eq!(words(&file), Ok(()));
+        for (sample_rate, frames) in
+            [(0, 4), (u32::MAX, 4), (8000, 0), (8000, 3600 * 8000 + 1), (8000, u64::MAX)]
+        {
+            let wanted = format!(
+                "it is damaged: a recording has {frames} samples at {sample_rate} Hz \
+                 (WAVE_SECONDS_MAX)"
+            );
+            assert_eq!(words(&WaveFile { sample_rate, frames, ..file.clone() }), Err(wanted));
+        }
+        let cut = WaveFile { bytes: file.bytes[..40].into(), ..file.clone() };
+        let wanted = "it is damaged: its recording: it is cut short: export it again";
+        assert_eq!(words(&cut), Err(wanted.to_string()));
+        let longer = decode(&WaveFile { frames: 5, ..file }).err().unwrap();
+        let wanted = "it is damaged: it has 4 samples at 8000 Hz, and should have 5 at 8000 Hz";
+        assert_eq!(longer, wanted);
     }
 
     fn refused(bytes: &[u8]) -> String {

@@ -33,7 +33,8 @@ pub fn read(bytes: &[u8], path: &str) -> Result<PageFont, Error> {
     Ok(font)
 }
 
-fn check(font: &PageFont) -> Result<(), Error> {
+/// Refuses measurements that no font has, in a file as in compiled data.
+pub fn check(font: &PageFont) -> Result<(), Error> {
     let lengths = [font.size, font.line_height, font.page_width, font.page_height];
     if lengths.iter().any(|length| !(*length > 0.0 && *length <= 65_536.0)) {
         return Err(error!(
@@ -42,8 +43,12 @@ fn check(font: &PageFont) -> Result<(), Error> {
              again"
         ));
     }
-    if !font.base.is_finite() || !(0.0..=1024.0).contains(&font.spread) {
+    let around = font.padding.iter().chain(&font.spacing).chain([&font.outline]);
+    if !(font.base.abs() <= 65_536.0) || !(0.0..=1024.0).contains(&font.spread) {
         return Err(error!("base or distanceRange is out of range: export the font again"));
+    }
+    if !{ around }.all(|length| length.abs() <= 65_536.0) {
+        return Err(error!("padding, spacing or outline is out of range: export the font again"));
     }
     if font.pages.is_empty() || font.glyphs.is_empty() {
         return Err(error!("the font has no pages or no glyphs: export it again"));
@@ -73,9 +78,12 @@ fn check(font: &PageFont) -> Result<(), Error> {
             && x + width <= font.page_width
             && y + height <= font.page_height;
         let lengths = [glyph.x_offset, glyph.y_offset, glyph.x_advance];
-        if !inside || lengths.iter().any(|length| length.abs() > 65_536.0) {
+        if !inside || !lengths.iter().all(|length| length.abs() <= 65_536.0) {
             return Err(error!("glyph {id} lies outside of its page: export the font again"));
         }
+    }
+    if !font.kernings.iter().all(|kerning| kerning.amount.abs() <= 65_536.0) {
+        return Err(error!("a kerning is out of range: export the font again"));
     }
     Ok(())
 }

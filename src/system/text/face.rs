@@ -47,27 +47,7 @@ impl Face {
     /// # Errors
     /// Words that say what is wrong with the file, for the caller's name of it to stand before.
     pub fn open(data: Arc<Data>, index: u32) -> Result<Face, Error> {
-        let bytes = (*data).as_ref();
-        let count = ttf_parser::fonts_in_collection(bytes).unwrap_or(1);
-        if index >= count {
-            return Err(error!("the file has {count} fonts, and face {index} is asked for"));
-        }
-        let face = ttf_parser::Face::parse(bytes, index).map_err(|reason| {
-            error!("the font cannot be read ({reason}): it is damaged, or no .ttf or .otf file")
-        })?;
-        let tables = face.tables();
-        if tables.cmap.is_none_or(|cmap| cmap.subtables.into_iter().all(|t| !t.is_unicode())) {
-            return Err(error!(
-                "the font does not say which characters it has (no Unicode table cmap): export it \
-                 again"
-            ));
-        }
-        if tables.glyf.is_none() && tables.cff.is_none() && tables.cff2.is_none() {
-            return Err(error!(
-                "the font has no outlines (no table glyf, CFF or CFF2): fonts of bitmaps alone \
-                 cannot be used; make a .fnt of it"
-            ));
-        }
+        let face = parse((*data).as_ref(), index)?;
         let units = f32::from(face.units_per_em());
         let (ascent, descent) = (f32::from(face.ascender()), -f32::from(face.descender()));
         let height = ascent + descent + f32::from(face.line_gap());
@@ -121,6 +101,33 @@ impl Face {
     pub fn scale(&self) -> f32 {
         1.0 / self.units_per_em
     }
+}
+
+/// Finds the tables of a font file, and checks that those are there which text needs.
+///
+/// # Errors
+/// As for [`Face::open`].
+pub fn parse(bytes: &[u8], index: u32) -> Result<ttf_parser::Face<'_>, Error> {
+    let count = ttf_parser::fonts_in_collection(bytes).unwrap_or(1);
+    if index >= count {
+        return Err(error!("the file has {count} fonts, and face {index} is asked for"));
+    }
+    let face = ttf_parser::Face::parse(bytes, index).map_err(|reason| {
+        error!("the font cannot be read ({reason}): it is damaged, or no .ttf or .otf file")
+    })?;
+    let tables = face.tables();
+    if tables.cmap.is_none_or(|cmap| cmap.subtables.into_iter().all(|t| !t.is_unicode())) {
+        return Err(error!(
+            "the font does not say which characters it has (no Unicode table cmap): export it again"
+        ));
+    }
+    if tables.glyf.is_none() && tables.cff.is_none() && tables.cff2.is_none() {
+        return Err(error!(
+            "the font has no outlines (no table glyf, CFF or CFF2): fonts of bitmaps alone cannot \
+             be used; make a .fnt of it"
+        ));
+    }
+    Ok(face)
 }
 
 fn has_contexts(face: &ttf_parser::Face) -> bool {

@@ -3,7 +3,7 @@
 //! adds fallback fonts and characters that are made beforehand.
 
 use super::angel;
-use super::face::{Data, Face};
+use super::face::{self, Data, Face};
 use super::pages::{Kerning, PageFont, PageGlyph};
 use crate::error;
 use crate::foundation::blob::{Reader, Writer, unframe};
@@ -39,6 +39,13 @@ pub static FONT: Kind = Kind {
     ],
     version: VERSION,
     compile,
+    validate: |bytes| {
+        let compiled = Compiled::from_bytes(bytes)?;
+        match compiled.body {
+            Body::Outlines { file, face } => face::parse(&bytes[file], face).map(drop),
+            Body::Pages(_) => Ok(()),
+        }
+    },
 };
 
 /// A font as compiled data.
@@ -245,16 +252,32 @@ impl Compiled {
         let mut reader = Reader::new(body);
         let fallback = reader.list(|reader| reader.text().map(String::from))?;
         let prewarm = reader.text()?.to_string();
+        if fallback.len() > FALLBACKS_MAX || prewarm.chars().count() > PREWARM_MAX {
+            return Err(error!(
+                "it is damaged: it has {} fallback fonts and {} characters to be made beforehand \
+                 (FALLBACKS_MAX, PREWARM_MAX)",
+                fallback.len(),
+                prewarm.chars().count()
+            ));
+        }
         let body = match reader.u8()? {
             0 => {
                 let face = reader.u32()?;
                 let file = reader.bytes()?;
+                if file.len() > FILE_BYTES_MAX {
+                    return Err(error!("it is damaged: it is too long (FILE_BYTES_MAX)"));
+                }
                 let end = bytes.len() - reader.left();
                 Body::Outlines { file: end - file.len()..end, face }
             }
-            1 => Body::Pages(pages_from(&mut reader)?),
+            1 => {
+                let font = pages_from(&mut reader)?;
+                angel::check(&font).map_err(|fault| error!("it is damaged: {}", fault.message))?;
+                Body::Pages(font)
+            }
             other => return Err(error!("it is damaged: form {other}")),
         };
+        reader.end()?;
         Ok(Compiled { fallback, prewarm, body })
     }
 }

@@ -33,6 +33,7 @@ pub static TEXTURE: Kind = Kind {
     ],
     version: 2,
     compile,
+    validate: |bytes| data::read(bytes).map(drop),
 };
 
 /// What a `.texture` can say.

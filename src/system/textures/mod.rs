@@ -21,6 +21,7 @@ mod texels;
 
 use crate::packet::texture::{Sampling, TextureSlot};
 
+pub use data::check_own;
 #[cfg(test)]
 pub use data::{Head, read as read_head};
 pub use picture::picture;

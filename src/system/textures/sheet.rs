@@ -6,6 +6,7 @@
 use super::aseprite;
 use super::compile::{self, Import};
 use super::cut::{self, Cut};
+use super::data;
 use crate::error;
 use crate::foundation::Error;
 use crate::foundation::blob::{Reader, Writer};
@@ -26,6 +27,7 @@ pub static SHEET: Kind = Kind {
     extensions: &[("sheet", Form::Own), ("aseprite", Form::Raw), ("ase", Form::Raw)],
     version: 2,
     compile,
+    validate: |bytes| read(bytes).map(drop),
 };
 
 /// The order in which the frames of a tag are shown.
@@ -184,23 +186,30 @@ fn check_size(path: &str, count: usize, texels: u64) -> Result<(), Error> {
 
 /// What holds for every sheet, wherever it is from.
 fn check(path: &str, source: &Source) -> Result<(), Error> {
-    let count = source.frames.len();
     let sizes = source.frames.iter().map(|(_, _, i)| u64::from(i.width) * u64::from(i.height));
-    check_size(path, count, sizes.sum())?;
-    let mut seen = std::collections::HashSet::new();
-    for (name, milliseconds, _) in &source.frames {
+    check_size(path, source.frames.len(), sizes.sum())?;
+    let frames = source.frames.iter().map(|(name, milliseconds, _)| (&name[..], *milliseconds));
+    check_names(frames, &source.tags).map_err(|words| error!("{path}: {words}"))
+}
+
+/// Refuses frames and tags that cannot be, in a source as in compiled data.
+fn check_names<'a>(
+    frames: impl ExactSizeIterator<Item = (&'a str, f64)>,
+    tags: &[Tag],
+) -> Result<(), String> {
+    let (count, mut seen) = (frames.len(), std::collections::HashSet::new());
+    for (name, milliseconds) in frames {
         if !seen.insert(name) {
-            return Err(error!("{path}: two frames are named '{name}': rename one"));
+            return Err(format!("two frames are named '{name}': rename one"));
         }
-        if !milliseconds.is_finite() || *milliseconds <= 0.0 {
-            return Err(error!("{path}: frame '{name}' is shown for {milliseconds} milliseconds"));
+        if !milliseconds.is_finite() || milliseconds <= 0.0 {
+            return Err(format!("frame '{name}' is shown for {milliseconds} milliseconds"));
         }
     }
-    for Tag { name, from, to, .. } in &source.tags {
+    for Tag { name, from, to, .. } in tags {
         if from > to || *to as usize >= count {
-            return Err(error!(
-                "{path}: tag '{name}' is of the frames {} to {}, counted from 1, and the sheet has \
-                 {count}",
+            return Err(format!(
+                "tag '{name}' is of the frames {} to {}, counted from 1, and the sheet has {count}",
                 u64::from(*from) + 1,
                 u64::from(*to) + 1
             ));
@@ -210,6 +219,9 @@ fn check(path: &str, source: &Source) -> Result<(), Error> {
 }
 
 /// Reads a compiled sheet.
+///
+/// # Errors
+/// It is damaged, or says what no sheet can: every picture in it is a texture that can be read.
 pub fn read(bytes: &[u8]) -> Result<Sheet, Error> {
     let mut reader = Reader::new(bytes);
     let frames = reader.list(|reader| {
@@ -224,14 +236,26 @@ pub fn read(bytes: &[u8]) -> Result<Sheet, Error> {
         Ok(Tag { name, from, to, direction, repeat: reader.u32()? })
     })?;
     let all = bytes.len();
+    let (mut texels, mut sizes) = (0, Vec::new());
     let pictures = reader.list(|reader| {
         let data = reader.bytes()?;
+        let (head, _) = data::read(data)?;
+        sizes.push(u64::from(head.picture_width) * u64::from(head.picture_height));
         let end = all - reader.left();
         Ok(end - data.len()..end)
     })?;
-    let fits = |frame: &Frame| (frame.picture as usize) < pictures.len();
-    if !frames.iter().all(fits) || tags.iter().any(|tag| tag.to as usize >= frames.len()) {
-        return Err(error!("it is damaged: it names a frame that is not there"));
+    reader.end()?;
+    for frame in &frames {
+        let size = sizes.get(frame.picture as usize);
+        texels += size.ok_or_else(|| error!("it is damaged: it names a picture too many"))?;
     }
+    if frames.is_empty() || frames.len() > FRAMES_MAX || texels > TEXELS_MAX {
+        return Err(error!(
+            "it is damaged: it has {} frames with {texels} texels (FRAMES_MAX, TEXELS_MAX)",
+            frames.len()
+        ));
+    }
+    check_names(frames.iter().map(|frame| (&frame.name[..], frame.milliseconds)), &tags)
+        .map_err(|words| error!("it is damaged: {words}"))?;
     Ok(Sheet { frames, tags, pictures })
 }

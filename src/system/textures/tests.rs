@@ -64,7 +64,7 @@ impl Game {
         };
         let compiled = compile(&target, &|_, _| {}).unwrap();
         self.problems = compiled.problems.clone();
-        self.store = Store::new(compiled.index, Data::Folder(data));
+        self.store = Store::new(compiled.index, Data::Folder(data, KINDS));
         let changed = [compiled.changed, compiled.removed].concat();
         self.textures.reload(&mut self.store, &changed);
     }

@@ -1,7 +1,7 @@
 //! Pieces of a layer as meshes, for maps that stand in a world: squares of cells, so that what is
 //! not seen is neither made nor drawn.
 
-use super::{Quad, TileSet, Tilemap};
+use super::{Quad, Tilemap};
 use crate::foundation::Vec3;
 use crate::foundation::hash::StateHash;
 use crate::packet::mesh::{Bounds, Mesh, Part, Vertex};
@@ -30,12 +30,6 @@ pub fn chunks(tilemap: &Tilemap) -> Vec<Chunk> {
         }
     }
     all
-}
-
-impl TileSet {
-    fn is_animated(&self, number: u32) -> bool {
-        self.animations.iter().any(|(tile, _)| *tile == number)
-    }
 }
 
 impl Tilemap {
@@ -77,7 +71,7 @@ impl Tilemap {
         lines.any(|line| {
             columns.clone().any(|column| {
                 let found = self.set_of(tiles[line + column as usize]);
-                found.is_some_and(|(set, number)| self.world.sets[set].is_animated(number))
+                found.is_some_and(|(set, number)| self.world.sets[set].frames(number).is_some())
             })
         })
     }

@@ -21,6 +21,7 @@ pub static TILEMAP: Kind = Kind {
     ],
     version: 2,
     compile,
+    validate: |bytes| World::read(bytes).map(drop),
 };
 
 const KEYS: [&str; 1] = ["map"];

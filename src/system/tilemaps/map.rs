@@ -12,6 +12,9 @@ use crate::resource::data_kinds::read_tree;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// The most frames of one animated tile.
+pub const ANIMATION_FRAMES_MAX: usize = 4096;
+
 /// What a file holds.
 #[derive(Debug, Default)]
 pub struct World {
@@ -41,7 +44,8 @@ pub struct TileSet {
     pub spacing: f32,
     /// By the tile's number in the set.
     pub properties: Vec<(u32, Tree)>,
-    /// The same; which tiles are shown, and each for how many milliseconds.
+    /// By the tile's number, which rises; which tiles are shown, and each for how many
+    /// milliseconds.
     pub animations: Vec<(u32, Vec<(u32, f64)>)>,
 }
 
@@ -133,8 +137,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn float(&self, key: &str) -> f32 {
-        self.number(key) as f32
+    fn float(&self, key: &str) -> Result<f32, Error> {
+        far(key, self.number(key))
     }
 
     fn whole(&self, key: &str, most: u32) -> Result<u32, Error> {
@@ -146,9 +150,9 @@ impl<'a> Fields<'a> {
     }
 
     fn size(&self, key: &str) -> Result<f32, Error> {
-        let number = self.float(key);
+        let number = self.number(key);
         match (1.0..=65_536.0).contains(&number) {
-            true => Ok(number),
+            true => Ok(number as f32),
             false => Err(error!("'{key}' must be 1 to 65536 texels, got {number}")),
         }
     }
@@ -177,6 +181,9 @@ impl<'a> Fields<'a> {
             ));
         }
         let mut cells = Vec::with_capacity(wanted);
+        if wanted == 0 {
+            return Ok(cells);
+        }
         for row in (0..rows as usize).rev() {
             for item in &items[row * columns as usize..][..columns as usize] {
                 let number = match item {
@@ -289,8 +296,8 @@ fn tile_set(fields: &Fields) -> Result<TileSet, Error> {
         image: [fields.size("image_width")?, fields.size("image_height")?],
         tile_width: fields.size("tile_width")?,
         tile_height: fields.size("tile_height")?,
-        margin: fields.float("margin"),
-        spacing: fields.float("spacing"),
+        margin: fields.float("margin")?,
+        spacing: fields.float("spacing")?,
         properties: Vec::new(),
         animations: Vec::new(),
     };
@@ -307,6 +314,13 @@ fn tile_set(fields: &Fields) -> Result<TileSet, Error> {
             Ok((frame.whole("id", TILES_MAX as u32)?, milliseconds))
         });
         let frames = frames.collect::<Result<Vec<_>, Error>>()?;
+        if frames.len() > ANIMATION_FRAMES_MAX {
+            return Err(error!(
+                "tile {id} is animated with {} frames, and {ANIMATION_FRAMES_MAX} is the most \
+                 (ANIMATION_FRAMES_MAX)",
+                frames.len()
+            ));
+        }
         if let Some((outside, _)) = frames.iter().find(|(frame, _)| *frame >= set.count) {
             return Err(error!("tile {id} is animated with tile {outside}, which is not there"));
         }
@@ -314,6 +328,8 @@ fn tile_set(fields: &Fields) -> Result<TileSet, Error> {
             set.animations.push((id, frames));
         }
     }
+    // They are looked up for every tile that is drawn.
+    set.animations.sort_by_key(|(id, _)| *id);
     Ok(set)
 }
 
@@ -331,9 +347,9 @@ fn map(fields: &Fields) -> Result<Map, Error> {
             rows,
             tile_width: fields.size("tile_width")?,
             tile_height: fields.size("tile_height")?,
-            x: fields.float("x"),
-            y: fields.float("y"),
-            opacity: fields.float("opacity").clamp(0.0, 1.0),
+            x: fields.float("x")?,
+            y: fields.float("y")?,
+            opacity: fields.float("opacity")?.clamp(0.0, 1.0),
             visible: !matches!(layer.get("visible"), Some(Tree::Bool(false))),
             tiles: Arc::new(fields.cells("tiles", columns, rows, tile)?),
             properties: fields.properties(),
@@ -355,29 +371,43 @@ fn map(fields: &Fields) -> Result<Map, Error> {
         properties: fields.properties(),
         layers: fields.list("layers").iter().map(layer).collect::<Result<_, Error>>()?,
         grids: fields.list("grids").iter().map(grid).collect::<Result<_, Error>>()?,
-        objects: fields.list("objects").iter().map(|object| map_object(&Fields(object))).collect(),
+        objects: fields
+            .list("objects")
+            .iter()
+            .map(|object| map_object(&Fields(object)))
+            .collect::<Result<_, Error>>()?,
     })
 }
 
-fn map_object(fields: &Fields) -> MapObject {
+/// Lengths and places, in texels.
+const FAR: f64 = 1e9;
+
+fn far(key: &str, number: f64) -> Result<f32, Error> {
+    match number.abs() <= FAR {
+        true => Ok(number as f32),
+        false => Err(error!("'{key}' must be a number up to {FAR:e}, got {number:e}")),
+    }
+}
+
+fn map_object(fields: &Fields) -> Result<MapObject, Error> {
     let point = |point: &Tree| match point {
         Tree::Array(parts) => match parts[..] {
-            [Tree::Number(x), Tree::Number(y)] => [x as f32, y as f32],
-            _ => [0.0; 2],
+            [Tree::Number(x), Tree::Number(y)] => Ok([far("points", x)?, far("points", y)?]),
+            _ => Ok([0.0; 2]),
         },
-        _ => [0.0; 2],
+        _ => Ok([0.0; 2]),
     };
-    MapObject {
+    Ok(MapObject {
         name: fields.text("name"),
         kind: fields.text("kind"),
         layer: fields.text("layer"),
-        x: fields.float("x"),
-        y: fields.float("y"),
-        width: fields.float("width"),
-        height: fields.float("height"),
-        rotation: fields.float("rotation"),
+        x: fields.float("x")?,
+        y: fields.float("y")?,
+        width: fields.float("width")?,
+        height: fields.float("height")?,
+        rotation: fields.float("rotation")?,
         tile: fields.number("tile") as u32,
-        points: fields.list("points").iter().map(point).collect(),
+        points: fields.list("points").iter().map(point).collect::<Result<_, Error>>()?,
         properties: fields.properties(),
-    }
+    })
 }

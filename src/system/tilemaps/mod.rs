@@ -239,11 +239,15 @@ impl TileSet {
         self.image.map(|side| 0.5 / side)
     }
 
+    /// The frames of a tile, if it is animated.
+    fn frames(&self, number: u32) -> Option<&[(u32, f64)]> {
+        let at = self.animations.partition_point(|(tile, _)| *tile < number);
+        self.animations.get(at).filter(|(tile, _)| *tile == number).map(|(_, frames)| &frames[..])
+    }
+
     /// The number of the tile that an animated one looks like after some seconds.
     fn shown(&self, number: u32, seconds: f64) -> u32 {
-        let Some((_, frames)) = self.animations.iter().find(|(tile, _)| *tile == number) else {
-            return number;
-        };
+        let Some(frames) = self.frames(number) else { return number };
         let whole: f64 = frames.iter().map(|(_, milliseconds)| milliseconds).sum();
         let mut left = (seconds * 1000.0).rem_euclid(whole);
         for (tile, milliseconds) in frames {

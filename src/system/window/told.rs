@@ -5,6 +5,11 @@ use crate::error;
 use crate::foundation::Error;
 use crate::foundation::blob::{Reader, Writer};
 
+/// The most pixels that a window of a recording is wide or high: more than any desktop has.
+const SIDE_MAX: u32 = 1 << 16;
+/// The largest scale of a window of a recording.
+const SCALE_MAX: f64 = 1000.0;
+
 /// A monitor.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Monitor {
@@ -200,6 +205,10 @@ impl Change {
         }
     }
 
+    /// Reads one of a recording.
+    ///
+    /// # Errors
+    /// It is damaged, or no desktop has such a window.
     pub fn read(reader: &mut Reader) -> Result<Change, Error> {
         let kind = reader.u8()?;
         if kind != 15 {
@@ -211,34 +220,35 @@ impl Change {
 
     /// Reads one of the main window, or what is said of another.
     fn read_main(kind: u8, reader: &mut Reader) -> Result<Change, Error> {
-        let finite = |number: f64| match number.is_finite() {
-            true => Ok(number),
-            false => Err(error!("it is damaged: the window had a size that is none")),
-        };
+        let none = || error!("it is damaged: the window had a size that is none");
+        let finite = |number: f64| if number.is_finite() { Ok(number) } else { Err(none()) };
+        let side = |side: u32| if side <= SIDE_MAX { Ok(side) } else { Err(none()) };
+        let scale = |scale: f64| if scale <= SCALE_MAX { Ok(scale) } else { Err(none()) };
         Ok(match kind {
             0 => Change::Opened,
-            1 => Change::Resized { width: reader.u32()?, height: reader.u32()? },
-            2 => Change::Scale(finite(reader.f64()?)?.max(0.1)),
+            1 => Change::Resized { width: side(reader.u32()?)?, height: side(reader.u32()?)? },
+            2 => Change::Scale(scale(finite(reader.f64()?)?)?.max(0.1)),
             3 => Change::Moved { x: reader.u32()? as i32, y: reader.u32()? as i32 },
-            4 => Change::Focus(reader.u8()? != 0),
-            5 => Change::Hidden(reader.u8()? != 0),
-            6 => Change::Minimized(reader.u8()? != 0),
-            7 => Change::Maximized(reader.u8()? != 0),
-            8 => Change::MouseInside(reader.u8()? != 0),
+            4 => Change::Focus(reader.flag()?),
+            5 => Change::Hidden(reader.flag()?),
+            6 => Change::Minimized(reader.flag()?),
+            7 => Change::Maximized(reader.flag()?),
+            8 => Change::MouseInside(reader.flag()?),
             9 => Change::Close,
             10 => Change::Dropped(reader.text()?.to_string()),
             11 => Change::Monitors(reader.list(|reader| {
                 Ok(Monitor {
                     name: reader.text()?.to_string(),
                     position: (reader.u32()? as i32, reader.u32()? as i32),
-                    pixels: (reader.u32()?, reader.u32()?),
-                    scale: finite(reader.f64()?)?,
+                    pixels: (side(reader.u32()?)?, side(reader.u32()?)?),
+                    scale: scale(finite(reader.f64()?)?)?,
                     refresh: finite(reader.f64()?)?,
                 })
             })?),
             12 => Change::Gone,
             13 => Change::Modes(reader.list(|reader| {
-                let (monitor, pixels) = (reader.u32()?, (reader.u32()?, reader.u32()?));
+                let monitor = reader.u32()?;
+                let pixels = (side(reader.u32()?)?, side(reader.u32()?)?);
                 let bits = u16::try_from(reader.u32()?).unwrap_or(u16::MAX);
                 Ok(DisplayMode { monitor, pixels, bits, refresh: finite(reader.f64()?)? })
             })?),
@@ -293,6 +303,17 @@ mod tests {
             }
         }
         assert!(Change::read(&mut Reader::new(&[99])).is_err());
+        for change in [
+            Change::Resized { width: 1 << 31, height: 4 },
+            Change::Scale(f64::INFINITY),
+            Change::Scale(1e300),
+            Change::Cursor { x: f32::NAN, y: 0.0 },
+        ] {
+            let mut writer = Writer::default();
+            change.write(&mut writer);
+            let words = Change::read(&mut Reader::new(&writer.finish())).unwrap_err().message;
+            assert_eq!(words, "it is damaged: the window had a size that is none");
+        }
         // One window is of no other, however deep a damaged file says so.
         let deep: Vec<u8> = [15, 7, 0, 0, 0, 0, 0, 0, 0].repeat(1000);
         assert!(Change::read(&mut Reader::new(&deep)).is_err());

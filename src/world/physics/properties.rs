@@ -5,7 +5,7 @@
 use super::fields::{Fault, Fields, named};
 use crate::foundation::sjson::{self, Tree};
 use crate::foundation::{Error, suggest};
-use crate::resource::data_kinds::{read_tree, write_tree};
+use crate::resource::data_kinds::{read_document, read_tree, write_tree};
 use crate::resource::kind::{Compiling, Form, Kind};
 use crate::resource::name::ResourceName;
 use crate::resource::store::Store;
@@ -18,6 +18,10 @@ pub static PHYSICS_PROPERTIES: Kind = Kind {
     extensions: &[("physics_properties", Form::Own)],
     version: 1,
     compile,
+    validate: |bytes| {
+        let tree = read_document(bytes)?.to_tree();
+        Properties::read(&tree).map(drop).map_err(|fault| Error::new(fault.words))
+    },
 };
 
 /// The name of the one that a game has.

@@ -4,14 +4,12 @@ use super::accessor::Source;
 use super::nodes::{Ordered, place_of, turned, turned_matrix, turned_rotation, turned_scale};
 use crate::error;
 use crate::foundation::Error;
+use crate::system::models::check::JOINTS_MAX;
 use crate::system::models::data::{Between, ChannelData, ClipData, ModelData, SkinData, Track};
 use crate::system::models::names::Names;
 use gltf::json::accessor::Type;
 use gltf::json::animation::{Animation, Channel, Interpolation, Property};
 use gltf::json::validation::Checked;
-
-/// The most joints of one skin.
-pub const JOINTS_MAX: usize = 1024;
 
 /// Reads the skins; joints outside of the scene make a skin useless.
 pub fn skins(source: &Source, ordered: &Ordered) -> Result<Vec<SkinData>, Error> {

@@ -7,17 +7,14 @@ use crate::error;
 use crate::foundation::hash::clash;
 use crate::foundation::sjson::{self, Tree};
 use crate::foundation::{Error, Mat4, Quat, Vec3};
-use crate::packet::{ANGLE_MIN, NEAR_MIN, SIGHT_MAX};
+use crate::packet::{NEAR_MIN, SIGHT_MAX};
+use crate::system::models::check::{NODES_MAX, camera_fault};
 use crate::system::models::data::{CameraData, LightData, LightType, ModelData, Node};
 use crate::system::models::names::Names;
 use gltf::json::extensions::scene::khr_lights_punctual::Type as LightKind;
 use gltf::json::validation::Checked;
 use gltf::json::{Extras, Root, camera, scene};
-use std::cmp::Ordering;
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI};
-
-/// The most nodes of a model: a unit's, without its root.
-pub const NODES_MAX: usize = 4095;
 
 /// A point or a direction.
 pub fn turned(v: [f32; 3]) -> [f32; 3] {
@@ -56,7 +53,8 @@ fn place(node: &scene::Node, name: &str) -> Result<Place, Error> {
         Some(matrix) => {
             let matrix = Mat4::from_cols_array(matrix);
             let (scale, rotation, position) = matrix.to_scale_rotation_translation();
-            (position.to_array(), rotation, scale.to_array())
+            // What is sheared gives one of another length.
+            (position.to_array(), rotation.normalize(), scale.to_array())
         }
         None => {
             let rotation = node.rotation.map_or([0.0, 0.0, 0.0, 1.0], |rotation| rotation.0);
@@ -246,33 +244,6 @@ pub fn cameras(root: &Root, warnings: &mut Vec<String>) -> Result<Vec<CameraData
         }
     };
     root.cameras.iter().enumerate().map(read).collect()
-}
-
-/// What no picture can be made of, in words.
-fn camera_fault(camera: &CameraData) -> Option<String> {
-    let CameraData { near, far, height, .. } = *camera;
-    match camera.vertical_fov {
-        Some(angle) if !(ANGLE_MIN..=PI - ANGLE_MIN).contains(&angle) => {
-            return Some(format!(
-                "its angle must be above 0 and below 180 degrees, got {}",
-                angle.to_degrees()
-            ));
-        }
-        None if !(NEAR_MIN..=SIGHT_MAX).contains(&height) => {
-            return Some(format!(
-                "what it sees must be {NEAR_MIN} to {SIGHT_MAX} metres high, got {height:e}"
-            ));
-        }
-        _ => {}
-    }
-    let least = camera.vertical_fov.is_none() || near >= NEAR_MIN;
-    let within = near.abs().max(far.abs()) <= SIGHT_MAX;
-    (!least || !within || far.partial_cmp(&near) != Some(Ordering::Greater)).then(|| {
-        format!(
-            "its near distance must be above 0 in perspective (at least {NEAR_MIN}) and less than \
-             its far one, both at most {SIGHT_MAX} metres, got {near} and {far}"
-        )
-    })
 }
 
 /// The lights of a file. Candelas and luxes become parts of what makes a white wall white: a matte

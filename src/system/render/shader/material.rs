@@ -17,6 +17,7 @@ pub static MATERIAL: Kind = Kind {
     extensions: &[("material", Form::Own)],
     version: 2,
     compile,
+    validate: |bytes| MaterialData::read(bytes).map(drop),
 };
 
 const KEYS: [&str; 7] =

@@ -29,9 +29,11 @@ mod material;
 #[cfg(test)]
 mod tests;
 
+use crate::error;
 use crate::foundation::Error;
 use crate::foundation::hash::murmur32;
 use crate::resource::kind::{Compiling, Form, Kind};
+use crate::resource::shading::ShaderData;
 
 pub use check::check;
 pub use material::MATERIAL;
@@ -50,7 +52,20 @@ pub static SHADER: Kind = Kind {
         let source = compiling.text()?;
         Ok(check(&compiling.path, source)?.write())
     },
+    validate,
 };
+
+/// Refuses a shader that is not what checking its own source gives: another engine's part around
+/// it, or other variables and textures than it has.
+fn validate(bytes: &[u8]) -> Result<(), Error> {
+    let data = ShaderData::read(bytes)?;
+    let source = data.source.strip_suffix(PRELUDE).and_then(|source| source.strip_suffix('\n'));
+    let source = source.ok_or_else(|| error!("it is damaged: the engine's part is missing"))?;
+    match check("it is damaged", source)? == data {
+        true => Ok(()),
+        false => Err(error!("it is damaged: it has other variables or textures than it says")),
+    }
+}
 
 /// The bind group of what is a material's own.
 pub const MATERIAL_GROUP: u32 = 2;

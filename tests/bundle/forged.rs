@@ -1,0 +1,179 @@
+//! Bundles that nobody compiled: with right checksums and numbers that no source can have.
+
+use super::Scratch;
+use engine::app::kinds::KINDS;
+use engine::foundation::blob::FRAME_BYTES;
+use engine::foundation::hash::murmur64a;
+use engine::resource::bundle::{Bundle, VERSION};
+use engine::resource::image::encode_png;
+use engine::resource::index::{FILE, Index};
+use engine::system::particles::definition::EffectData;
+use std::fs;
+
+const REMEDY: &str = "the bundle is damaged or was made by other software: make it again with \
+                      `engine compile --bundle`";
+/// Where a texture's data has the number of its levels.
+const LEVELS_AT: usize = 16;
+
+/// A game that shows a picture, plays an effect and runs a module.
+const GAME: &[(&str, &str)] = &[
+    (
+        "main.lua",
+        r#"
+local world
+function init()
+  world = Application.main_world()
+  local what = Application.argv()
+  if what == "texture" then print(Texture.size("picture")) end
+  if what == "particles" then World.create_particles(world, "effect") end
+  if what == "lua" then print(require("part")) end
+  if what == "package" then
+    local package = Application.resource_package("all")
+    ResourcePackage.load(package)
+    ResourcePackage.flush(package)
+    print("loaded")
+  end
+end
+function update(dt) World.update(world, dt) end
+"#,
+    ),
+    ("part.lua", "return 'part'"),
+    ("effect.particles", "emitters = { a = { rate = 5 bursts = [{ every = 0.5 count = [1, 3] }] } }"),
+    ("all.package", "texture = [\"*\"]"),
+];
+
+fn game(name: &str) -> Scratch {
+    let scratch = Scratch::new(name, GAME);
+    let png = encode_png(16, 16, &[200; 16 * 16 * 4]);
+    fs::write(scratch.path("game/picture.png"), png).unwrap();
+    scratch
+}
+
+/// A bundle in which data of a kind is another, of the same length, with checksums that fit.
+fn forge(bytes: &[u8], bundle: &Bundle, kind: &str, change: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
+    let part = (0..bundle.parts().len()).find(|part| {
+        let is_main = bundle.parts()[*part].path == "main.lua";
+        bundle.kind(*part).name == kind && !is_main
+    });
+    let data = bundle.read(part.unwrap()).unwrap().to_vec();
+    let mut other = data.clone();
+    change(&mut other);
+    assert!(other.len() == data.len() && other != data);
+    let mut forged = bytes.to_vec();
+    let put = |forged: &mut Vec<u8>, end: usize, from: &[u8], to: &[u8]| {
+        let at = forged[..end].windows(from.len()).position(|window| window == from).unwrap();
+        forged[at..at + to.len()].copy_from_slice(to);
+    };
+    put(&mut forged, bytes.len(), &data, &other);
+    let framed = FRAME_BYTES + u64::from_le_bytes(bytes[8..16].try_into().unwrap()) as usize;
+    let sum = |data: &[u8]| murmur64a(data, 0).to_le_bytes();
+    put(&mut forged, framed, &sum(&data), &sum(&other));
+    let frame = murmur64a(&forged[FRAME_BYTES..framed], VERSION.into());
+    forged[16..24].copy_from_slice(&frame.to_le_bytes());
+    forged
+}
+
+/// Another number in the texture's head.
+fn levels(data: &mut Vec<u8>) {
+    data[LEVELS_AT..LEVELS_AT + 4].copy_from_slice(&(1u32 << 31).to_le_bytes());
+}
+
+/// Another number in the effect's first burst, with the checksum of its own frame.
+fn every(data: &mut Vec<u8>) {
+    let mut effect = EffectData::read(data).unwrap();
+    effect.emitters[0].numbers.bursts[0].every = 1e-9;
+    *data = effect.write();
+}
+
+const LEVELS: &str = "the file is damaged: it says it has 2147483648 levels, and 16 x 16 texels have \
+                      1 to 5";
+const EVERY: &str = "emitter 'a': it is damaged: 'every' must be 0.001 to 3600, got 0.000000001";
+
+#[test]
+fn numbers_that_cost_seconds_or_run_for_ever_are_refused_at_once() {
+    let scratch = game("numbers");
+    let bytes = fs::read(scratch.bundle()).unwrap();
+    let bundle = scratch.path("game.bundle");
+    let bundle = Bundle::open(&bundle, &KINDS, std::env::consts::OS).unwrap();
+    let check = |kind: &str, what: &str, change: fn(&mut Vec<u8>), wanted: &str| {
+        fs::write(scratch.path("forged.bundle"), forge(&bytes, &bundle, kind, change)).unwrap();
+        let run = format!("run forged.bundle --headless --frames 3 -- {what}");
+        let ended = scratch.engine(&run);
+        assert_eq!((ended.code, &*ended.out), (1, ""), "{}", ended.err);
+        assert!(ended.err.contains(&format!("{wanted}: {REMEDY}")), "{}", ended.err);
+        // Whoever does not ask for it plays on.
+        scratch.engine("run forged.bundle --headless --frames 3 -- nothing").check(0, "", "");
+    };
+    check("texture", "texture", levels, &format!("the data of picture.texture: {LEVELS}"));
+    check("texture", "package", levels, LEVELS);
+    check("particles", "particles", every, &format!("the data of effect.particles: {EVERY}"));
+    let bytecode = |data: &mut Vec<u8>| data[..4].copy_from_slice(b"\x1bLJ\x02");
+    let words = "the data of part.lua: it is damaged: it is a compiled chunk, and scripts are text";
+    check("lua", "lua", bytecode, words);
+}
+
+#[test]
+fn data_of_another_kind_is_refused() {
+    let scratch = game("kinds");
+    let bytes = fs::read(scratch.bundle()).unwrap();
+    let bundle = scratch.path("game.bundle");
+    let bundle = Bundle::open(&bundle, &KINDS, std::env::consts::OS).unwrap();
+    let texture = (0..bundle.parts().len()).find(|part| bundle.kind(*part).name == "texture");
+    let part = &bundle.parts()[texture.unwrap()];
+    // After the id, without properties, stands the kind: every byte is a fine text or no kind.
+    let framed = FRAME_BYTES + u64::from_le_bytes(bytes[8..16].try_into().unwrap()) as usize;
+    let id = [&part.id.0.to_le_bytes()[..], &[0; 4]].concat();
+    let at = bytes[..framed].windows(12).position(|window| window == id).unwrap() + 12;
+    let check = |kind: u8, wanted: &str| {
+        let mut forged = bytes.clone();
+        forged[at] = kind;
+        let frame = murmur64a(&forged[FRAME_BYTES..framed], VERSION.into());
+        forged[16..24].copy_from_slice(&frame.to_le_bytes());
+        fs::write(scratch.path("forged.bundle"), forged).unwrap();
+        let ended = scratch.engine("run forged.bundle --headless --frames 3 -- texture");
+        assert_eq!((ended.code, &*ended.out), (1, ""), "{}", ended.err);
+        assert!(ended.err.contains(wanted), "{}", ended.err);
+    };
+    let binary = KINDS.index_of("binary").unwrap() as u8;
+    let words = format!("the data of picture.texture: it is of type binary: {REMEDY}");
+    check(binary, &words);
+    check(200, "it is damaged: its index leads out of it");
+}
+
+#[test]
+fn data_that_somebody_put_into_the_folder_of_a_game_is_refused_and_made_again() {
+    let scratch = game("folder");
+    let run = "run game --headless --frames 1 --no-watch -- texture";
+    scratch.engine(run).check(0, "16\t16\n", "");
+    let poison = |folder: &str| {
+        let data = scratch.path("game/.engine").join(folder).join(std::env::consts::OS);
+        let mut index = Index::from_bytes(&fs::read(data.join(FILE)).unwrap()).unwrap();
+        let entry = index.entries.iter_mut().find(|entry| entry.resource.kind == "texture");
+        let entry = entry.unwrap();
+        let mut bytes = fs::read(data.join(&entry.data)).unwrap();
+        levels(&mut bytes);
+        fs::write(data.join(&entry.data), &bytes).unwrap();
+        entry.data_content = murmur64a(&bytes, 0);
+        fs::write(data.join(FILE), index.to_bytes()).unwrap();
+    };
+    poison("data");
+    let ended = scratch.engine(run);
+    assert_eq!((ended.code, &*ended.out), (1, ""), "{}", ended.err);
+    let wanted = format!(
+        "the compiled data of picture.texture was damaged ({LEVELS}): start again, and it is made \
+         anew"
+    );
+    assert!(ended.err.contains(&wanted), "{}", ended.err);
+    scratch.engine(run).check(0, "16\t16\n", "");
+    // Nothing of it comes into a bundle.
+    scratch.bundle();
+    poison("release");
+    let made = scratch.engine("compile game --bundle --out game.bundle");
+    assert_eq!(made.code, 1, "{}", made.out);
+    let wanted =
+        format!("the compiled data of picture.texture cannot be used ({LEVELS}): try again");
+    assert!(made.err.contains(&wanted) || made.out.contains(&wanted), "{}{}", made.out, made.err);
+    scratch.bundle();
+    let played = scratch.engine("run game.bundle --headless --frames 1 -- texture");
+    played.check(0, "16\t16\n", "");
+}

@@ -1,0 +1,120 @@
+//! Compiled data that nobody compiled: of every kind of resource a sample is made that uses what
+//! there is, each number in it is changed to others with all checksums right, and the data is opened
+//! as a bundle's is. What is refused has words; what is accepted is played for some frames. Nothing
+//! panics, nothing takes long, and no memory is asked for beyond what a sample's size can explain.
+//!
+//! The gate opens a part of all changes and plays a few. All of them take minutes:
+//!
+//!     ENGINE_TEST_COMPILED=all cargo test --test compiled -- --nocapture
+//!
+//! `ENGINE_TEST_COMPILED=texture` is all of one kind.
+
+#[path = "compiled/mutations.rs"]
+mod mutations;
+#[path = "compiled/play.rs"]
+mod play;
+#[path = "compiled/samples.rs"]
+mod samples;
+
+use engine::app::kinds::KINDS;
+use engine::foundation::hash::murmur64a;
+use engine::resource::kind::Kind;
+use mutations::{Form, Mutation};
+use play::Watchdog;
+use samples::{Sample, Samples};
+use std::collections::HashSet;
+use std::time::Instant;
+
+/// How many changes of a kind's samples the gate opens, all together, and how many of those that
+/// were accepted it plays.
+const OPENED: usize = 4000;
+const PLAYED: usize = 4;
+/// The same of shaders, whose text is parsed.
+const OPENED_SHADERS: usize = 100;
+/// Up to this length a sample is changed at every byte, and a longer one at aligned words.
+const DENSE_BYTES_MAX: usize = 8192;
+
+/// What a run is to do.
+enum Extent {
+    Part,
+    /// All changes, of one kind or of every.
+    All(Option<String>),
+}
+
+fn extent() -> Extent {
+    match std::env::var("ENGINE_TEST_COMPILED") {
+        Err(_) => Extent::Part,
+        Ok(kind) if kind == "all" => Extent::All(None),
+        Ok(kind) => Extent::All(Some(kind)),
+    }
+}
+
+/// The form of a kind's data: those with a frame have a checksum of their own.
+fn form(kind: &Kind) -> Form {
+    match kind.name {
+        "font" | "model" | "particles" => Form::Framed,
+        _ => Form::Plain,
+    }
+}
+
+/// Changes of a sample, spread over it: all of them, or as many as `most`.
+fn some(sample: &Sample, form: Form, most: Option<usize>) -> impl Iterator<Item = Mutation> {
+    let all = mutations::all(&sample.data, form, sample.data.len() <= DENSE_BYTES_MAX);
+    let step = most.map_or(1, |most| all.len().div_ceil(most).max(1));
+    // An odd step meets every kind of change.
+    all.into_iter().step_by(step | 1)
+}
+
+#[test]
+fn no_change_of_compiled_data_panics_or_takes_long() {
+    let (samples, watchdog) = (Samples::new(), Watchdog::start());
+    let extent = extent();
+    for kind in KINDS.0 {
+        if matches!(&extent, Extent::All(Some(wanted)) if wanted != kind.name) {
+            continue;
+        }
+        let form = form(kind);
+        let (mut seen, mut accepted) = (HashSet::new(), Vec::new());
+        let of_kind: Vec<&Sample> = samples.of(kind.name).collect();
+        assert!(!of_kind.is_empty(), "there is no sample of {}", kind.name);
+        let mut row = [0; 3];
+        for sample in &of_kind {
+            let opened = if kind.name == "shader" { OPENED_SHADERS } else { OPENED };
+            let most = matches!(extent, Extent::Part).then_some(opened / of_kind.len());
+            for mutation in some(sample, form, most) {
+                row[0] += 1;
+                let data = mutation.of(&sample.data, form);
+                watchdog.watch(|| format!("opening {sample:?}: {mutation:?}"));
+                let opened = (kind.validate)(&data);
+                if let Err(fault) = &opened {
+                    assert!(!fault.message.is_empty(), "{sample:?}: {mutation:?}");
+                } else if seen.insert(murmur64a(&data, 7)) {
+                    accepted.push((*sample, mutation));
+                }
+            }
+        }
+        row[1] = accepted.len();
+        let step = match extent {
+            Extent::Part => accepted.len().div_ceil(PLAYED).max(1),
+            Extent::All(_) => 1,
+        };
+        for (sample, mutation) in accepted.into_iter().step_by(step) {
+            watchdog.watch(|| format!("playing {sample:?}: {mutation:?}"));
+            samples.play(sample, &mutation.of(&sample.data, form));
+            row[2] += 1;
+        }
+        println!("{}: {} changes opened, {} accepted, {} played", kind.name, row[0], row[1], row[2]);
+    }
+}
+
+#[test]
+fn every_sample_plays_as_it_was_compiled() {
+    let (samples, watchdog) = (Samples::new(), Watchdog::start());
+    let began = Instant::now();
+    for sample in &samples.all {
+        watchdog.watch(|| format!("playing {sample:?} as it is"));
+        let words = samples.play(sample, &sample.data);
+        assert_eq!(words, "", "{sample:?}");
+    }
+    println!("{} samples in {:?}", samples.all.len(), began.elapsed());
+}

@@ -1,0 +1,102 @@
+//! Changes of bytes that keep their checksums right: every word of 2, 4 and 8 bytes to the numbers
+//! that break things.
+
+use engine::foundation::blob::FRAME_BYTES;
+use engine::foundation::hash::murmur64a;
+
+/// Whether data has a frame with a checksum around it.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Form {
+    Plain,
+    Framed,
+}
+
+/// One change of data.
+pub struct Mutation {
+    /// Where, and what is there now.
+    at: usize,
+    now: Vec<u8>,
+}
+
+impl std::fmt::Debug for Mutation {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(out, "byte {} is {:02x?}", self.at, self.now)
+    }
+}
+
+impl Mutation {
+    /// The data with the change; the checksum of a frame is made right again.
+    pub fn of(&self, data: &[u8], form: Form) -> Vec<u8> {
+        let mut data = data.to_vec();
+        data[self.at..self.at + self.now.len()].copy_from_slice(&self.now);
+        if form == Form::Framed {
+            reframe(&mut data);
+        }
+        data
+    }
+}
+
+/// What takes the place of a word of `N` bytes that is `word` now.
+fn others<const N: usize>(word: [u8; N]) -> Vec<[u8; N]> {
+    let mut wide = [0; 8];
+    wide[..N].copy_from_slice(&word);
+    let number = u64::from_le_bytes(wide);
+    let top = 1u64 << (N * 8 - 1);
+    let mut numbers = vec![
+        0,
+        1,
+        top - 1,
+        top,
+        u64::MAX,
+        number.wrapping_add(1),
+        number.wrapping_sub(1),
+        number.wrapping_mul(2),
+    ];
+    match N {
+        4 => {
+            let floats = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -1.0, 1e30, 1e-30];
+            numbers.extend(floats.map(|float| u64::from(float.to_bits())));
+        }
+        8 => {
+            let floats = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 1e300, 1e-300];
+            numbers.extend(floats.map(f64::to_bits));
+        }
+        _ => {}
+    }
+    let bytes = |number: u64| -> [u8; N] {
+        number.to_le_bytes()[..N].try_into().expect("as many bytes as the word has")
+    };
+    let mut others: Vec<[u8; N]> = numbers.into_iter().map(bytes).collect();
+    others.retain(|other| *other != word);
+    others.sort_unstable();
+    others.dedup();
+    others
+}
+
+fn words<const N: usize>(data: &[u8], first: usize, dense: bool, all: &mut Vec<Mutation>) {
+    let step = if dense { 1 } else { N };
+    for at in (first..data.len().saturating_sub(N - 1)).step_by(step) {
+        let word: [u8; N] = data[at..at + N].try_into().expect("as many bytes as were asked for");
+        all.extend(others(word).iter().map(|other| Mutation { at, now: other.to_vec() }));
+    }
+}
+
+/// Every change of data: of words at every byte where it is `dense`, for numbers stand anywhere, and
+/// of aligned ones otherwise.
+pub fn all(data: &[u8], form: Form, dense: bool) -> Vec<Mutation> {
+    let first = if form == Form::Framed { FRAME_BYTES } else { 0 };
+    let mut all = Vec::new();
+    words::<2>(data, first, dense, &mut all);
+    words::<4>(data, first, dense, &mut all);
+    words::<8>(data, first, dense, &mut all);
+    all
+}
+
+/// Makes the length and the checksum of a frame right.
+pub fn reframe(data: &mut [u8]) {
+    let version = u32::from_le_bytes(data[4..8].try_into().expect("four bytes"));
+    let length = (data.len() - FRAME_BYTES) as u64;
+    let sum = murmur64a(&data[FRAME_BYTES..], version.into());
+    data[8..16].copy_from_slice(&length.to_le_bytes());
+    data[16..24].copy_from_slice(&sum.to_le_bytes());
+}
