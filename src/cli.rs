@@ -1,7 +1,7 @@
 //! The command line: the one table of commands. What each does, and its flags, are in src/tool/.
 
 use crate::app::exit;
-use crate::foundation::fault;
+use crate::foundation::{fault, terminal};
 use crate::system::platform;
 use crate::tool;
 use clap::{Parser, Subcommand};
@@ -36,18 +36,36 @@ pub fn main() -> i32 {
     platform::quiet_drivers();
     fault::keep_panics();
     let run = std::panic::catch_unwind(|| tool::run::appended().unwrap_or_else(command));
-    run.unwrap_or_else(|_| {
-        eprintln!("error: {}", fault::take_panic());
+    let code = run.unwrap_or_else(|_| {
+        crate::error_line!("error: {}", fault::take_panic());
         exit::ENGINE
-    })
+    });
+    match terminal::lost() {
+        Some(reason) if code == exit::SUCCESS => {
+            crate::error_line!("error: standard output cannot be written: {reason}");
+            exit::FAILED
+        }
+        _ => code,
+    }
+}
+
+/// Shows help, or what is wrong with the command line. It has colours of its own, and may repeat
+/// an argument that steers the terminal.
+fn show(words: &clap::Error) {
+    let plain = words.render().to_string();
+    match terminal::escape(&plain) {
+        // A closed pipe takes the words along; there is nobody left to tell.
+        shown if shown == plain => drop(words.print()),
+        shown if words.use_stderr() => terminal::print_error(&shown),
+        shown => terminal::print(&shown),
+    }
 }
 
 fn command() -> i32 {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(words) => {
-            // A closed pipe takes the words along; there is nobody left to tell.
-            let _ = words.print();
+            show(&words);
             return if words.use_stderr() { exit::USAGE } else { exit::SUCCESS };
         }
     };

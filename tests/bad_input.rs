@@ -15,6 +15,10 @@ mod outside;
 mod sandbox;
 #[path = "bad_input/signals.rs"]
 mod signals;
+#[path = "bad_input/strings.rs"]
+mod strings;
+#[path = "bad_input/written.rs"]
+mod written;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

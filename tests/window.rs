@@ -9,6 +9,8 @@ mod broker;
 mod devices;
 #[path = "window/display.rs"]
 mod display;
+#[path = "window/lost.rs"]
+mod lost;
 #[path = "window/more.rs"]
 mod more;
 #[path = "window/other.rs"]

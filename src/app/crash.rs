@@ -99,7 +99,7 @@ pub fn watch(vm: &mut Vm) {
             Stuck::Engine => "the engine",
         };
         let words = format!("the process was asked to end, and {who} did not let it for a second");
-        eprintln!("error: {words}");
+        crate::error_line!("error: {words}");
         let lines: String = log::last_lines().iter().map(|line| format!("  {line}\n")).collect();
         let text = format!(
             "Crash report\n\n{game}\nEngine: {} ({})\n\n{words}\n\nLast lines of the log:\n{lines}",
@@ -107,8 +107,10 @@ pub fn watch(vm: &mut Vm) {
             platform::NAME
         );
         match folder.as_ref().map(|folder| write_in(folder, &text)) {
-            Some(Ok(path)) => eprintln!("error: the report is in {}", path.display()),
-            Some(Err(reason)) => eprintln!("error: the report could not be written: {reason}"),
+            Some(Ok(path)) => crate::error_line!("error: the report is in {}", path.display()),
+            Some(Err(reason)) => {
+                crate::error_line!("error: the report could not be written: {reason}")
+            }
             None => {}
         }
         platform::end_now(exit::ENGINE);

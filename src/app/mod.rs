@@ -16,6 +16,7 @@ pub mod progress;
 pub mod record;
 mod redraws;
 pub mod resources;
+mod save_folder;
 mod screen;
 mod tape;
 pub mod testing;
@@ -26,24 +27,24 @@ mod windows;
 use crate::engine::{Build, Engine, Start};
 use crate::foundation::sjson::Tree;
 use crate::foundation::tasks::Pool;
-use crate::foundation::{Error, log, profile};
+use crate::foundation::{Error, profile};
 use crate::resource::project::{NoScript, Project};
 use crate::resource::settings::Settings;
 use crate::resource::store::Store;
 use crate::resource::watch::Watch;
 use crate::script::{Config, Report, Value, Vm, modules};
-use crate::system::platform;
 use crate::system::sound::{Destination, Sounds};
 use crate::system::time_step::PolicyWord;
-use crate::system::window::{Change, Fullscreen, Vsync, Window, WindowId};
+use crate::system::window::{Change, Fullscreen, Vsync, Window, WindowId, title_of};
 use crate::{doing, scope};
-use std::path::{Path, PathBuf};
 
 use figures::Begun;
 pub use game::Game;
 use given::Given;
 pub use measures::Measures;
 pub use play::{HEADLESS_STEP, LetIn, Options, Pace, play};
+pub use save_folder::save_folder_of;
+use save_folder::{game_id, save_folder};
 pub use screen::{Choice, Screenshot, Show};
 use tools::Tools;
 
@@ -116,7 +117,7 @@ impl App {
         let boot = opening.boot.unwrap_or_else(|| settings.text("boot_script").to_string());
         let save_folder = match opening.forget {
             true => None,
-            false => save_folder(&game_id(&settings, &project)),
+            false => save_folder(&game_id(&settings, &project)?),
         };
         let config = Config {
             memory_limit: (settings.number("limits.lua_memory_mib") as usize) << 20,
@@ -365,54 +366,18 @@ impl App {
     }
 }
 
-/// The game's save folder. Where there can be none, the game plays on, and whoever plays is told.
-fn save_folder(game: &str) -> Option<PathBuf> {
-    let folder = platform::save_folder(game);
-    if let Err(words) = &folder {
-        let words = format!("saves and user settings are lost at the end of this run: {words}");
-        log::write(log::Level::Warning, &words);
-    }
-    folder.ok()
-}
-
-/// The name of a game's save folder.
-fn game_id(settings: &Settings, project: &Project) -> String {
-    let words = [settings.text("id"), settings.text("name")];
-    let folder = project.folder_name();
-    let chosen = words.into_iter().find(|text| !text.is_empty()).unwrap_or(&folder);
-    let letter = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
-    chosen.trim_start_matches('.').chars().map(letter).collect()
-}
-
-/// The save folder of the game in a folder.
-///
-/// # Errors
-/// There is no game, or no place for saves.
-pub fn save_folder_of(game: &Path) -> Result<PathBuf, Error> {
-    let game = Game::Folder(game.to_path_buf());
-    let (project, settings) = (game.project()?, game.settings()?);
-    platform::save_folder(&game_id(&settings, &project)).map_err(Error::new)
-}
-
 /// The window that the settings ask for.
 fn window_opening(
     settings: &Settings,
     project: &Project,
 ) -> Result<crate::system::window::Opening, Error> {
     let names = [settings.text("window.title"), settings.text("name")];
-    for (key, text) in ["window.title", "name"].into_iter().zip(names) {
-        if text.contains('\0') {
-            return Err(crate::error!(
-                "settings.sjson: '{key}' has a zero byte, which no title of a window can have"
-            ));
-        }
-    }
     let folder = project.folder_name();
     let title = names.into_iter().find(|text| !text.is_empty()).unwrap_or(&folder);
     let word = |key: &str| settings.text(key);
     let known = "a test holds that the settings' words are the window's";
     Ok(crate::system::window::Opening {
-        title: title.to_string(),
+        title: title_of(title),
         width: settings.number("window.width") as u32,
         height: settings.number("window.height") as u32,
         fullscreen: Fullscreen::of(word("window.fullscreen")).expect(known),

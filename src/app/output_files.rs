@@ -1,7 +1,7 @@
 //! Files that the command line names, replaced when they are whole. A confined process cannot write
 //! beside them: its broker does.
 
-use crate::foundation::files;
+use crate::foundation::output_file;
 use crate::system::platform::broker;
 use std::fs::File;
 use std::io::{Result, Write};
@@ -10,8 +10,9 @@ use std::path::Path;
 /// Replaces a file of the command line's.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     match broker::replace(path) {
-        None => files::write_safely(path, bytes),
+        None => output_file::write(path, bytes),
         Some(replacement) => {
+            output_file::check(path)?;
             let mut replacement = replacement?;
             replacement.file.write_all(bytes)?;
             replacement.finish()
@@ -24,6 +25,7 @@ pub fn publish(made: &Path, path: &Path) -> Result<()> {
     match broker::replace(path) {
         None => std::fs::copy(made, path).map(|_| ()),
         Some(replacement) => {
+            output_file::check(path)?;
             let mut replacement = replacement?;
             std::io::copy(&mut File::open(made)?, &mut replacement.file)?;
             replacement.finish()

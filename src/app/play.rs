@@ -9,7 +9,7 @@ use super::tape::Tape;
 use super::{App, Game, Measures, Opening, crash, exit, window_opening};
 use crate::engine::Build;
 use crate::foundation::log_file::LogFile;
-use crate::foundation::{Error, fault, log, profile};
+use crate::foundation::{Error, fault, log, output_file, profile, terminal};
 use crate::scope;
 use crate::script::Report;
 use crate::system::input::{Event, Phase, What};
@@ -17,7 +17,6 @@ use crate::system::platform;
 use crate::system::render::is_left_behind;
 use crate::system::sound::Destination;
 use crate::system::window::Change;
-use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -76,14 +75,34 @@ pub struct Options {
     pub confined: bool,
 }
 
+impl Options {
+    /// Refuses files that cannot be written before anything is played for them.
+    fn check_outputs(&self) -> Result<(), Error> {
+        let screenshot = self.show.screenshot.as_ref().map(|wanted| &wanted.file);
+        let sound = match &self.sound {
+            Destination::File(file) => Some(file),
+            _ => None,
+        };
+        let files = [self.record.as_ref(), screenshot, sound].into_iter().flatten();
+        for file in files.chain(self.measures.outputs()) {
+            output_file::check(file).map_err(|reason| {
+                crate::error!("{} cannot be written: {reason}", file.display())
+            })?;
+        }
+        Ok(())
+    }
+}
+
 /// Plays a game: the process's exit code.
 pub fn play(options: Options) -> i32 {
     let mut options = options;
     options.measures.begin();
-    if options.confined {
+    let checked = options.check_outputs();
+    if options.confined && checked.is_ok() {
         plan(&options).begin();
     }
-    let opened = Tape::open(&mut options).and_then(|tape| {
+    let opened = checked.and_then(|()| Tape::open(&mut options));
+    let opened = opened.and_then(|tape| {
         let mut screen = open_screen(&mut options)?;
         // Libraries that open a window may start a program; nobody does after them.
         confinement::forbid_programs(false);
@@ -120,10 +139,18 @@ pub fn play(options: Options) -> i32 {
         crash::tell(run.app.vm(), &report);
         exit::ENGINE
     });
-    drop(run);
-    if is_left_behind() {
+    let is_lost = run.screen.is_lost();
+    let Run { app, screen, .. } = run;
+    // What the game has saved is written.
+    drop(app);
+    match is_lost {
+        // Taking its windows apart would ask the display that is gone.
+        true => std::mem::forget(screen),
+        false => drop(screen),
+    }
+    if is_lost || is_left_behind() {
         // All that the game has printed is out. What cannot be written now is lost anyway.
-        let _ = std::io::stdout().flush();
+        let _ = terminal::lost();
         platform::end_now(code);
     }
     code
@@ -193,7 +220,7 @@ fn open_screen(options: &mut Options) -> Result<Screen, Error> {
     let frames = options.frames.or(options.frames_without_display);
     options.frames = frames;
     let frames = frames.map_or("until stopped".to_string(), |frames| format!("{frames} frames"));
-    eprintln!(
+    crate::error_line!(
         "engine: there is no display ({}): playing {frames} without a window (--headless plays \
          until stopped)",
         problem.0
@@ -279,7 +306,7 @@ impl Run {
         // What is drawn while the game stands would be missing in a recording.
         let redraws = self.options.record.is_none() && self.options.replay.is_none();
         match self.app.let_tools_in(folder, redraws) {
-            Ok(address) => eprintln!("engine: tools: {address}"),
+            Ok(address) => crate::error_line!("engine: tools: {address}"),
             Err(error) if self.options.tools == LetIn::Always => return Err(error),
             Err(error) => log::warning(&error.message),
         }
@@ -306,6 +333,13 @@ impl Run {
         }
         for (place, count) in log::counted_warnings() {
             log::warning(&format!("{place}: warned {count} times"));
+        }
+        if self.screen.is_lost() {
+            log::error(
+                "the display is gone: its server ended, or closed the connection; the game was \
+                 ended as if its window had been closed",
+            );
+            code = code.max(exit::FAILED);
         }
         let seen = self.screen.end(self.app.vm().engine());
         let heard = self.app.vm().engine().sounds.finish();
@@ -475,7 +509,7 @@ impl Run {
             return Err(report);
         }
         crash::tell(self.app.vm(), &report);
-        eprintln!("engine: save a file to try again; Escape, or closing the window, ends");
+        crate::error_line!("engine: save a file to try again; Escape, or closing the window, ends");
         self.app.vm().engine().show_error(&report.to_string());
         self.app.tell_tools(Some(report.to_string()));
         self.broken = Some(Broken { report, started, redraws: Redraws::default() });
@@ -507,7 +541,7 @@ impl Run {
                 self.broken = None;
                 self.app.vm().engine().hide_error();
                 self.app.tell_tools(None);
-                eprintln!("engine: a file was saved: going on");
+                crate::error_line!("engine: a file was saved: going on");
             }
             Ok(false) => {
                 self.app.answer_tools(false);

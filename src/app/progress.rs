@@ -1,7 +1,7 @@
 //! How far something is that takes long: a line with counts, on a terminal, from the second second
 //! on.
 
-use std::io::{IsTerminal, Write};
+use crate::foundation::terminal::{self, Styled};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -22,21 +22,19 @@ pub struct Progress {
 impl Progress {
     /// For work that begins now; `doing` is a word such as `compiling`.
     pub fn new(doing: &'static str) -> Progress {
-        let terminal = std::io::stderr().is_terminal();
+        let terminal = terminal::is_error_watched();
         Progress { began: Instant::now(), shown: Mutex::new(None), terminal, doing }
     }
 
     /// So many pieces are done, of so many.
     pub fn show(&self, done: usize, all: usize) {
         if let Some(line) = self.line(Instant::now(), done, all) {
-            eprint!("{line}");
-            // What a terminal does not take is not worth ending the work for.
-            let _ = std::io::stderr().flush();
+            terminal::print_error_styled(&line);
         }
     }
 
     /// What is written at a time, if anything is.
-    fn line(&self, now: Instant, done: usize, all: usize) -> Option<String> {
+    fn line(&self, now: Instant, done: usize, all: usize) -> Option<Styled> {
         if !self.terminal || now.duration_since(self.began) < SILENT {
             return None;
         }
@@ -45,13 +43,14 @@ impl Progress {
             return None;
         }
         *shown = Some(now);
-        Some(format!("\r{} {done} of {all} ", self.doing))
+        let line = Styled::plain(&format!("{} {done} of {all} ", self.doing));
+        Some(Styled::to_column(0).then(&line))
     }
 
     /// Takes the line away, if there is one.
     pub fn clear(&self) {
         if self.shown.lock().is_ok_and(|shown| shown.is_some()) {
-            eprint!("\r\x1b[K");
+            terminal::print_error_styled(&Styled::command("\r\x1b[K"));
         }
     }
 }
@@ -67,7 +66,8 @@ mod tests {
         let line =
             |milliseconds| progress.line(began + Duration::from_millis(milliseconds), 3, 2000);
         assert_eq!(line(990), None);
-        assert_eq!(line(1000).as_deref(), Some("\rcompiling 3 of 2000 "));
+        let shown = line(1000);
+        assert_eq!(shown.as_ref().map(Styled::as_str), Some("\rcompiling 3 of 2000 "));
         assert_eq!(line(1090), None);
         assert!(line(1100).is_some());
         progress = Progress { terminal: false, ..Progress::new("compiling") };

@@ -132,6 +132,11 @@ impl Screen {
         self.desktop.is_some()
     }
 
+    /// Whether the display is gone, and its windows with it.
+    pub fn is_lost(&self) -> bool {
+        self.desktop.as_ref().is_some_and(Desktop::is_lost)
+    }
+
     /// Starts the renderer, anew where there is one. Where none was asked for by its kind, a run
     /// without pictures is better than none.
     pub fn start_renderer(&mut self) -> Result<(), Error> {
@@ -259,6 +264,9 @@ impl Screen {
 
     /// Does what the game wished, and hands the frame to the renderer.
     pub fn show(&mut self, engine: &mut Engine, is_last: bool) {
+        if self.is_lost() {
+            return;
+        }
         if let Some(desktop) = &mut self.desktop {
             windows::perform(desktop, None, &mut engine.window);
             self.others.follow(engine, desktop, self.renderer.as_mut());
@@ -340,7 +348,7 @@ impl Screen {
                     log::error(&format!("the screenshot failed: {words}"));
                     self.screenshot = Wanted::Failed;
                 }
-                Event::Note(words) => eprintln!("engine: {words}"),
+                Event::Note(words) => crate::error_line!("engine: {words}"),
                 Event::TextureRefused { words, .. } => log::error(&words),
                 Event::MeshRefused { name, words, .. } => {
                     log::error(&format!("the mesh '{name}' is not drawn: {words}"));
@@ -410,7 +418,8 @@ impl Screen {
 
     /// Ends: what is drawn is finished, and the picture written. Whether that went well.
     pub fn end(&mut self, engine: &mut Engine) -> bool {
-        if let Some(renderer) = &mut self.renderer {
+        let lost = self.is_lost();
+        if let Some(renderer) = self.renderer.as_mut().filter(|_| !lost) {
             renderer.finish();
         }
         self.hear(engine);
@@ -490,7 +499,7 @@ fn write_picture(file: &std::path::Path, picture: &Picture) -> bool {
     let png = encode_png(picture.width, picture.height, &picture.rgba);
     match output_files::write(file, &png) {
         Ok(()) => {
-            eprintln!("engine: the picture is in {}", file.display());
+            crate::error_line!("engine: the picture is in {}", file.display());
             true
         }
         Err(reason) => {

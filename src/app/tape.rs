@@ -33,7 +33,7 @@ impl Tape {
     pub fn begin(&mut self, app: &mut App, options: &Options) -> Result<(), Error> {
         let boot = app.boot.clone();
         let engine = app.vm().engine();
-        let game = game_id(&engine.settings, &engine.project);
+        let game = game_id(&engine.settings, &engine.project)?;
         let game_version = engine.settings.text("version").to_string();
         match self {
             Tape::Replay(replay, _) => {
@@ -157,10 +157,10 @@ fn write(recording: &Recording, path: &Path) -> bool {
         Ok(()) => {
             let (frames, path) = (recording.frames.len(), path.display());
             let and = if recording.failure.is_some() { " and the error after them" } else { "" };
-            eprintln!("engine: recorded {frames} frames{and} in {path}");
+            crate::error_line!("engine: recorded {frames} frames{and} in {path}");
             let mut notes = recording.frames.iter().flat_map(|frame| &frame.notes);
             if !notes.any(|note| usize::from(note.system) == HASHED) {
-                eprintln!(
+                crate::error_line!(
                     "engine: a replay compares nothing of what scripts hold: have them pass what \
                      matters to Application.hash in each frame"
                 );
@@ -185,7 +185,7 @@ fn judge(replay: &Replay, problem: &Option<String>) -> bool {
         (None, Err(words)) => log::error(words),
         (None, Ok(())) => {
             let and = if replay.has_failed() { ", and then the same error" } else { "" };
-            eprintln!("engine: replayed {all} frames, each as it was recorded{and}");
+            crate::error_line!("engine: replayed {all} frames, each as it was recorded{and}");
         }
     }
     problem.is_none() && played == all && end.is_ok()

@@ -2,8 +2,8 @@
 //! reports. One log per process; a warning is written once per place and counted from then on.
 
 use super::log_file::LogFile;
+use super::terminal;
 use std::collections::{BTreeMap, VecDeque};
-use std::io::Write;
 use std::sync::{Mutex, MutexGuard};
 
 /// How many of the last lines are kept for crash reports.
@@ -71,8 +71,10 @@ pub fn set_silent(silent: bool) {
 }
 
 /// Writes a line. What a game prints goes to standard output, warnings and errors to standard
-/// error.
+/// error. What steers a terminal is escaped here, before anybody gets or keeps the line: the
+/// terminal, the log's file, crash reports, tools.
 pub fn write(level: Level, text: &str) {
+    let text = &*terminal::escape(text);
     with(|log| {
         if level == Level::Error {
             log.errors += 1;
@@ -94,11 +96,10 @@ pub fn write(level: Level, text: &str) {
         if log.silent || is_held {
             return;
         }
-        // A closed pipe must not end a game: `engine run mygame | head` goes on without its output.
-        let _ = match level {
-            Level::Info => writeln!(std::io::stdout(), "{text}"),
-            _ => writeln!(std::io::stderr(), "{}{text}", level.word()),
-        };
+        match level {
+            Level::Info => terminal::print_game_line(text),
+            _ => terminal::print_error(&format!("{}{text}\n", level.word())),
+        }
     });
 }
 

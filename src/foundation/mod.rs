@@ -16,11 +16,13 @@ pub mod log;
 pub mod log_file;
 pub mod memory;
 pub mod noise;
+pub mod output_file;
 pub mod profile;
 pub mod random;
 pub mod sjson;
 pub mod suggest;
 pub mod tasks;
+pub mod terminal;
 
 pub use color::Color;
 pub use context::Context;

@@ -10,12 +10,11 @@ use super::kind::Kinds;
 use super::name::ResourceName;
 use super::package::members;
 use crate::error;
-use crate::foundation::Error;
 use crate::foundation::blob::{FRAME_BYTES, Writer};
 use crate::foundation::file_access;
 use crate::foundation::files::disk::Output;
-use crate::foundation::files::write_by;
 use crate::foundation::hash::{IdString64, murmur64a};
+use crate::foundation::{Error, files, output_file};
 use std::collections::HashMap;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -35,7 +34,12 @@ pub struct Making<'a> {
     pub settings: &'a str,
     /// Whether the path of a resource's source goes along. No other name does.
     pub keeps_path: fn(&ResourceName) -> bool,
+    /// Whether the process was asked to end: then the writing stops, and nothing is left of it.
+    pub is_stopped: fn() -> bool,
 }
+
+/// How many bytes are written between two looks at whether to stop.
+const PIECE_BYTES: usize = 1 << 20;
 
 /// One variant on its way into the bundle.
 struct Piece<'a> {
@@ -61,7 +65,9 @@ pub fn make(making: &Making, out: &Path, progress: Progress) -> Result<u64, Erro
     }
     let head = head(making, &pieces);
     let bytes = (aligned(head.len()) + end + TRAILER_BYTES) as u64;
-    let written = write_by(out, |file| write(making, file, &head, &pieces, bytes, progress));
+    files::remove_leftovers(out);
+    let written =
+        output_file::write_by(out, |file| write(making, file, &head, &pieces, bytes, progress));
     let told = |reason| error!("{} cannot be written: {reason}", out.display());
     written.map_err(told).map(|()| bytes)
 }
@@ -167,7 +173,12 @@ fn write(
             return Err(std::io::Error::other(words));
         }
         check(making, piece, data).map_err(std::io::Error::other)?;
-        file.write_all(data)?;
+        for bytes in data.chunks(PIECE_BYTES) {
+            if (making.is_stopped)() {
+                return Err(std::io::Error::other("the process was asked to end"));
+            }
+            file.write_all(bytes)?;
+        }
         // The trailer follows the last data at once.
         if i + 1 < pieces.len() {
             pad(&mut file, data.len())?;

@@ -21,6 +21,7 @@ static KINDS: &[&Kind] = &[&Kind {
     extensions: &[("txt", Form::Raw)],
     version: 1,
     compile: |compiling| Ok(compiling.text()?.to_uppercase().into_bytes()),
+    validate: |_| Ok(()),
 }];
 
 /// A game of three texts, removed at the end with what lies beside it.
@@ -85,6 +86,7 @@ impl Game {
             game: "game",
             settings: "",
             keeps_path: |_| false,
+            is_stopped: || false,
         };
         make(&making, out, &|_, _| {})
     }

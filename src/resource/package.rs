@@ -390,6 +390,7 @@ mod tests {
                 game: "test",
                 settings: "",
                 keeps_path: |_| false,
+                is_stopped: || false,
             };
             let path = self.root.join("test.bundle");
             bundling::make(&making, &path, &|_, _| {}).unwrap();

@@ -5,8 +5,12 @@ use super::glob::Glob;
 use crate::error;
 use crate::foundation::file_access::{self, readers};
 use crate::foundation::sjson::{self, Kind, Tree, Value};
+use crate::foundation::terminal::steers;
 use crate::foundation::{Error, suggest};
 use std::path::Path;
+
+/// The longest text of a setting, in bytes.
+pub const TEXT_BYTES_MAX: usize = 1000;
 
 /// The file's name in the game's folder. It may be missing.
 pub const FILE: &str = "settings.sjson";
@@ -492,7 +496,10 @@ fn check(setting: &Setting, value: &Value) -> Result<(), Error> {
     let must =
         |what: &str| Err(fault(value, format!("'{key}' must be {what}, got {}", value.kind())));
     match setting.kind {
-        Type::Text if value.kind() != Kind::String => must("text in quotes"),
+        Type::Text => match value.as_str() {
+            Some(text) => check_text(key, text).map_err(|words| fault(value, words)),
+            None => must("text in quotes"),
+        },
         Type::Boolean if value.kind() != Kind::Bool => must("true or false"),
         Type::Free if value.kind() != Kind::Object => must("a block: { … }"),
         Type::Choice(known) => match value.as_str() {
@@ -517,6 +524,20 @@ fn check(setting: &Setting, value: &Value) -> Result<(), Error> {
     }
 }
 
+/// Refuses a text that is not one line of letters: it goes on to windows, terminals and files.
+fn check_text(key: &str, text: &str) -> Result<(), String> {
+    if text.len() > TEXT_BYTES_MAX {
+        return Err(format!(
+            "'{key}' must have at most {TEXT_BYTES_MAX} bytes (TEXT_BYTES_MAX), got {}",
+            text.len()
+        ));
+    }
+    match text.chars().find(|c| c.is_control() || steers(*c)) {
+        None => Ok(()),
+        Some(odd) => Err(format!("'{key}' has {odd:?} in it: write it as one line of letters")),
+    }
+}
+
 /// Puts a value at a dotted key, making the blocks on the way.
 fn put(tree: &mut Tree, key: &str, value: Tree) {
     let Tree::Object(entries) = tree else {
@@ -534,57 +555,5 @@ fn put(tree: &mut Tree, key: &str, value: Tree) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(text: &str) -> Result<Settings, String> {
-        Settings::parse(text.as_bytes().to_vec(), "linux").map_err(|error| error.message)
-    }
-
-    fn check(text: &str, wanted: &str) {
-        assert_eq!(parse(text).map(|_| ()), Err(wanted.to_string()), "{text}");
-    }
-
-    #[test]
-    fn a_missing_key_has_its_default_and_a_given_one_wins() {
-        let settings = parse("name = \"Yard\"\nlimits = { update_seconds = 3 }").unwrap();
-        assert_eq!(settings.text("name"), "Yard");
-        assert_eq!(settings.number("limits.update_seconds"), 3.0);
-        assert_eq!(settings.number("limits.init_seconds"), 10.0);
-        assert!(settings.boolean("lua.jit"));
-    }
-
-    #[test]
-    fn a_platforms_block_wins_on_that_platform_alone() {
-        let text = "name = \"Yard\"\nlinux = { name = \"Hof\" }\nwindows = { name = \"Garten\" }";
-        assert_eq!(parse(text).unwrap().text("name"), "Hof");
-    }
-
-    #[test]
-    fn what_is_wrong_is_said_with_line_and_remedy() {
-        check("\nnmae = \"x\"", "settings.sjson:2: unknown setting 'nmae', did you mean 'name'?");
-        check(
-            "limits = { update_second = 2 }",
-            "settings.sjson:1: unknown setting 'limits.update_second', did you mean \
-             'update_seconds'?",
-        );
-        check("name = 3", "settings.sjson:1: 'name' must be text in quotes, got number");
-        check(
-            "limits = { lua_memory_mib = 1 }",
-            "settings.sjson:1: 'limits.lua_memory_mib' must be 16 to 65536, got 1",
-        );
-        check("limits = 3", "settings.sjson:1: 'limits' must be a block: limits = { … }");
-        check(
-            "windows = { nmae = \"x\" }",
-            "settings.sjson:1: unknown setting 'nmae', did you mean 'name'?",
-        );
-        let exclude = |text: &str| parse(text).unwrap().bundle_exclude().map_err(|it| it.message);
-        assert!(exclude("").unwrap().iter().any(|glob| glob.fits("a/b_test.lua")));
-        let words = "settings.sjson: 'bundle.exclude': only texts can stand in it";
-        assert_eq!(exclude("bundle = { exclude = [3] }"), Err(words.to_string()));
-        let words = "settings.sjson: 'bundle.exclude': '/a' must be a path from the game's folder, \
-                     with '/'";
-        assert_eq!(exclude("bundle = { exclude = [\"/a\"] }"), Err(words.to_string()));
-        assert!(parse("name = \"x").unwrap_err().starts_with("settings.sjson:1:8: "));
-    }
-}
+#[path = "settings_tests.rs"]
+mod tests;

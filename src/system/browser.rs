@@ -33,6 +33,7 @@ pub fn check(address: &str) -> Result<(), Error> {
             head.escape_default()
         ));
     }
+    check_mail_fields(address)?;
     // Those of RFC 3986.
     let known = |c: char| c.is_ascii_alphanumeric() || "-._~:/?#[]@!$&'()*+,;=%".contains(c);
     match address.chars().find(|c| !known(*c)) {
@@ -42,6 +43,24 @@ pub fn check(address: &str) -> Result<(), Error> {
             other.escape_default()
         )),
     }
+}
+
+/// Refuses fields of a mail that are not its text: some programs attach a file that a field names.
+fn check_mail_fields(address: &str) -> Result<(), Error> {
+    const KNOWN: [&str; 6] = ["to", "cc", "bcc", "subject", "body", "in-reply-to"];
+    let is_mail = address.get(..7).is_some_and(|head| head.eq_ignore_ascii_case("mailto:"));
+    let Some((_, fields)) = address.split_once('?').filter(|_| is_mail) else { return Ok(()) };
+    for field in fields.split(['&', '?']) {
+        let name = field.split('=').next().unwrap_or_default();
+        if !KNOWN.iter().any(|known| name.eq_ignore_ascii_case(known)) {
+            return Err(error!(
+                "has the field '{}', and a mail may have {}",
+                name.escape_default(),
+                KNOWN.join(", ")
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Has the desktop open an address that was checked; the words say why it does not.
@@ -72,6 +91,8 @@ pub fn open(
         _ => ("xdg-open", &[]),
     };
     let mut command = Command::new(program);
+    // Nothing that lies where the game was started from is found by the program.
+    command.current_dir(neutral_folder());
     command.args(arguments).arg(address).stdin(Stdio::null());
     let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     let mut child = child.map_err(|reason| (program, reason))?;
@@ -83,13 +104,23 @@ pub fn open(
     Ok(())
 }
 
+/// A folder of the system's own, to which no game can have written.
+fn neutral_folder() -> std::path::PathBuf {
+    match std::env::var_os("SystemRoot").filter(|_| cfg!(windows)) {
+        Some(folder) => folder.into(),
+        None => "/".into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn only_addresses_of_the_web_and_of_mail_are_opened() {
-        for address in ["https://example.org/a?b=c#d", "HTTP://example.org", "mailto:a@b.org"] {
+        let mail = "mailto:a@b.org?subject=Hello%20you&body=One;%20two&CC=c@d.org";
+        for address in ["https://example.org/a?b=c#d", "HTTP://example.org", "mailto:a@b.org", mail]
+        {
             assert!(check(address).is_ok(), "{address}");
         }
         for (address, words) in [
@@ -102,6 +133,10 @@ mod tests {
             ("https://a\"&calc", "has '\\\"', which no address can have"),
             ("https://a\n", "has '\\n', which no address can have"),
             ("https://käse.de", "has '\\u{e4}', which no address can have"),
+            ("mailto:a@b.org?attach=/etc/passwd", "has the field 'attach', and a mail may have to"),
+            ("MAILTO:?subject=a&attachment=x", "has the field 'attachment', and a mail may have"),
+            ("mailto:a@b.org?subject=a?attach=x", "has the field 'attach', and a mail may have"),
+            ("mailto:a@b.org?%61ttach=x", "has the field '%61ttach', and a mail may have"),
         ] {
             let found = check(address).unwrap_err().message;
             assert!(found.starts_with(words), "{address}: {found}");

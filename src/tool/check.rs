@@ -72,7 +72,9 @@ pub fn main(args: Args) -> i32 {
         0 => code,
         told => {
             let errors = if told == 1 { "1 error".to_string() } else { format!("{told} errors") };
-            println!("{errors} besides, of sources that do not compile and the like: above");
+            crate::print_line!(
+                "{errors} besides, of sources that do not compile and the like: above"
+            );
             if code == exit::SUCCESS { exit::FAILED } else { code }
         }
     }

@@ -6,7 +6,7 @@ use crate::app::confinement::{self, Plan};
 use crate::app::kinds::KINDS;
 use crate::app::progress::Progress;
 use crate::app::{Game, exit, output_files};
-use crate::foundation::{Error, sjson};
+use crate::foundation::{Error, output_file, sjson};
 use crate::resource::bundle::EXTENSION;
 use crate::resource::bundling::{self, Making};
 use crate::resource::compile::{self, Compiled, Target};
@@ -53,13 +53,19 @@ pub fn platform_name(text: &str) -> Result<String, String> {
 
 pub fn main(args: Args) -> i32 {
     run(&args).unwrap_or_else(|error| {
-        eprintln!("error: {error}");
+        crate::error_line!("error: {error}");
         exit::FAILED
     })
 }
 
 fn run(args: &Args) -> Result<i32, Error> {
     let project = Project::open(&args.folder)?;
+    if args.bundle {
+        // Said before minutes of work, not after them.
+        let out = bundle_file(args, &project);
+        let told = |reason| crate::error!("{} cannot be written: {reason}", out.display());
+        output_file::check(&out).map_err(told)?;
+    }
     definitions::refresh(&args.folder);
     let platform = args.platform.clone().unwrap_or_else(|| platform::NAME.to_string());
     let source_platform = args.source_platform.clone().unwrap_or_else(|| platform.clone());
@@ -91,7 +97,7 @@ fn run(args: &Args) -> Result<i32, Error> {
     if !compiled.problems.is_empty() {
         let rest =
             if args.bundle { "no bundle was made" } else { "what was compiled before stays" };
-        eprintln!("{} could not be compiled; {rest}", compiled.problems.len());
+        crate::error_line!("{} could not be compiled; {rest}", compiled.problems.len());
         return Ok(exit::FAILED);
     }
     if args.bundle {
@@ -99,14 +105,6 @@ fn run(args: &Args) -> Result<i32, Error> {
         bundle(args, &project, &target, &compiled.index, &platform)?;
     }
     Ok(exit::SUCCESS)
-}
-
-/// Where the bundle goes.
-fn bundle_path(args: &Args, project: &Project) -> PathBuf {
-    match args.out.is_dir() {
-        true => args.out.join(format!("{}.{EXTENSION}", project.folder_name())),
-        false => args.out.clone(),
-    }
 }
 
 /// Limits the process to the game's folder, and to where its data goes.
@@ -118,7 +116,7 @@ fn confine(args: &Args, project: &Project, data: &Path) {
             let _ = compile::refuse_links(&args.folder, data)
                 .map(|()| std::fs::create_dir_all(data).is_ok());
             let mut plan = Plan::of_folder(&args.folder);
-            plan.add_outputs([&bundle_path(args, project)]);
+            plan.add_outputs([&bundle_file(args, project)]);
             plan
         }
         false => {
@@ -141,10 +139,12 @@ fn warn_of_excluded(root: &Path, exclude: &[Glob], index: &Index) -> Result<(), 
         let Some(Ok(source)) = Source::of(&file.path, &KINDS) else { continue };
         let names = |entry: &&Entry| entry.references.iter().any(|it| it.means(&source.resource));
         if let Some(entry) = index.entries.iter().find(names) {
-            eprintln!(
+            crate::error_line!(
                 "warning: {} names '{}', and {} is not in the bundle (bundle.exclude in \
                  settings.sjson)",
-                entry.files[0].path, source.resource.name, file.path
+                entry.files[0].path,
+                source.resource.name,
+                file.path
             );
         }
     }
@@ -158,6 +158,14 @@ fn release_folder(root: &Path, platform: &str, source_platform: &str) -> PathBuf
         false => format!("{platform}-of-{source_platform}"),
     };
     root.join(".engine/release").join(name)
+}
+
+/// The file of the bundle.
+fn bundle_file(args: &Args, project: &Project) -> PathBuf {
+    match args.out.is_dir() {
+        true => args.out.join(format!("{}.{EXTENSION}", project.folder_name())),
+        false => args.out.clone(),
+    }
 }
 
 fn bundle(
@@ -178,7 +186,7 @@ fn bundle(
         return Err(Error::new(words));
     }
     let game = project.folder_name();
-    let out = bundle_path(args, project);
+    let out = bundle_file(args, project);
     // A confined process makes it where it can, and has it put in its place when it is whole.
     let made_at = match output_files::is_brokered(&out) {
         true => target.data.join(format!("{}.{EXTENSION}", std::process::id())),
@@ -193,7 +201,10 @@ fn bundle(
         game: &game,
         settings: &written.map_err(|fault| crate::error!("settings.sjson: {fault}"))?,
         keeps_path: |name| name.kind == "lua",
+        is_stopped: || platform::asked_to_end().is_some(),
     };
+    // From here on a signal lets the half-written file be removed.
+    platform::note_signals();
     let progress = Progress::new("bundling");
     let made = bundling::make(&making, &made_at, &|done, all| progress.show(done, all));
     progress.clear();
@@ -214,13 +225,13 @@ fn bundle(
         0..1_048_576 => format!("{} KiB", bytes.div_ceil(1024)),
         _ => format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20)),
     };
-    println!("{}: {size} for {platform}", out.display());
+    crate::print_line!("{}: {size} for {platform}", out.display());
     Ok(())
 }
 
 fn tell(compiled: &Compiled, platform: &str) {
     for problem in &compiled.problems {
-        eprintln!("error: {problem}");
+        crate::error_line!("error: {problem}");
     }
     let entries = &compiled.index.entries;
     let all = entries.len();
@@ -229,7 +240,7 @@ fn tell(compiled: &Compiled, platform: &str) {
         1 => format!("1 {word}"),
         count => format!("{count} {word}s"),
     };
-    println!(
+    crate::print_line!(
         "{} of {} for {platform}: {} new, {} removed",
         count(all, "variant"),
         count(resources, "resource"),

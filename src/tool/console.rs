@@ -11,12 +11,14 @@ use crate::app::exit;
 use crate::foundation::Error;
 use crate::foundation::file_access::{self, readers};
 use crate::foundation::sjson::Tree;
+use crate::foundation::terminal::{self, Styled, steers};
+
 use crate::system::platform::RawTerminal;
 use crate::system::tools::caller::{Caller, Received};
 use crate::system::tools::json;
 use crate::system::tools::session::Session;
 use line::{Asked, Line};
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -61,15 +63,15 @@ const WORDS_SHOWN: usize = 60;
 struct Colors(bool);
 
 impl Colors {
-    fn paint(self, color: &str, text: &str) -> String {
+    fn paint(self, color: &'static str, text: &str) -> Styled {
         match self.0 {
-            true => format!("\x1b[{color}m{text}\x1b[0m"),
-            false => text.to_string(),
+            true => Styled::colored(color, text),
+            false => Styled::plain(text),
         }
     }
 
     /// A line of the log.
-    fn line(self, message: &Tree) -> Option<String> {
+    fn line(self, message: &Tree) -> Option<Styled> {
         let words = |key: &str| match message.get(key) {
             Some(Tree::String(text)) => text.as_str(),
             _ => "",
@@ -85,7 +87,7 @@ impl Colors {
         Some(match words("level") {
             "error" => self.paint("31", &format!("error: {line}")),
             "warning" => self.paint("33", &format!("warning: {line}")),
-            _ => line,
+            _ => Styled::plain(&line),
         })
     }
 }
@@ -100,7 +102,7 @@ pub fn main(args: Args) -> i32 {
     let mut caller = match connected {
         Ok(caller) => caller,
         Err(error) => {
-            eprintln!("error: {error}");
+            crate::error_line!("error: {error}");
             return exit::FAILED;
         }
     };
@@ -114,7 +116,7 @@ pub fn main(args: Args) -> i32 {
     match outcome {
         Ok(()) => exit::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            crate::error_line!("error: {error}");
             exit::FAILED
         }
     }
@@ -137,14 +139,14 @@ struct Said {
 
 /// Prints it for whoever does not follow the log: whether it went well.
 fn print(said: Said) -> bool {
-    print!("{}", said.logged);
+    terminal::print(&said.logged);
     match said.outcome {
         Ok(words) => {
-            print!("{words}");
+            terminal::print(&words);
             true
         }
         Err(words) => {
-            eprintln!("{words}");
+            crate::error_line!("{words}");
             false
         }
     }
@@ -181,10 +183,10 @@ fn ask(caller: &mut Caller, text: &str, seconds: f64, other: impl FnMut(Tree)) -
 
 /// Reads lines from a pipe or a file, or only shows the log.
 fn read_plainly(caller: &mut Caller, args: &Args) -> Result<(), Error> {
-    let colors = Colors(std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none());
+    let colors = Colors(terminal::is_watched() && std::env::var_os("NO_COLOR").is_none());
     let show = |message: Tree| {
         if let Some(line) = colors.line(&message) {
-            println!("{line}");
+            terminal::print_styled(&line.then(&Styled::plain("\n")));
         }
     };
     if args.log {
@@ -222,6 +224,11 @@ fn follow(caller: &mut Caller) -> Result<(), Error> {
     Ok(())
 }
 
+/// Empties the line that the cursor is in.
+fn clear_line() -> Styled {
+    Styled::command("\r\x1b[K")
+}
+
 /// What a terminal shows: the log above, the line that is typed below.
 struct Screen<'a> {
     terminal: &'a RawTerminal,
@@ -230,8 +237,8 @@ struct Screen<'a> {
 
 impl Screen<'_> {
     /// Writes lines above the one that is typed.
-    fn write(&self, text: &str, line: &Line) {
-        println!("\r\x1b[K{}", text.trim_end_matches('\n'));
+    fn write(&self, text: &Styled, line: &Line) {
+        terminal::print_styled(&clear_line().then(text).then(&Styled::plain("\n")));
         self.show(line);
     }
 
@@ -240,11 +247,14 @@ impl Screen<'_> {
         let room = self.terminal.columns().saturating_sub(PROMPT.len() + 1).max(8);
         let letters: Vec<char> = line.text().chars().collect();
         let start = line.cursor().saturating_sub(room);
-        let shown: String = letters.iter().skip(start).take(room).collect();
+        // What steers has no place of its own, and the cursor's is counted: one letter for another.
+        let shown = letters.iter().skip(start).take(room);
+        let shown: String = shown.map(|c| if steers(*c) { '\u{fffd}' } else { *c }).collect();
         let column = PROMPT.len() + line.cursor() - start;
-        print!("\r\x1b[K{}{shown}\r\x1b[{column}C", self.colors.paint("36", PROMPT));
+        let prompt = clear_line().then(&self.colors.paint("36", PROMPT));
+        let shown = prompt.then(&Styled::plain(&shown)).then(&Styled::to_column(column));
         // A terminal that is gone is noticed when it is read from.
-        let _ = std::io::stdout().flush();
+        terminal::print_styled(&shown);
     }
 }
 
@@ -253,7 +263,7 @@ fn talk(caller: &mut Caller, terminal: &RawTerminal, args: &Args) -> Result<(), 
     let screen = Screen { terminal, colors: Colors(std::env::var_os("NO_COLOR").is_none()) };
     follow(caller)?;
     let mut line = Line::new(remembered(&args.folder));
-    println!("Lua runs in the game. Tab completes, Ctrl+D ends.");
+    crate::print_line!("Lua runs in the game. Tab completes, Ctrl+D ends.");
     screen.show(&line);
     let ended = loop {
         let Some(typed) = terminal.read(TURN) else { break Ok(()) };
@@ -265,7 +275,7 @@ fn talk(caller: &mut Caller, terminal: &RawTerminal, args: &Args) -> Result<(), 
         while let Some(asked) = line.next() {
             match asked {
                 Asked::End => done = true,
-                Asked::Clear => print!("\x1b[2J\x1b[H"),
+                Asked::Clear => terminal::print_styled(&Styled::command("\x1b[2J\x1b[H")),
                 Asked::Line(text) => run(caller, &screen, &line, &text, args.seconds),
                 Asked::Complete(before) => complete(caller, &screen, &mut line, &before),
             }
@@ -281,7 +291,7 @@ fn talk(caller: &mut Caller, terminal: &RawTerminal, args: &Args) -> Result<(), 
             None => continue,
         }
     };
-    print!("\r\x1b[K");
+    terminal::print_styled(&clear_line());
     remember(&args.folder, line.history());
     ended
 }
@@ -304,7 +314,8 @@ fn hear(caller: &mut Caller, screen: &Screen, line: &Line) -> Option<String> {
 }
 
 fn run(caller: &mut Caller, screen: &Screen, line: &Line, text: &str, seconds: f64) {
-    println!("\r\x1b[K{}{text}", screen.colors.paint("36", PROMPT));
+    let prompt = clear_line().then(&screen.colors.paint("36", PROMPT));
+    terminal::print_styled(&prompt.then(&Styled::plain(&format!("{text}\n"))));
     if text.trim().is_empty() {
         return;
     }
@@ -315,7 +326,7 @@ fn run(caller: &mut Caller, screen: &Screen, line: &Line, text: &str, seconds: f
     }
     match said.outcome {
         Ok(words) if words.is_empty() => {}
-        Ok(words) => screen.write(&words, line),
+        Ok(words) => screen.write(&Styled::plain(words.trim_end_matches('\n')), line),
         Err(words) => screen.write(&screen.colors.paint("31", &words), line),
     }
 }
@@ -338,7 +349,8 @@ fn complete(caller: &mut Caller, screen: &Screen, line: &mut Line, before: &str)
     let words: Vec<&str> = words
         .iter()
         .filter_map(|word| match word {
-            Tree::String(word) => Some(word.as_str()),
+            // What is put into the line must be what is shown.
+            Tree::String(word) if !word.chars().any(steers) => Some(word.as_str()),
             _ => None,
         })
         .collect();
@@ -368,7 +380,8 @@ fn common_start<'a>(words: &[&'a str]) -> &'a str {
 
 fn remembered(game: &Path) -> Vec<String> {
     let text = file_access::read_text(game, HISTORY, &readers::HISTORY).unwrap_or_default();
-    text.lines().map(String::from).collect()
+    // The file is in the game's folder, so anybody may have written it.
+    text.lines().filter(|line| !line.chars().any(steers)).map(String::from).collect()
 }
 
 /// Remembers lines for the next time. Where they cannot be written, they are lost, and no more.
@@ -400,15 +413,17 @@ mod tests {
             ])
         };
         let plain = Colors(false);
-        assert_eq!(plain.line(&message("error")), Some("error: boom".to_string()));
-        assert_eq!(plain.line(&message("info")), Some("boom".to_string()));
+        let shown = |line: Option<Styled>| line.map(|line| line.as_str().to_string());
+        assert_eq!(shown(plain.line(&message("error"))), Some("error: boom".to_string()));
+        assert_eq!(shown(plain.line(&message("info"))), Some("boom".to_string()));
         let own = json::object([
             ("type", json::text("message")),
             ("system", json::text("Editor")),
             ("message", json::text("saved")),
         ]);
-        assert_eq!(plain.line(&own), Some("Editor: saved".to_string()));
-        assert_eq!(Colors(true).line(&message("warning")).unwrap(), "\x1b[33mwarning: boom\x1b[0m");
+        assert_eq!(shown(plain.line(&own)), Some("Editor: saved".to_string()));
+        let colored = Colors(true).line(&message("warning")).unwrap();
+        assert_eq!(colored.as_str(), "\x1b[33mwarning: boom\x1b[0m");
         assert_eq!(plain.line(&json::object([("type", json::text("dropped"))])), None);
     }
 }

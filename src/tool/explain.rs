@@ -11,7 +11,7 @@ use crate::app::kinds::KINDS;
 use crate::app::resources::data_of;
 use crate::app::{Game, exit};
 use crate::foundation::hash::{IdString32, IdString64};
-use crate::foundation::{Error, suggest};
+use crate::foundation::{Error, suggest, terminal};
 use crate::resource::compile::{self, Target};
 use crate::resource::index::{Entry, Index};
 use crate::resource::name::{ResourceName, Source};
@@ -47,11 +47,11 @@ pub struct Args {
 pub fn main(args: Args) -> i32 {
     match explain(&args) {
         Ok(text) => {
-            print!("{text}");
+            terminal::print(&text);
             exit::SUCCESS
         }
         Err(error) => {
-            eprintln!("error: {error}");
+            crate::error_line!("error: {error}");
             exit::FAILED
         }
     }
@@ -186,7 +186,7 @@ fn index(folder: &Path, platform: &str) -> Result<Index, Error> {
     };
     let compiled = compile::compile(&target, &|_, _| {})?;
     for problem in &compiled.problems {
-        eprintln!("error: {problem}");
+        crate::error_line!("error: {problem}");
     }
     Ok(compiled.index)
 }

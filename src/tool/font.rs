@@ -6,8 +6,7 @@ use crate::app::confinement::{self, Plan};
 use crate::app::exit;
 use crate::error;
 use crate::foundation::file_access::{self, readers};
-use crate::foundation::files::write_whole;
-use crate::foundation::{Error, log};
+use crate::foundation::{Error, log, output_file};
 use crate::resource::image::{Decoded, Pixels, decode};
 use crate::system::text::angel;
 use crate::system::text::pages::PageFont;
@@ -124,7 +123,7 @@ fn read_page(path: &Path) -> Result<Gray, Error> {
 /// Writes the pages, named after the font, and the font.
 fn write(font: &mut PageFont, pages: &[Gray], output: &Path) -> Result<(), Error> {
     let put = |path: &Path, bytes: &[u8]| {
-        write_whole(path, bytes)
+        output_file::write(path, bytes)
             .map_err(|reason| error!("{} cannot be written: {reason}", path.display()))
     };
     let stem = output.file_stem().and_then(|stem| stem.to_str()).unwrap_or("font").to_string();

@@ -2,6 +2,7 @@
 
 use crate::app::{self, exit};
 use crate::foundation::file_access::{self, readers};
+use crate::foundation::terminal;
 use std::path::{Path, PathBuf};
 
 /// Print a crash report: of a file, or the newest one of a game
@@ -21,11 +22,11 @@ const HEAD: &str = "Crash report";
 pub fn main(args: Args) -> i32 {
     match text(&args) {
         Ok(text) => {
-            print!("{text}");
+            terminal::print(&text);
             exit::SUCCESS
         }
         Err(words) => {
-            eprintln!("error: {words}");
+            crate::error_line!("error: {words}");
             exit::FAILED
         }
     }

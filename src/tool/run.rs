@@ -200,7 +200,7 @@ pub fn main(args: Args) -> i32 {
     let game = match Game::at(&args.game) {
         Ok(game) => game,
         Err(error) => {
-            eprintln!("error: {error}");
+            crate::error_line!("error: {error}");
             return exit::FAILED;
         }
     };
@@ -252,7 +252,7 @@ pub fn appended() -> Option<i32> {
     let game = match Game::of_executable()? {
         Ok(game) => game,
         Err(error) => {
-            eprintln!("error: {error}");
+            crate::error_line!("error: {error}");
             return Some(exit::FAILED);
         }
     };
@@ -261,7 +261,7 @@ pub fn appended() -> Option<i32> {
         match argument.into_string() {
             Ok(argument) => arguments.push(argument),
             Err(argument) => {
-                eprintln!("error: the argument {argument:?} is not UTF-8");
+                crate::error_line!("error: the argument {argument:?} is not UTF-8");
                 return Some(exit::USAGE);
             }
         }

@@ -1,4 +1,4 @@
-//! Being asked to end, by SIGINT and SIGTERM: within a second, with `shutdown` called.
+//! Being asked to end, by SIGINT, SIGTERM and SIGHUP: within a second, with `shutdown` called.
 //!
 //! That a process which is asked to end does so in time is what it promises, so these tests do
 //! measure time, as no others do. [`PROMISED`] has room for a machine that is busy with other
@@ -6,7 +6,7 @@
 #![cfg(unix)]
 
 use crate::{Ended, Game, ended, in_order};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// The longest that an end may take: a second, and what a busy machine adds.
@@ -78,13 +78,33 @@ const STOPPED: &str = "Error: stopped: the process was asked to end, and this di
 fn a_game_that_plays_ends_well_with_its_shutdown() {
     let main = "function update() if not done then done = true started() end end
 function shutdown() print(\"saved\") end";
-    for (signal, pace) in [("INT", "--realtime"), ("TERM", "--realtime")] {
-        let ended = ends(&format!("play_{signal}"), signal, &[pace], main, 0, &[]);
+    for signal in ["INT", "TERM", "HUP"] {
+        let ended = ends(&format!("play_{signal}"), signal, &["--realtime"], main, 0, &[]);
         assert_eq!((ended.out.as_str(), ended.err.as_str()), ("saved\n", ""));
     }
     let slow = format!("Application.set_time_step_policy(\"throttle\", 1)\n{main}");
     let ended = ends("play_slow", "INT", &["--realtime"], &slow, 0, &[]);
     assert_eq!(ended.out, "saved\n");
+}
+
+#[test]
+fn a_game_that_is_to_outlive_its_terminal_does() {
+    let main = "function update() if not done then done = true started() end end
+function shutdown() print(\"saved\") end";
+    let game = game("play_nohup", main);
+    let run = game.command(&["--headless", "--realtime"]);
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\""]).arg(run.get_program());
+    command.args(run.get_args()).env("ENGINE_SAVE_DIR", &game.saves).stdin(Stdio::null());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let marker = game.saves.join("started/user_settings.sjson");
+    assert!(wait_until(|| marker.exists()), "the game did not start");
+    let hung_up = Command::new("kill").args(["-HUP", &child.id().to_string()]).status();
+    assert!(hung_up.unwrap().success());
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(child.try_wait().unwrap().is_none(), "it ended");
+    let (ended, _) = end(child, "TERM");
+    assert_eq!((ended.code, ended.out.as_str()), (Some(0), "saved\n"), "{}", ended.err);
 }
 
 #[test]

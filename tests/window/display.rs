@@ -20,7 +20,7 @@ pub fn skip(what: &str) {
 
 /// A display of its own.
 pub struct Display {
-    server: Child,
+    pub server: Child,
     /// As the environment's `DISPLAY` has it.
     pub name: String,
 }

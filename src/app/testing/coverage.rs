@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Component, Path};
 
+/// What is said where the file cannot be written, before its name.
+pub const FAULT: &str = "the coverage cannot be written to";
+
 /// How often each line ran that has something to run, by the file's path and the line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lines(BTreeMap<String, BTreeMap<u32, u64>>);
@@ -101,9 +104,7 @@ impl Lines {
             Some(path) => file_access::write(root, path, text.as_bytes()),
             None => output_files::write(file, text.as_bytes()),
         };
-        written.map_err(|reason| {
-            crate::error!("the coverage cannot be written to '{}': {reason}", file.display())
-        })
+        written.map_err(|reason| crate::error!("{FAULT} '{}': {reason}", file.display()))
     }
 
     pub fn write(&self, writer: &mut Writer) {

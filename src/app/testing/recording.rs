@@ -89,7 +89,7 @@ fn replay(plan: &Plan, path: &str) -> Result<(App, Option<String>), Error> {
         sound: crate::system::sound::Destination::Null,
     })?;
     let engine = app.vm().engine();
-    let game = game_id(&engine.settings, &engine.project);
+    let game = game_id(&engine.settings, &engine.project)?;
     let version = engine.settings.text("version").to_string();
     replay.recording.fits(&game, &version)?;
     engine.game_hash.want_places();

@@ -3,21 +3,21 @@
 
 use super::crew::{self, News};
 use super::file::{self, Plan};
-use super::output::{Names, Output, Paper, Summary, View};
+use super::output::{Loss, Names, Output, Paper, Summary, View};
 use super::result::{Counts, Outcome, Status, TestResult};
 use super::retry::with_retries;
 use super::stuck::Watched;
-use super::{Options, Stop, changed, config, confine, discovery};
+use super::{Options, Stop, changed, config, confine, coverage, discovery, usage};
 use crate::app::{App, confinement, exit, resources};
 use crate::foundation::file_access;
 use crate::foundation::random::Random;
-use crate::foundation::{Error, log};
+use crate::foundation::terminal::{self, escape_line};
+use crate::foundation::{Error, log, output_file};
 use crate::resource::store::{Data, Store};
 use crate::system::platform::{self, broker};
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -85,6 +85,7 @@ impl Run {
             let seed = *options.seed.get_or_insert_with(seed_of_the_clock);
             shuffle(&mut found.files, seed);
         }
+        check_files(&options)?;
         let views = match self.views.take() {
             Some(views) => views,
             None => Views::new(&self.root, &options)?,
@@ -95,6 +96,18 @@ impl Run {
         self.views = Some(total.views);
         Ok(code)
     }
+}
+
+/// Refuses files that cannot be written before tests run for them.
+fn check_files(options: &Options) -> Result<(), Error> {
+    let coverage = options.coverage.as_deref().filter(|_| !options.list);
+    let files = [(coverage, coverage::FAULT), (options.api_coverage.as_deref(), usage::FAULT)];
+    for (file, fault) in files {
+        let Some(file) = file else { continue };
+        output_file::check(file)
+            .map_err(|reason| crate::error!("{fault} '{}': {reason}", file.display()))?;
+    }
+    Ok(())
 }
 
 /// Suites of libraries open files by paths from the library's folder: without the sandbox, that is
@@ -135,21 +148,24 @@ fn shuffle(files: &mut [String], seed: u64) {
     }
 }
 
-/// The outputs of a run.
-struct Views(Vec<Box<dyn View>>);
+/// The outputs of a run, and what could not be written of each, which has these words.
+struct Views {
+    all: Vec<Box<dyn View>>,
+    losses: Vec<(String, Loss)>,
+}
 
 impl Views {
     fn new(root: &Path, options: &Options) -> Result<Views, Error> {
-        let mut views = Vec::new();
+        let mut views = Views { all: Vec::new(), losses: Vec::new() };
         let chosen = options.chosen().unwrap_or_else(Output::usual);
         let on_terminal = match &options.output_file {
             None => chosen,
             Some(path) => {
-                let file = File::create(path).map_err(|reason| {
-                    let shown = path.display();
-                    crate::error!("the output cannot be written to '{shown}': {reason}")
-                })?;
-                views.push(chosen.view(Paper::new(Box::new(file), false, false)));
+                let words = format!("the output cannot be written to '{}'", path.display());
+                let file = output_file::create(path)
+                    .map_err(|reason| crate::error!("{words}: {reason}"))?;
+                let paper = Paper::new(Box::new(file), false, false);
+                views.add(words, paper, |paper| chosen.view(paper));
                 Output::usual()
             }
         };
@@ -159,29 +175,48 @@ impl Views {
             })?),
             false => Box::new(std::io::stdout()),
         };
-        let live = std::io::stdout().is_terminal();
+        let live = terminal::is_watched();
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        views.push(on_terminal.view(Paper::new(out, live && !plain, live)));
+        let words = "standard output cannot be written".to_string();
+        let paper = Paper::new(out, live && !plain, live);
+        views.add(words, paper, |paper| on_terminal.view(paper));
         if let Some(path) = &options.log_success {
+            let words = format!(
+                "the names of tests that pass cannot be written to '{}', which 'log-success' of \
+                 the .busted file names",
+                root.join(path).display()
+            );
             let append = || file_access::append(root, path);
             let file = broker::append(&root.join(path)).unwrap_or_else(append);
-            let file = file.map_err(|reason| {
-                let shown = root.join(path);
-                let shown = shown.display();
-                crate::error!(
-                    "the names of tests that pass cannot be written to '{shown}', which \
-                     'log-success' of the .busted file names: {reason}"
-                )
-            })?;
-            views.push(Box::new(Names { paper: Paper::new(Box::new(file), false, false) }));
+            let file = file.map_err(|reason| crate::error!("{words}: {reason}"))?;
+            let paper = Paper::new(Box::new(file), false, false);
+            views.add(words, paper, |paper| Box::new(Names { paper }));
         }
-        Ok(Views(views))
+        Ok(views)
+    }
+
+    fn add(&mut self, words: String, paper: Paper, view: impl FnOnce(Paper) -> Box<dyn View>) {
+        let loss = Loss::default();
+        self.all.push(view(paper.noting(&loss)));
+        self.losses.push((words, loss));
     }
 
     fn each(&mut self, mut tell: impl FnMut(&mut dyn View)) {
-        for view in &mut self.0 {
+        for view in &mut self.all {
             tell(&mut **view);
         }
+    }
+
+    /// Tells what could not be written; whether all was.
+    fn are_whole(&self) -> bool {
+        let mut whole = true;
+        for (words, loss) in &self.losses {
+            if let Some(reason) = loss.reason() {
+                log::error(&format!("{words}: {reason}"));
+                whole = false;
+            }
+        }
+        whole
     }
 }
 
@@ -273,9 +308,8 @@ impl Total<'_> {
             return Ok(false);
         }
         match news {
-            // A closed pipe takes the words along.
-            News::Printed(bytes) => drop(std::io::stdout().write_all(&bytes)),
-            News::Complained(bytes) => drop(std::io::stderr().write_all(&bytes)),
+            News::Printed(bytes) => terminal::pass_on(&bytes, false),
+            News::Complained(bytes) => terminal::pass_on(&bytes, true),
             News::Test(test) => self.test(file, test),
             News::Done(outcome) => {
                 self.file(file, outcome?);
@@ -308,8 +342,7 @@ impl Total<'_> {
             self.views.each(|view| view.file(file, counts, seconds));
         }
         for (at, name) in &listed {
-            // A closed pipe takes the words along.
-            let _ = writeln!(std::io::stdout(), "{at}: {name}");
+            crate::print_line!("{}: {}", escape_line(at), escape_line(name));
         }
         self.listed += listed.len();
         self.all.usage.merge(usage);
@@ -356,7 +389,9 @@ impl Total<'_> {
         if !options.list {
             self.views.each(|view| view.end(sums));
         }
-        Ok(match sums.counts.failed {
+        let whole = self.views.are_whole();
+        Ok(match self.summary.counts.failed {
+            0 if !whole => exit::FAILED,
             0 => exit::SUCCESS,
             failed if failed == self.all.missing => exit::SNAPSHOT,
             _ => exit::FAILED,

@@ -64,7 +64,7 @@ impl Watched {
     }
 
     fn give_up(&self, timeout_seconds: f64) -> ! {
-        eprintln!(
+        crate::error_line!(
             "error: {}: a test ran for more than {timeout_seconds} seconds of CPU time and cannot \
              be stopped: it hangs inside of a C function, such as the standard string.find \
              with a pattern of too many choices{}",

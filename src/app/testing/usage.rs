@@ -1,12 +1,15 @@
 //! How often each function of the API was called over all test files of a run, and how often it
 //! raised. Counting is the dispatcher's, the fast forms' and lua/test/coverage.lua's.
 
-use crate::foundation::Error;
 use crate::foundation::blob::{Reader, Writer};
+use crate::foundation::{Error, output_file};
 use crate::script::{Report, Value, Vm};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
+
+/// What is said where the file cannot be written, before its name.
+pub const FAULT: &str = "the API's coverage cannot be written to";
 
 /// One function's figures.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
@@ -110,9 +113,8 @@ impl Usage {
 
     /// Writes the JSON to a file.
     pub fn write_json(&self, file: &Path) -> Result<(), Error> {
-        std::fs::write(file, self.json()).map_err(|reason| {
-            crate::error!("the API's coverage cannot be written to '{}': {reason}", file.display())
-        })
+        output_file::write(file, self.json().as_bytes())
+            .map_err(|reason| crate::error!("{FAULT} '{}': {reason}", file.display()))
     }
 }
 

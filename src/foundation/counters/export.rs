@@ -74,9 +74,13 @@ impl Export {
     }
 
     fn csv(&self, columns: &BTreeMap<&str, u32>) -> String {
-        let quoted = |name: &&str| match name.contains([',', '"']) {
-            true => format!("\"{}\"", name.replace('"', "\"\"")),
-            false => name.to_string(),
+        let quoted = |name: &&str| {
+            // Programs for tables would take these for formulas.
+            let mark = if name.starts_with(['=', '+', '-', '@']) { "'" } else { "" };
+            match name.contains([',', '"']) {
+                true => format!("\"{mark}{}\"", name.replace('"', "\"\"")),
+                false => format!("{mark}{name}"),
+            }
         };
         let names: Vec<_> = columns.keys().map(quoted).collect();
         let mut text =

@@ -11,6 +11,7 @@ use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 /// How many bytes are read or written between two words of progress.
 const PIECE_BYTES: usize = 256 << 10;
@@ -65,15 +66,44 @@ fn replace(path: &Path, write: impl FnOnce(&mut Output) -> Result<()>) -> Result
         let beside = path.with_extension(format!("{}-{turn}.tmp", std::process::id()));
         match Output::create_new(&beside) {
             Err(reason) if reason.kind() == ErrorKind::AlreadyExists => {}
-            made => break (beside, made?),
+            made => break (HalfWritten(beside), made?),
         }
     };
-    let written = write(&mut file).and_then(|()| disk::rename(&beside, path));
-    if written.is_err() {
-        // The half-written file is of no use; that it cannot be removed changes nothing.
-        let _ = disk::remove(&beside);
+    write(&mut file)?;
+    disk::rename(&beside.0, path)?;
+    std::mem::forget(beside);
+    Ok(())
+}
+
+/// A half-written file. It is removed whatever stops the writing: it is of no use.
+struct HalfWritten(PathBuf);
+
+impl Drop for HalfWritten {
+    fn drop(&mut self) {
+        // A file that cannot be removed changes nothing.
+        let _ = disk::remove(&self.0);
     }
-    written
+}
+
+/// Removes the files that killed processes left half-written beside a file, long ago: a younger one
+/// may belong to a process that lives. Nothing depends on it.
+pub fn remove_leftovers(path: &Path) {
+    const AGE: Duration = Duration::from_secs(3600);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let Some(stem) = path.file_stem().and_then(|stem| stem.to_str()) else { return };
+    let Ok(entries) = disk::list(folder.unwrap_or(Path::new("."))) else { return };
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let middle = name.to_str().and_then(|name| name.strip_prefix(stem)?.strip_suffix(".tmp"));
+        let ours = middle.and_then(|middle| middle.strip_prefix('.')?.split_once('-'));
+        let ours = ours.is_some_and(|(process, turn)| number(process) && number(turn));
+        let changed = disk::metadata(&entry).and_then(|data| data.modified());
+        let age = changed.ok().and_then(|time| time.elapsed().ok());
+        if ours && age.is_some_and(|age| age > AGE) {
+            let _ = disk::remove(&entry.path());
+        }
+    }
 }
 
 /// The folders that this process has found or made, and flushed the names of.
@@ -204,6 +234,51 @@ mod tests {
             }
         }
         assert!(states > 30, "only {states} states");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_writing_that_is_stopped_leaves_nothing_and_old_leftovers_are_removed() {
+        let folder = std::env::temp_dir().join(format!("engine-{}-stopped", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("game.bundle");
+        let names = || std::fs::read_dir(&folder).unwrap().count();
+        let stopped = write_by(&path, |file| {
+            file.write_all(b"half")?;
+            Err(std::io::Error::other("stopped"))
+        });
+        assert_eq!((stopped.unwrap_err().to_string().as_str(), names()), ("stopped", 0));
+        let panicked = std::panic::catch_unwind(|| write_by(&path, |_| panic!("a fault")));
+        assert_eq!((panicked.is_err(), names()), (true, 0));
+        let long_ago = std::time::SystemTime::now() - Duration::from_secs(7200);
+        for (name, time) in [
+            ("game.12-3.tmp", Some(long_ago)),
+            ("game.12-4.tmp", None),
+            ("game.own.tmp", Some(long_ago)),
+            ("other.12-3.tmp", Some(long_ago)),
+        ] {
+            let file = std::fs::File::create(folder.join(name)).unwrap();
+            time.into_iter().for_each(|time| file.set_modified(time).unwrap());
+        }
+        remove_leftovers(&path);
+        assert!(!folder.join("game.12-3.tmp").exists() && names() == 3);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_lies_where_a_file_is_begun_is_not_followed() {
+        let folder = std::env::temp_dir().join(format!("engine-{}-planted", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("victim"), "kept").unwrap();
+        // The next hundred names; other tests take some of them.
+        for turn in 0..100 {
+            let name = format!("a.{}-{turn}.tmp", std::process::id());
+            std::os::unix::fs::symlink(folder.join("victim"), folder.join(name)).unwrap();
+        }
+        write_safely(&folder.join("a.txt"), b"new").unwrap();
+        assert_eq!(std::fs::read(folder.join("victim")).unwrap(), b"kept");
+        assert_eq!(std::fs::read(folder.join("a.txt")).unwrap(), b"new");
         std::fs::remove_dir_all(folder).unwrap();
     }
 

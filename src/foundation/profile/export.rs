@@ -2,6 +2,7 @@
 //! stacks, and a flame graph as a picture.
 
 use super::{Kept, Profile, clock, with};
+use crate::foundation::terminal::escape_line;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -67,7 +68,8 @@ pub fn folded_stacks() -> String {
     let stacks = with(|profile| stacks(profile));
     let lines = stacks.iter().filter_map(|(path, ticks)| {
         let micros = (*ticks as f64 * per_tick).round();
-        let names: Vec<_> = path.iter().map(|name| name.replace([';', '\n'], ",")).collect();
+        let names: Vec<_> =
+            path.iter().map(|name| escape_line(&name.replace([';', '\n'], ","))).collect();
         (micros >= 1.0).then(|| format!("{} {micros}\n", names.join(";")))
     });
     lines.collect()
@@ -163,6 +165,12 @@ struct Place {
     total: u64,
 }
 
+/// Text between the marks of XML, which has no form for control characters.
+fn escaped(text: &str) -> String {
+    let text = escape_line(text).replace('\u{fffe}', "").replace('\u{ffff}', "");
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
 fn draw(svg: &mut String, flame: &Flame, name: &str, level: usize, place: &Place) {
     let ticks = flame.total();
     let width = ticks as f64 * place.scale;
@@ -170,7 +178,6 @@ fn draw(svg: &mut String, flame: &Flame, name: &str, level: usize, place: &Place
         return;
     }
     let (x, y) = (place.x, place.bottom - level as f64 * ROW);
-    let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let (milliseconds, share) =
         (ticks as f64 * place.per_tick, ticks as f64 / place.total as f64 * 100.0);
     let letters = ((width - 6.0) / LETTER) as usize;
@@ -214,6 +221,7 @@ mod tests {
         assert!(svg.contains("<title>a&lt;b: 1.000 ms, 100.0 %</title>"), "{svg}");
         assert!(svg.contains("<title>c: 0.400 ms, 40.0 %</title>"), "{svg}");
         assert_eq!(svg.matches("<rect x=").count(), 4);
+        assert_eq!(escaped("</text>\x1b&\0\u{ffff}"), "&lt;/text&gt;\\u{1b}&amp;\\u{0}");
     }
 
     #[test]

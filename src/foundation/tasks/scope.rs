@@ -104,7 +104,7 @@ struct AbortUnlessForgotten;
 
 impl Drop for AbortUnlessForgotten {
     fn drop(&mut self) {
-        eprintln!("the task manager failed while it waited: {}", fault::take_panic());
+        crate::error_line!("the task manager failed while it waited: {}", fault::take_panic());
         std::process::abort();
     }
 }

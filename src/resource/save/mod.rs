@@ -16,7 +16,7 @@ mod tests;
 
 pub use keeper::{Check, GENERATIONS_KEPT, Listed, Loaded};
 pub use queue::{Answer, Busy, REQUESTS_MAX};
-pub use slot::{NAME_BYTES_MAX, Slot};
+pub use slot::{NAME_BYTES_MAX, Slot, is_device};
 
 use keeper::Keeper;
 use place::Place;

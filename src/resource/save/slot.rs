@@ -83,7 +83,8 @@ impl Slot {
     }
 }
 
-fn is_device(name: &str) -> bool {
+/// Whether Windows keeps a name for a device.
+pub fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
     let numbered = |device: &&str| {
         stem.strip_prefix(*device).is_some_and(|rest| rest.len() == 1 && rest.as_bytes()[0] < b'A')

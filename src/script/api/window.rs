@@ -9,7 +9,9 @@ use crate::script::arg::{Integer, Text};
 use crate::script::ret::Many;
 use crate::script::row::{Module, func, hot, module};
 use crate::script::value::Value;
-use crate::system::window::{Fullscreen, SIDE_MAX, SIDE_MIN, Vsync, Window, WindowId, Wish};
+use crate::system::window::{
+    Fullscreen, SIDE_MAX, SIDE_MIN, Vsync, Window, WindowId, Wish, title_fault,
+};
 
 /// The last argument of most rows.
 pub const WINDOW_ARG: (&str, &str) = ("window", "one that `open` gave; the main one if left out");
@@ -418,10 +420,7 @@ fn title(engine: &mut Engine, window: Option<WindowId>) -> String {
 }
 
 pub fn check_title(argument: &str, title: &str) -> Result<(), Error> {
-    match title.contains('\0') {
-        true => Err(crate::error!("{argument} has a zero byte, which no title can have")),
-        false => Ok(()),
-    }
+    title_fault(title).map_or(Ok(()), |fault| Err(crate::error!("{argument} {fault}")))
 }
 
 fn set_title(engine: &mut Engine, title: Text, window: Option<WindowId>) -> Result<(), Error> {

@@ -14,7 +14,7 @@ use crate::system::input::names::MOUSE_CURSOR;
 use crate::system::textures;
 use crate::system::window::{
     CLIPBOARD_BYTES_MAX, CursorMode, CursorShape, PICTURE_SIDE_MAX, Picture, WindowId, Wish,
-    read_dropped,
+    clipboard_fault, read_dropped,
 };
 use mlua::ffi::{lua_State, lua_pushlstring};
 use std::ffi::c_int;
@@ -114,6 +114,9 @@ pub fn set_clipboard(engine: &mut Engine, text: Text) -> Result<Expected<bool>, 
     if text.len() > CLIPBOARD_BYTES_MAX {
         let most = CLIPBOARD_BYTES_MAX >> 20;
         return Err(crate::error!("argument #1 'text' must have at most {most} MiB"));
+    }
+    if let Some(fault) = clipboard_fault(text) {
+        return Err(crate::error!("argument #1 'text' {fault}"));
     }
     Ok(Expected(engine.window.clipboard.set_text(text).map(|()| true)))
 }

@@ -10,6 +10,7 @@
 //! `key`, `type`, `default` (SJSON text) and `doc`.
 
 use super::model::{Api, FieldDoc, FunctionDoc, ModuleDoc, ParamDoc, ReturnDoc, Source};
+use crate::foundation::terminal::steers;
 use crate::resource::settings::{SETTINGS, Setting};
 use std::fmt::Write;
 
@@ -154,7 +155,7 @@ pub fn quote(text: &mut String, words: &str) {
             '\\' => *text += "\\\\",
             '\n' => *text += "\\n",
             '\t' => *text += "\\t",
-            c if c.is_control() => {
+            c if c.is_control() || steers(c) => {
                 write!(text, "\\u{:04x}", u32::from(c)).expect("a string can be written to");
             }
             c => text.push(c),

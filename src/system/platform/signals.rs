@@ -81,14 +81,20 @@ fn note_end() {
     let _ = ASKED_TO_END.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
 }
 
-/// From now on SIGINT and SIGTERM are noted instead of ending the process at once.
+/// From now on SIGINT, SIGTERM and SIGHUP (the terminal was closed) are noted instead of ending the
+/// process at once. A process that was started to outlive its terminal (`nohup`) does.
 pub fn note_signals() {
     seconds_since_start();
     #[cfg(unix)]
-    for signal in [libc::SIGINT, libc::SIGTERM] {
-        let handler = on_signal as extern "C" fn(libc::c_int);
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        let handler = on_signal as extern "C" fn(libc::c_int) as libc::sighandler_t;
         // SAFETY: the handler touches only atomics and the monotonic clock.
-        unsafe { libc::signal(signal, handler as libc::sighandler_t) };
+        unsafe {
+            let before = libc::signal(signal, handler);
+            if signal == libc::SIGHUP && before == libc::SIG_IGN {
+                libc::signal(signal, libc::SIG_IGN);
+            }
+        }
     }
 }
 

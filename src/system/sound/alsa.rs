@@ -1,5 +1,6 @@
 //! Sound on Linux: libasound, opened when it is needed, so that the engine builds and starts
-//! without it. On other systems there is no device yet, and that is said.
+//! without it. On other systems there is no device yet, and that is said. The device's name may
+//! come from a game, and the library would interpret it: device_names.rs says which ones reach it.
 
 use super::device::{Open, SAMPLE_RATE, Sink};
 
@@ -13,7 +14,8 @@ pub fn opener(_device: String) -> Open {
     Box::new(|| Err("this version plays sound on Linux alone".to_string()))
 }
 
-/// Opens a device by its name in ALSA, whenever it is asked to.
+/// Opens a device by its name in ALSA, whenever it is asked to. Which devices there are is looked
+/// up each time: they come and go.
 #[cfg(target_os = "linux")]
 pub fn opener(device: String) -> Open {
     Box::new(move || linux::Pcm::open(&device).map(|pcm| Box::new(pcm) as Box<dyn Sink>))
@@ -21,6 +23,7 @@ pub fn opener(device: String) -> Open {
 
 #[cfg(target_os = "linux")]
 mod linux {
+    use super::super::device_names::{check_listed, check_shape};
     use super::{LATENCY_MICROSECONDS, SAMPLE_RATE, Sink};
     use libloading::Library;
     use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_ulong, c_void};
@@ -33,10 +36,16 @@ mod linux {
     type Close = unsafe extern "C" fn(*mut c_void) -> c_int;
     type Words = unsafe extern "C" fn(c_int) -> *const c_char;
     type SetErrorHandler = unsafe extern "C" fn(*const c_void) -> c_int;
+    type Hints = unsafe extern "C" fn(c_int, *const c_char, *mut *mut *mut c_void) -> c_int;
+    type Hint = unsafe extern "C" fn(*const c_void, *const c_char) -> *mut c_char;
+    type FreeHints = unsafe extern "C" fn(*mut *mut c_void) -> c_int;
+    type Free = unsafe extern "C" fn(*mut c_void);
 
     const PLAYBACK: c_int = 0;
     const FLOAT_LITTLE_ENDIAN: c_int = 14;
     const INTERLEAVED: c_int = 3;
+    /// Stands for every card.
+    const ALL_CARDS: c_int = -1;
 
     /// A device that is open.
     pub struct Pcm {
@@ -55,6 +64,7 @@ mod linux {
 
     impl Pcm {
         pub fn open(device: &str) -> Result<Pcm, String> {
+            check_shape(device)?;
             // SAFETY: loading libasound runs nothing but its own start.
             let library = unsafe { Library::new("libasound.so.2") }
                 .map_err(|_| "libasound.so.2 is not installed (package libasound2)".to_string())?;
@@ -70,6 +80,7 @@ mod linux {
                 let close: Close = *library.get(b"snd_pcm_close\0").map_err(lacks)?;
                 let words: Words = *library.get(b"snd_strerror\0").map_err(lacks)?;
                 set_handler(quiet as *const c_void);
+                check_listed(device, &listed(&library).map_err(lacks)?)?;
                 let name = CString::new(device).map_err(|_| "its name has a zero".to_string())?;
                 let mut pcm = std::ptr::null_mut();
                 let code = open(&mut pcm, name.as_ptr(), PLAYBACK, 0);
@@ -92,6 +103,44 @@ mod linux {
                 }
             }
         }
+    }
+
+    /// The names of the devices that sound can go to, as the library lists them.
+    ///
+    /// # Safety
+    /// The library is libasound.
+    unsafe fn listed(library: &Library) -> Result<Vec<String>, libloading::Error> {
+        let mut names = Vec::new();
+        // SAFETY: names and types are those of alsa/control.h; `free` is that of the C library
+        // which libasound allocates with. A list ends with a null, and each text is freed once.
+        unsafe {
+            let hints: Hints = *library.get(b"snd_device_name_hint\0")?;
+            let hint: Hint = *library.get(b"snd_device_name_get_hint\0")?;
+            let free_hints: FreeHints = *library.get(b"snd_device_name_free_hint\0")?;
+            let free: Free = *library.get(b"free\0")?;
+            let text = |device: *const c_void, key: &CStr| {
+                let text = hint(device, key.as_ptr());
+                if text.is_null() {
+                    return None;
+                }
+                let copy = CStr::from_ptr(text).to_str().ok().map(str::to_string);
+                free(text.cast());
+                copy
+            };
+            let mut list = std::ptr::null_mut();
+            if hints(ALL_CARDS, c"pcm".as_ptr(), &mut list) < 0 || list.is_null() {
+                return Ok(names);
+            }
+            let mut at = list;
+            while !(*at).is_null() {
+                // A device without a direction has both.
+                let plays = text(*at, c"IOID").is_none_or(|direction| direction == "Output");
+                names.extend(text(*at, c"NAME").filter(|_| plays));
+                at = at.add(1);
+            }
+            free_hints(list);
+        }
+        Ok(names)
     }
 
     fn text(words: Words, code: c_int) -> String {

@@ -14,6 +14,7 @@ pub mod curve;
 pub mod decoder;
 pub mod definition;
 pub mod device;
+mod device_names;
 pub mod explain;
 pub mod kinds;
 pub mod library;
@@ -72,6 +73,8 @@ pub struct Sounds {
     pub voices: Voices,
     output: Option<Output>,
     file: Option<(WavFile, PathBuf)>,
+    /// A file that could not be written to its end.
+    broken_file: Option<PathBuf>,
     samples: Vec<f32>,
     /// Offline: what was asked for and not yet mixed, as a part of a frame.
     owed_frames: f64,
@@ -131,6 +134,7 @@ impl Sounds {
             voices: Voices::new(seed, checked, mixed_max, Buses::new(mixer)),
             output,
             file: None,
+            broken_file: None,
             samples: Vec::new(),
             owed_frames: 0.0,
             mixer_name: None,
@@ -231,7 +235,7 @@ impl Sounds {
         output.pull(&mut self.samples);
         if let Err(reason) = file.add(&self.samples) {
             log::error(&format!("{} cannot be written: {reason}", path.display()));
-            self.file = None;
+            self.broken_file = self.file.take().map(|(_, path)| path);
         }
     }
 
@@ -254,6 +258,9 @@ impl Sounds {
 
     /// Completes what is written. Call it once, when the game has ended.
     pub fn finish(&mut self) -> Result<(), Error> {
+        if let Some(path) = self.broken_file.take() {
+            return Err(error!("{} lacks the end of the run", path.display()));
+        }
         match self.file.take() {
             None => Ok(()),
             Some((mut file, path)) => file

@@ -1,6 +1,7 @@
 //! A WAV file that is written while it is made: what an offline run sounds like.
 
 use super::device::SAMPLE_RATE;
+use crate::foundation::output_file;
 use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -16,7 +17,7 @@ pub struct WavFile {
 
 impl WavFile {
     pub fn create(path: &Path) -> std::io::Result<WavFile> {
-        let mut wav = WavFile { file: BufWriter::new(File::create(path)?), data_bytes: 0 };
+        let mut wav = WavFile { file: BufWriter::new(output_file::create(path)?), data_bytes: 0 };
         wav.head()?;
         Ok(wav)
     }
@@ -55,6 +56,8 @@ impl WavFile {
         self.file.seek(SeekFrom::Start(0))?;
         self.head()?;
         self.file.seek(SeekFrom::End(0))?;
-        self.file.flush()
+        self.file.flush()?;
+        // Some disks say only now that they are full.
+        self.file.get_ref().sync_all()
     }
 }

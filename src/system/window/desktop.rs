@@ -2,16 +2,18 @@
 //! game's wishes. What one window does is in shown.rs; these two alone speak to the windowing
 //! library, and what they tell is in told.rs.
 
+use super::lost;
 use super::shown::{Shown, first_line};
 use super::told::{Change, DisplayMode, Monitor, Told};
 use super::{CursorMode, Opening, Wish};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 use winit::application::ApplicationHandler;
 use winit::event::{DeviceEvent, DeviceId, WindowEvent};
 use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
 use winit::monitor::MonitorHandle;
-use winit::platform::pump_events::EventLoopExtPumpEvents;
+use winit::platform::pump_events::{EventLoopExtPumpEvents, PumpStatus};
 use winit::window::{Window as DesktopWindow, WindowId};
 
 /// The most ways to show pictures that are told of all monitors together.
@@ -26,6 +28,8 @@ pub struct Desktop {
     /// Holds the windows, which end before the connection.
     listener: Listener,
     events: EventLoop<()>,
+    /// The display is gone: nothing is asked of it any more.
+    lost: bool,
 }
 
 impl Desktop {
@@ -34,7 +38,8 @@ impl Desktop {
         let events = EventLoop::new().map_err(|reason| NoDesktop(first_line(&reason)))?;
         events.set_control_flow(ControlFlow::Poll);
         let listener = Listener { waiting: vec![(None, opening.clone())], ..Listener::default() };
-        let mut desktop = Desktop { listener, events };
+        lost::watch(&events);
+        let mut desktop = Desktop { listener, events, lost: false };
         // The window is made when the desktop says that it is ready for one: at once, mostly.
         for _ in 0..100 {
             let wait = Some(Duration::from_millis(10));
@@ -68,6 +73,9 @@ impl Desktop {
 
     /// Closes it; what it tells is of no interest any more. The renderer must have let go of it.
     pub fn close_other(&mut self, number: u64) {
+        if self.lost {
+            return;
+        }
         let Listener { windows, waiting, told, .. } = &mut self.listener;
         waiting.retain(|(waiting, _)| *waiting != Some(number));
         windows.retain(|window| {
@@ -81,13 +89,57 @@ impl Desktop {
 
     /// What was told since the last time, in its order. Waits for something for at most so long.
     pub fn poll(&mut self, wait: Duration) -> Vec<Told> {
-        let _ = self.events.pump_app_events(Some(wait), &mut self.listener);
-        let Listener { windows, told, .. } = &mut self.listener;
-        for window in windows {
-            window.look_if_minimized(told);
-            window.hold_again();
+        let status = self.ask(|desktop| {
+            let status = desktop.events.pump_app_events(Some(wait), &mut desktop.listener);
+            let Listener { windows, told, .. } = &mut desktop.listener;
+            for window in windows {
+                window.look_if_minimized(told);
+                window.hold_again();
+            }
+            status
+        });
+        // Nobody here ends the loop: the connection did.
+        if matches!(status, Some(PumpStatus::Exit(_))) {
+            self.lose();
         }
-        std::mem::take(told)
+        std::mem::take(&mut self.listener.told)
+    }
+
+    /// Whether the display is gone.
+    pub fn is_lost(&self) -> bool {
+        self.lost
+    }
+
+    fn lose(&mut self) {
+        if !std::mem::replace(&mut self.lost, true) {
+            self.listener.told.push(Told::Change(Change::Gone));
+        }
+    }
+
+    /// Asks something of the display, unless it is gone. Where it goes meanwhile, the windowing
+    /// library panics or says nothing.
+    fn ask<R>(&mut self, ask: impl FnOnce(&mut Desktop) -> R) -> Option<R> {
+        if self.lost {
+            return None;
+        }
+        let answer = catch_unwind(AssertUnwindSafe(|| ask(self)));
+        if answer.is_err() && !lost::is_lost() {
+            // Only listening finds out that the connection is gone.
+            let status = catch_unwind(AssertUnwindSafe(|| {
+                self.events.pump_app_events(Some(Duration::ZERO), &mut self.listener)
+            }));
+            if matches!(status, Ok(PumpStatus::Exit(_))) {
+                self.lose();
+            }
+        }
+        if lost::is_lost() {
+            self.lose();
+        }
+        match answer {
+            Ok(answer) => Some(answer),
+            Err(_) if self.lost => None,
+            Err(panic) => resume_unwind(panic),
+        }
     }
 
     /// Whether something spoiled a window since the last time, so that it must be drawn again.
@@ -97,11 +149,14 @@ impl Desktop {
 
     /// Does what the game wants of a window; the words say what the desktop refused.
     pub fn perform(&mut self, number: Option<u64>, wish: Wish) -> Result<(), String> {
-        let Listener { windows, told, .. } = &mut self.listener;
-        match windows.iter_mut().find(|window| window.number == number) {
-            Some(window) => window.perform(wish, told),
-            None => Ok(()),
-        }
+        let done = self.ask(|desktop| {
+            let Listener { windows, told, .. } = &mut desktop.listener;
+            match windows.iter_mut().find(|window| window.number == number) {
+                Some(window) => window.perform(wish, told),
+                None => Ok(()),
+            }
+        });
+        done.unwrap_or(Ok(()))
     }
 }
 

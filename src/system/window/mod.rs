@@ -7,8 +7,10 @@ mod clipboard;
 mod desktop;
 mod dropped;
 mod lent;
+mod lost;
 mod others;
 mod shown;
+mod texts;
 mod told;
 
 use crate::foundation::hash::StateHash;
@@ -22,6 +24,7 @@ pub use desktop::{Desktop, NoDesktop};
 pub use dropped::{DROPPED_BYTES_MAX, read_dropped};
 pub use lent::{Became, Lent};
 pub use others::{Others, WINDOWS_MAX, WindowId};
+pub use texts::{TITLE_BYTES_MAX, clipboard_fault, title_fault, title_of};
 pub use told::{Change, DisplayMode, Monitor, Told, Touched};
 
 /// The smallest and the largest side that a window can be wished to have, in logical pixels.

@@ -12,10 +12,10 @@ mod spec;
 mod tap;
 
 use super::result::{Counts, TestResult};
-use std::io::IsTerminal;
+use crate::foundation::terminal::{escape_line as printable, is_watched};
 
 pub use names::Names;
-pub use paper::Paper;
+pub use paper::{Loss, Paper};
 
 /// One form of output.
 pub struct Output {
@@ -90,7 +90,7 @@ impl Output {
 
     /// What is used where nobody chose: dots for someone who watches, plain for a file or pipe.
     pub fn usual() -> &'static Output {
-        let name = if std::io::stdout().is_terminal() { "dots" } else { "plain" };
+        let name = if is_watched() { "dots" } else { "plain" };
         Output::named(name).expect("the table has both")
     }
 
@@ -124,19 +124,6 @@ pub trait View {
     fn end(&mut self, summary: &Summary);
 }
 
-/// Control characters as escapes: what a test prints into a message must not steer the terminal.
-fn printable(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\t' => shown.push(c),
-            c if c.is_control() => shown.extend(c.escape_default()),
-            c => shown.push(c),
-        }
-    }
-    shown
-}
-
 /// What went wrong with a test in one text: message and hint.
 fn message(test: &TestResult) -> String {
     let Some(failure) = &test.failure else { return String::new() };
@@ -154,6 +141,7 @@ fn failed_at(test: &TestResult) -> &str {
 mod tests {
     use super::super::result::{Failure, Status};
     use super::*;
+    use crate::foundation::terminal::steers;
     use std::io::Write;
     use std::sync::{Arc, Mutex};
 
@@ -177,7 +165,7 @@ mod tests {
         let paper = Paper::new(Box::new(buffer.clone()), colour, live);
         let mut view = Output::named(name).unwrap().view(paper);
         let failure = Failure {
-            name: "a \"b\" <c> & ]]> # \\ d\n\u{1}\u{1b}[31m".into(),
+            name: "a \"b\" <c> & ]]> # \\ d\n\u{1}\u{1b}[31m\u{9b}1m\u{202e}".into(),
             at: Some("spec/x y%.lua:7".into()),
             message: "ex\"pected\nnot ok 1\n...\n]]>\0 \u{fffe}é".into(),
             locals: vec!["a = 1".into()],
@@ -229,7 +217,7 @@ mod tests {
     fn no_form_lets_a_test_steer_the_terminal() {
         for output in &OUTPUTS {
             let text = hostile(output.name, false, false);
-            let bad = text.chars().find(|c| c.is_control() && !"\n\t".contains(*c));
+            let bad = text.chars().find(|c| steers(*c) || *c == '\0');
             assert_eq!(bad, None, "{}: {text}", output.name);
             assert!(hostile(output.name, true, true).len() >= text.len());
         }

@@ -1,10 +1,31 @@
 //! Where an output is written: a terminal, a pipe, a file.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
+use std::sync::{Arc, Mutex};
+
+/// What was not written, of outputs that share it.
+#[derive(Clone, Default)]
+pub struct Loss(Arc<Mutex<Option<String>>>);
+
+impl Loss {
+    /// Why something is missing, if it is. A pipe that somebody closed is no loss.
+    pub fn reason(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(|poison| poison.into_inner()).clone()
+    }
+
+    fn note(&self, written: std::io::Result<()>) {
+        let lost = written.err().filter(|reason| reason.kind() != ErrorKind::BrokenPipe);
+        if let Some(reason) = lost {
+            let mut kept = self.0.lock().unwrap_or_else(|poison| poison.into_inner());
+            kept.get_or_insert_with(|| reason.to_string());
+        }
+    }
+}
 
 /// Something to write on.
 pub struct Paper {
     out: Box<dyn Write>,
+    loss: Loss,
     colour: bool,
     /// Someone watches: lines may be written over.
     pub live: bool,
@@ -17,12 +38,17 @@ pub const GREY: &str = "90";
 
 impl Paper {
     pub fn new(out: Box<dyn Write>, colour: bool, live: bool) -> Paper {
-        Paper { out, colour, live }
+        Paper { out, loss: Loss::default(), colour, live }
     }
 
-    /// A closed pipe takes the words along, and the run still has its exit code.
+    /// Has what is not written noted.
+    pub fn noting(self, loss: &Loss) -> Paper {
+        Paper { loss: loss.clone(), ..self }
+    }
+
     pub fn text(&mut self, text: &str) {
-        let _ = self.out.write_all(text.as_bytes());
+        let written = self.out.write_all(text.as_bytes());
+        self.loss.note(written);
     }
 
     pub fn line(&mut self, text: &str) {
@@ -31,7 +57,8 @@ impl Paper {
 
     /// Has everything seen now.
     pub fn flush(&mut self) {
-        let _ = self.out.flush();
+        let written = self.out.flush();
+        self.loss.note(written);
     }
 
     pub fn paint(&self, colour: &str, text: &str) -> String {

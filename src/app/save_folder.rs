@@ -1,0 +1,112 @@
+//! The folder of a game's saves: its name, which comes from the game's settings, and where it is.
+
+use super::Game;
+use crate::error;
+use crate::foundation::{Error, log};
+use crate::resource::project::Project;
+use crate::resource::save::is_device;
+use crate::resource::settings::Settings;
+use crate::system::platform;
+use std::path::{Path, PathBuf};
+
+/// The longest name of a folder on the usual file systems, in bytes.
+const NAME_BYTES_MAX: usize = 255;
+
+/// The game's save folder. Where there can be none, the game plays on, and whoever plays is told.
+pub(super) fn save_folder(game: &str) -> Option<PathBuf> {
+    let folder = platform::save_folder(game);
+    if let Err(words) = &folder {
+        let words = format!("saves and user settings are lost at the end of this run: {words}");
+        log::write(log::Level::Warning, &words);
+    }
+    folder.ok()
+}
+
+/// The name of a game's save folder: a single name, which never leads out of the folder that all
+/// games' saves are in.
+///
+/// # Errors
+/// The settings, or the folder of the game, give no such name.
+pub(super) fn game_id(settings: &Settings, project: &Project) -> Result<String, Error> {
+    let folder = project.folder_name();
+    let chosen = [("'id' is", settings.text("id")), ("'name' is", settings.text("name"))];
+    let chosen = chosen.into_iter().find(|(_, text)| !text.is_empty());
+    let (source, text) = chosen.unwrap_or(("the game's folder is called", &folder));
+    let name = folder_name(text);
+    let fault = match name.len() {
+        0 => "which names no folder for saves",
+        1..=NAME_BYTES_MAX => return Ok(name),
+        _ => "which is too long for the name of a folder",
+    };
+    let shown: String = text.chars().take(40).collect();
+    Err(error!(
+        "settings.sjson: {source} '{shown}', {fault}: write an 'id' of letters, digits, '-', '_' \
+         and '.' that begins with a letter or digit"
+    ))
+}
+
+/// A text as the name of a folder: no separators, no leading dots; empty where nothing is left.
+fn folder_name(text: &str) -> String {
+    let letter = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    let mut name: String = text.trim_start_matches('.').chars().map(letter).collect();
+    // Windows leaves the dots at an end out, and keeps some names for devices.
+    if cfg!(windows) {
+        name.truncate(name.trim_end_matches('.').len());
+        if is_device(&name) {
+            name.push('_');
+        }
+    }
+    name
+}
+
+/// The save folder of the game in a folder.
+///
+/// # Errors
+/// There is no game, or no place for saves.
+pub fn save_folder_of(game: &Path) -> Result<PathBuf, Error> {
+    let game = Game::Folder(game.to_path_buf());
+    let (project, settings) = (game.project()?, game.settings()?);
+    platform::save_folder(&game_id(&settings, &project)?).map_err(Error::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(settings: &str, folder: &str) -> Result<String, String> {
+        let settings = Settings::parse(settings.as_bytes().to_vec(), "linux").unwrap();
+        let project = Project::of_bundle(folder, Vec::new());
+        game_id(&settings, &project).map_err(|error| error.message)
+    }
+
+    #[test]
+    fn saves_are_in_a_folder_of_one_name_whatever_the_settings_say() {
+        let check = |settings: &str, wanted: &str| {
+            assert_eq!(id(settings, "yard"), Ok(wanted.to_string()), "{settings}");
+        };
+        check("", "yard");
+        check("name = \"My Yard!\"", "My_Yard_");
+        check("name = \"My Yard\", id = \"yard2\"", "yard2");
+        check("id = \"../../x\"", "_.._x");
+        check("id = \"a/b\\\\c:d\"", "a_b_c_d");
+        check("id = \"/etc\"", "_etc");
+        check("id = \".hidden\"", "hidden");
+    }
+
+    #[test]
+    fn a_name_that_leads_to_the_folder_of_all_saves_is_refused() {
+        let remedy = "which names no folder for saves: write an 'id' of letters, digits, '-', '_' \
+                      and '.' that begins with a letter or digit";
+        for (settings, folder, source) in [
+            ("id = \"..\"", "yard", "'id' is '..'"),
+            ("id = \".\"", "yard", "'id' is '.'"),
+            ("name = \"...\"", "yard", "'name' is '...'"),
+            ("", "..", "the game's folder is called '..'"),
+        ] {
+            let wanted = format!("settings.sjson: {source}, {remedy}");
+            assert_eq!(id(settings, folder), Err(wanted));
+        }
+        let long = format!("id = \"{}\"", "x".repeat(256));
+        assert!(id(&long, "yard").unwrap_err().contains("too long for the name of a folder"));
+    }
+}

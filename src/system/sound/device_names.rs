@@ -1,0 +1,116 @@
+//! Which sound devices may be opened, by name. The system's sound library interprets names: some of
+//! its plug-ins start programs and write files. So only names that the library itself lists reach
+//! it, and `default` and `null`. Opens nothing.
+
+use crate::foundation::suggest;
+
+/// Names that need not be listed.
+pub const ALWAYS: [&str; 2] = ["default", "null"];
+/// The longest name, in bytes.
+const NAME_BYTES_MAX: usize = 200;
+/// How many devices a message lists.
+const LISTED_MAX: usize = 12;
+
+/// Refuses a name that no device has: it would be an expression for the library. Call it before the
+/// library is opened.
+///
+/// # Errors
+/// The message names the setting and the remedy.
+pub fn check_shape(name: &str) -> Result<(), String> {
+    let letter = |c: char| c.is_ascii_alphanumeric() || "_-.:,=+".contains(c);
+    let fault = if name.is_empty() {
+        "is empty".to_string()
+    } else if name.len() > NAME_BYTES_MAX {
+        format!("is longer than {NAME_BYTES_MAX} bytes (NAME_BYTES_MAX)")
+    } else if let Some(odd) = name.chars().find(|c| !letter(*c)) {
+        format!("has {odd:?} in it")
+    } else {
+        return Ok(());
+    };
+    Err(format!(
+        "sound.device {fault}, which no device's name has: write \"default\", or a name that the \
+         system lists"
+    ))
+}
+
+/// Refuses a name that is not among those that the system lists.
+///
+/// # Errors
+/// The message lists what is there.
+pub fn check_listed(name: &str, listed: &[String]) -> Result<(), String> {
+    if ALWAYS.contains(&name) || listed.iter().any(|known| known == name) {
+        return Ok(());
+    }
+    let all = || ALWAYS.into_iter().chain(listed.iter().map(String::as_str));
+    let hint = suggest::hint(name, all());
+    let mut known = all().take(LISTED_MAX).collect::<Vec<_>>().join(", ");
+    let more = all().count().saturating_sub(LISTED_MAX);
+    if more > 0 {
+        known += &format!(" and {more} more");
+    }
+    Err(format!("sound.device: the system has no device '{name}'{hint} (it has {known})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed() -> Vec<String> {
+        ["hw:CARD=PCH,DEV=0", "sysdefault:CARD=PCH", "pipewire"].map(String::from).to_vec()
+    }
+
+    #[test]
+    fn a_name_that_the_library_would_interpret_is_refused_before_the_library_is_opened() {
+        for (name, fault) in [
+            ("tee:null,'|touch PROOF',raw", "has '\\'' in it"),
+            ("file:'/tmp/x',raw", "has '\\'' in it"),
+            ("file:/tmp/x,raw", "has '/' in it"),
+            ("tee:null,|id,raw", "has '|' in it"),
+            ("{ type file file x }", "has '{' in it"),
+            ("pcm.file{slave.pcm null}", "has '{' in it"),
+            ("@args.0", "has '@' in it"),
+            ("plug:\"hw:0\"", "has '\"' in it"),
+            ("hw:0\0", "has '\\0' in it"),
+            ("hw:0\n", "has '\\n' in it"),
+            ("$HOME", "has '$' in it"),
+            ("", "is empty"),
+        ] {
+            let told = check_shape(name).unwrap_err();
+            let wanted = format!(
+                "sound.device {fault}, which no device's name has: write \"default\", or a name \
+                 that the system lists"
+            );
+            assert_eq!(told, wanted);
+        }
+        assert!(check_shape(&"x".repeat(201)).unwrap_err().contains("(NAME_BYTES_MAX)"));
+        for name in listed().iter().map(String::as_str).chain(ALWAYS) {
+            assert_eq!(check_shape(name), Ok(()));
+        }
+    }
+
+    #[test]
+    fn only_names_that_the_system_lists_are_opened_exactly_as_they_are_listed() {
+        for name in listed().iter().map(String::as_str).chain(ALWAYS) {
+            assert_eq!(check_listed(name, &listed()), Ok(()));
+        }
+        assert_eq!(check_listed("default", &[]), Ok(()));
+        for name in [
+            "file:x,raw",
+            "plug:null",
+            "tee:null,x,raw",
+            "hw:0",
+            "hw:CARD=PCH,DEV=0 ",
+            "HW:CARD=PCH,DEV=0",
+            "default,x",
+            "null:x",
+            "plughw:CARD=PCH,DEV=0",
+        ] {
+            let told = check_listed(name, &listed()).unwrap_err();
+            assert!(told.starts_with(&format!("sound.device: the system has no device '{name}'")));
+            let all = "(it has default, null, hw:CARD=PCH,DEV=0, sysdefault:CARD=PCH, pipewire)";
+            assert!(told.ends_with(all), "{told}");
+        }
+        let many: Vec<String> = (0..20).map(|number| format!("hw:{number}")).collect();
+        assert!(check_listed("x", &many).unwrap_err().ends_with("hw:9 and 10 more)"));
+    }
+}

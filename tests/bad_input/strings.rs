@@ -1,0 +1,280 @@
+//! Texts of a game that reach something that interprets them: the sound library, the terminal, the
+//! file system (docs/security.md, "Strings that reach other interpreters").
+
+use crate::{Game, in_order, scratch};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// Whether a character would be obeyed by a terminal.
+fn steers(c: char) -> bool {
+    (c.is_control() && !"\n\t\0".contains(c))
+        || ('\u{202a}'..='\u{202e}').contains(&c)
+        || ('\u{2066}'..='\u{2069}').contains(&c)
+}
+
+#[track_caller]
+fn is_harmless(text: &str, of: &str) {
+    let found = text.chars().find(|c| steers(*c));
+    assert_eq!(found, None, "{of}: {text:?}");
+}
+
+/// A library in the place of libasound: it lists three devices, and notes the name of each that it
+/// is asked to open, in a file.
+const FAKE_LIBASOUND: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int snd_lib_error_set_handler(void *handler) { return 0; }
+int snd_pcm_open(void **pcm, const char *name, int stream, int mode) {
+  FILE *file = fopen(getenv("OPENED"), "a");
+  fprintf(file, "%s\n", name);
+  fclose(file);
+  return -2;
+}
+int snd_pcm_set_params(void *pcm, int f, int a, int c, int r, int s, int l) { return -1; }
+long snd_pcm_writei(void *pcm, const void *samples, unsigned long frames) { return -1; }
+int snd_pcm_recover(void *pcm, int code, int silent) { return -1; }
+int snd_pcm_close(void *pcm) { return 0; }
+const char *snd_strerror(int code) { return "it is a fake"; }
+static const char *names[] = { "hw:CARD=Fake,DEV=0", "own", "hw:CARD=Mic,DEV=0", 0 };
+static const char *directions[] = { "Output", 0, "Input" };
+int snd_device_name_hint(int card, const char *kind, void ***hints) {
+  *hints = (void **)names;
+  return card == -1 && !strcmp(kind, "pcm") ? 0 : -1;
+}
+char *snd_device_name_get_hint(const void *hint, const char *id) {
+  for (int i = 0; names[i]; i++) {
+    if (hint != names[i]) continue;
+    if (!strcmp(id, "NAME")) return strdup(names[i]);
+    if (!strcmp(id, "IOID") && directions[i]) return strdup(directions[i]);
+  }
+  return 0;
+}
+int snd_device_name_free_hint(void **hints) { return 0; }
+"#;
+
+/// Builds that library: its folder.
+fn fake_libasound(folder: &Path) -> PathBuf {
+    let library = folder.join("library");
+    std::fs::create_dir(&library).unwrap();
+    std::fs::write(library.join("fake.c"), FAKE_LIBASOUND).unwrap();
+    let made = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o", "libasound.so.2", "fake.c"])
+        .current_dir(&library)
+        .status();
+    assert!(made.expect("the engine is built with a C compiler").success());
+    library
+}
+
+/// Starts a game whose settings name a sound device, with sound, for long enough to open it.
+fn with_device(base: &Path, number: usize, device: &str) -> (Game, Child) {
+    let quoted = device.replace('\\', "\\\\").replace('"', "\\\"");
+    let game = Game {
+        folder: base.join(format!("{number}/game")),
+        saves: base.join(format!("{number}/saves")),
+    };
+    let game = game
+        .with("main.lua", "")
+        .with("settings.sjson", format!("sound = {{ device = \"{quoted}\" }}"));
+    let mut command = game.command(&["--headless", "--realtime", "--frames", "40"]);
+    command.args(["--audio", "device"]).current_dir(&game.folder);
+    command.env("OPENED", base.join(format!("{number}/opened")));
+    let library = base.join("library");
+    if library.exists() {
+        command.env("LD_LIBRARY_PATH", library);
+    }
+    let child = command.spawn().unwrap();
+    (game, child)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn only_devices_that_the_system_lists_reach_the_sound_library() {
+    let base = scratch("devices");
+    fake_libasound(&base);
+    let refused = "no sound is heard: sound.device";
+    let rows = [
+        ("default", "default\n", "no sound is heard: no device 'default': it is a fake"),
+        ("null", "null\n", "no device 'null': it is a fake"),
+        ("hw:CARD=Fake,DEV=0", "hw:CARD=Fake,DEV=0\n", "no device 'hw:CARD=Fake,DEV=0'"),
+        ("own", "own\n", "no device 'own'"),
+        ("tee:null,'|touch PROOF',raw", "", "has '\\'' in it, which no device's name has"),
+        ("file:'PROOF',raw", "", refused),
+        ("file:PROOF,raw", "", "the system has no device 'file:PROOF,raw' (it has default, null, "),
+        ("plug:file", "", "hw:CARD=Fake,DEV=0, own)"),
+        ("{ type file slave.pcm null file PROOF }", "", refused),
+        ("@pcm.default", "", refused),
+        ("hw:CARD=Mic,DEV=0", "", "the system has no device 'hw:CARD=Mic,DEV=0'"),
+        ("hw:0", "", "the system has no device 'hw:0'"),
+        ("default,file=PROOF", "", refused),
+    ];
+    let played = rows.iter().enumerate().map(|(i, row)| (i, row, with_device(&base, i, row.0)));
+    let played: Vec<_> = played.collect();
+    for (i, (device, opened, told), (game, child)) in played {
+        let ended = crate::ended(child.wait_with_output().unwrap());
+        assert_eq!(ended.code, Some(0), "{device}: {}", ended.err);
+        assert!(ended.err.contains(told), "{device}: {}", ended.err);
+        let found = std::fs::read_to_string(base.join(format!("{i}/opened"))).unwrap_or_default();
+        let first: String = found.split_inclusive('\n').take(1).collect();
+        assert_eq!(&first, opened, "{device}");
+        assert!(!game.folder.join("PROOF").exists(), "{device}");
+    }
+}
+
+/// With the system's own library, where there is one: what the plug-ins of ALSA would do.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_sound_device_of_a_game_starts_a_program_or_writes_a_file() {
+    let base = scratch("attack");
+    let devices =
+        ["tee:null,'|touch PROOF',raw", "file:'PROOF',raw", "file:PROOF,raw", "default", "null"];
+    let config = "pcm.!default { type file slave.pcm null file \"|touch PROOF\" format raw }\n\
+                  pcm.!null { type file slave.pcm null file \"|touch PROOF\" format raw }\n";
+    let played = devices.iter().enumerate().map(|(i, device)| {
+        // What the library reads as its settings, where a game could have put it.
+        for name in [".asoundrc", "asound.conf", "alsa.conf", "asoundrc", ".config/alsa/asoundrc"] {
+            let path = base.join(format!("{i}/game")).join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, config).unwrap();
+        }
+        (device, with_device(&base, i, device))
+    });
+    let played: Vec<_> = played.collect();
+    for (device, (game, child)) in played {
+        let ended = crate::ended(child.wait_with_output().unwrap());
+        assert_eq!(ended.code, Some(0), "{device}: {}", ended.err);
+        assert!(!game.folder.join("PROOF").exists(), "{device}");
+    }
+}
+
+const ESCAPES: &str = "\x1b]0;owned\x07\x1b[2J\u{9b}31m\u{202e}\u{8}";
+
+#[test]
+fn nothing_that_a_game_prints_or_is_called_steers_the_terminal() {
+    let main = format!(
+        "print(\"p{ESCAPES}\") Script.warn(\"w{ESCAPES}\") print(pcall(require, \"m{ESCAPES}\"))
+local function named() error(\"e{ESCAPES}\") end
+Script.context(\"c{ESCAPES}\", \"d{ESCAPES}\", named)"
+    );
+    let game = Game::new("steering", &main)
+        .with("settings.sjson", "id = \"steering\"")
+        .with("wrong.lua", format!("-- {ESCAPES}\nreturn ) '{ESCAPES}'"))
+        .with(
+            "tests/a_test.lua",
+            format!("it(\"t{ESCAPES}\", function() error(\"x{ESCAPES}\") end)"),
+        );
+    #[cfg(unix)]
+    let game = game.with(&format!("n{ESCAPES}.png"), "no picture").with("textures/b.png", ESCAPES);
+    let ended = game.play(&["--realtime"]);
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    in_order(&ended.out, &["p\\u{1b}]0;owned\\u{7}\\u{1b}[2J\\u{9b}31m\\u{202e}\\u{8}\n"]);
+    in_order(&ended.err, &["warning: main.lua:1: w\\u{1b}]0;owned", "e\\u{1b}]0;owned"]);
+    is_harmless(&ended.out, "run's output");
+    is_harmless(&ended.err, "run's errors");
+    let log = std::fs::read_to_string(game.saves.join("steering/logs/game.log")).unwrap();
+    in_order(&log, &["p\\u{1b}]0;owned", "e\\u{1b}]0;owned"]);
+    is_harmless(&log, "the log's file");
+    let folder = game.folder.to_str().unwrap();
+    let odd = format!("x{ESCAPES}");
+    let commands: &[&[&str]] = &[
+        &["check", folder],
+        &["test", folder],
+        &["test", folder, "--output", "spec"],
+        &["test", folder, "--output", "junit"],
+        &["test", folder, "--output", "json"],
+        &["test", folder, "--output", "tap", "--jobs", "2"],
+        &["test", folder, "--output", "github"],
+        &["test", folder, "--list"],
+        &["explain", folder, &odd],
+        &["explain", folder, "textures/b"],
+        &["report", folder, "--log"],
+        &["compile", folder, "--bundle", "--out", &odd],
+        &["run", &odd],
+        &["run", folder, "--boot", &odd, "--headless", "--frames", "1"],
+        &["new", &odd],
+        &["docs", &odd],
+        &["console", &odd],
+        &[&odd],
+    ];
+    for arguments in commands {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
+        command.args(*arguments).env("ENGINE_SAVE_DIR", &game.saves).stdin(Stdio::null());
+        let ended = crate::ended(command.output().unwrap());
+        assert!(!(ended.out.is_empty() && ended.err.is_empty()), "{arguments:?}");
+        is_harmless(&ended.out, &format!("{arguments:?}"));
+        is_harmless(&ended.err, &format!("{arguments:?}"));
+    }
+}
+
+/// A report of a release: what is written beside the saves.
+#[test]
+fn a_crash_report_shows_what_the_game_said_as_escapes() {
+    let game =
+        Game::new("steering_report", &format!("print(\"p{ESCAPES}\") error(\"e{ESCAPES}\")"))
+            .with("settings.sjson", "id = \"yard\"");
+    let bundle = game.folder.with_file_name("game.bundle");
+    let made = Command::new(env!("CARGO_BIN_EXE_engine"))
+        .args([Path::new("compile"), &game.folder, Path::new("--bundle"), Path::new("--out")])
+        .arg(&bundle)
+        .output();
+    assert!(made.unwrap().status.success());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
+    command.arg("run").arg(&bundle).args(["--headless", "--frames", "1"]);
+    let ended = crate::ended(command.env("ENGINE_SAVE_DIR", &game.saves).output().unwrap());
+    in_order(&ended.err, &["e\\u{1b}]0;owned", "the report is in "]);
+    let entries = std::fs::read_dir(game.saves.join("yard")).unwrap();
+    let mut paths = entries.map(|entry| entry.unwrap().path());
+    let report = paths.find(|path| path.to_string_lossy().contains("crash-")).unwrap();
+    let text = std::fs::read_to_string(report).unwrap();
+    in_order(&text, &["e\\u{1b}]0;owned", "p\\u{1b}]0;owned"]);
+    is_harmless(&text, "the crash report");
+}
+
+#[test]
+fn an_id_never_leads_out_of_the_folder_of_saves() {
+    let main = "Application.set_user_setting(\"volume\", 1) print(Application.save_user_settings())
+print(Save.write(\"slot\", 1))";
+    for (i, id) in ["..", ".", "...."].into_iter().enumerate() {
+        let game = Game::new(&format!("id_{i}"), main);
+        let game = game.with("settings.sjson", format!("id = \"{id}\""));
+        let ended = game.play(&[]);
+        let told = format!("settings.sjson: 'id' is '{id}', which names no folder for saves: ");
+        in_order(&ended.err, &[&told, "begins with a letter or digit"]);
+        assert_eq!((ended.code, game.saves.exists()), (Some(1), false), "{id}");
+    }
+    for (i, (id, folder)) in
+        [("../x", "_x"), ("a/../../b", "a_.._.._b"), ("/etc", "_etc")].into_iter().enumerate()
+    {
+        let game = Game::new(&format!("id_kept_{i}"), main);
+        let game = game.with("settings.sjson", format!("id = \"{id}\""));
+        assert_eq!(game.play(&[]).out, "true\ntrue\n", "{id}");
+        let entries = std::fs::read_dir(&game.saves).unwrap();
+        let names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, [folder], "{id}");
+    }
+}
+
+#[test]
+fn texts_in_settings_are_lines_of_letters() {
+    for (i, (settings, words)) in [
+        ("name = \"a\\nb\"", "settings.sjson:1: 'name' has '\\n' in it"),
+        ("version = \"\x1b[31m\"", "settings.sjson:1: 'version' has '\\u{1b}' in it"),
+        ("boot_script = \"../main\"", "the module's name '../main' must be written with dots"),
+        ("boot_script = \"/etc/passwd\"", "must be written with dots"),
+        ("window = { title = \"a\\u0000b\" }", "'window.title' has '\\0' in it"),
+        ("linux = { id = \"\u{202e}\" }", "'id' has '\\u{202e}' in it"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let game = Game::new(&format!("texts_{i}"), "").with("settings.sjson", settings);
+        let ended = game.play(&[]);
+        in_order(&ended.err, &[words]);
+        assert_eq!(ended.code, Some(1), "{settings}");
+    }
+    for boot in ["../../x", "/etc/passwd", "a/../b", "..", ""] {
+        let told = Game::new("boots", "").play(&["--boot", boot]);
+        in_order(&told.err, &["Error: the module's name '"]);
+        assert_eq!(told.code, Some(1), "{boot}");
+    }
+}

@@ -1,0 +1,250 @@
+//! Files that the command line names, and what stands where they should be: devices, pipes, links,
+//! missing folders, a full disk, a signal in the middle.
+#![cfg(unix)]
+
+use crate::{Game, ended, in_order, scratch};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const GAME: &str = "function update() Profiler.start(\"x\") Profiler.stop(\"x\") end";
+
+/// A game with a test, in a folder to work in.
+fn game(name: &str) -> Game {
+    Game::new(name, GAME).with("tests/a_test.lua", "it(\"a\", function() end)")
+}
+
+/// The command lines that write a file, with its ending.
+fn writers(folder: &str) -> Vec<(Vec<&str>, &'static str)> {
+    let run = ["run", folder, "--headless", "--frames", "2"];
+    let of_run = [
+        ("--record", ""),
+        ("--screenshot", ".png"),
+        ("--audio-out", ".wav"),
+        ("--profile-trace", ".json"),
+        ("--profile-flame", ".svg"),
+        ("--profile-folded", ".txt"),
+        ("--profile-script-stacks", ".txt"),
+        ("--stats-export", ".csv"),
+    ];
+    let mut all: Vec<_> =
+        of_run.map(|(flag, ending)| ([&run[..], &[flag]].concat(), ending)).into();
+    all.push((vec!["test", folder, "--output", "junit", "--output-file"], ".xml"));
+    all.push((vec!["test", folder, "--coverage="], ".info"));
+    all.push((vec!["test", folder, "--api-coverage"], ".json"));
+    all.push((vec!["compile", folder, "--bundle", "--out"], ".bundle"));
+    all
+}
+
+/// Runs a writer, which must not wait for anybody: exit code and standard error.
+fn write(arguments: &[&str], file: &Path) -> (Option<i32>, String) {
+    let mut command = Command::new("timeout");
+    command.args(["60", env!("CARGO_BIN_EXE_engine")]);
+    let (last, before) = arguments.split_last().unwrap();
+    command.args(before);
+    match last.ends_with('=') {
+        true => command.arg(format!("{last}{}", file.display())),
+        false => command.arg(last).arg(file),
+    };
+    let folder = file.parent().unwrap().with_file_name("saves");
+    let run = command.env("ENGINE_SAVE_DIR", folder).stdin(Stdio::null()).output().unwrap();
+    let run = ended(run);
+    (run.code, run.err)
+}
+
+#[test]
+fn what_is_no_plain_file_is_neither_replaced_nor_written_to() {
+    let game = game("no_plain_file");
+    let base = scratch("no_plain_file_out");
+    fs::write(base.join("victim"), "kept").unwrap();
+    for (arguments, ending) in writers(game.folder.to_str().unwrap()) {
+        let pipe = base.join(format!("pipe{ending}"));
+        if !pipe.exists() {
+            assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        }
+        let link = base.join(format!("link{ending}"));
+        let _ = fs::remove_file(&link);
+        std::os::unix::fs::symlink(base.join("victim"), &link).unwrap();
+        for (path, what) in [(&pipe, "a pipe"), (&link, "a link")] {
+            let before = fs::symlink_metadata(path).unwrap().file_type();
+            let (code, err) = write(&arguments, path);
+            let words = format!("it is {what}, and only plain files are written");
+            assert!(err.contains(&words) && code == Some(1), "{arguments:?}: {code:?} {err}");
+            assert_eq!(fs::symlink_metadata(path).unwrap().file_type(), before, "{arguments:?}");
+        }
+        assert_eq!(fs::read(base.join("victim")).unwrap(), b"kept", "{arguments:?}");
+    }
+    // Devices have names of their own.
+    for flag in ["--record", "--screenshot", "--audio-out", "--profile-trace"] {
+        let folder = game.folder.to_str().unwrap();
+        for device in ["/dev/full", "/dev/null"] {
+            let arguments = ["run", folder, "--headless", "--frames", "2", flag];
+            let (code, err) = write(&arguments, Path::new(device));
+            let words = format!("{device} cannot be written: it is a device");
+            assert!(err.contains(&words) && code == Some(1), "{flag}: {err}");
+        }
+    }
+    assert!(!fs::metadata("/dev/null").unwrap().is_file());
+}
+
+#[test]
+fn no_folder_is_made_above_a_file() {
+    let game = game("no_folder");
+    let base = scratch("no_folder_out");
+    for (arguments, ending) in writers(game.folder.to_str().unwrap()) {
+        let file = base.join(format!("new/deep/file{ending}"));
+        let (code, err) = write(&arguments, &file);
+        let words =
+            format!("there is no folder '{}': make it first", base.join("new/deep").display());
+        assert!(err.contains(&words) && code == Some(1), "{arguments:?}: {code:?} {err}");
+        assert_eq!(fs::read_dir(&base).unwrap().count(), 0, "{arguments:?}");
+    }
+}
+
+#[test]
+fn what_is_refused_is_refused_before_the_game_is_played() {
+    let game = Game::new("refused_early", "print(\"played\")");
+    let ended = game.play(&["--record", "/nowhere/x.recording"]);
+    assert_eq!((ended.code, ended.out.as_str()), (Some(1), ""));
+    in_order(
+        &ended.err,
+        &["/nowhere/x.recording cannot be written: there is no folder '/nowhere'"],
+    );
+}
+
+/// Runs the engine where no file may grow beyond so many blocks of 512 bytes: a full disk, to whom
+/// writes.
+fn on_full_disk(blocks: u32, folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_engine")]).args(arguments);
+    command.current_dir(folder).env("ENGINE_SAVE_DIR", folder.join("saves"));
+    let ended = ended(command.stdin(Stdio::null()).output().unwrap());
+    (ended.code, ended.err)
+}
+
+#[test]
+fn a_full_disk_is_told_and_fails() {
+    let game = game("full_disk");
+    let base = game.folder.parent().unwrap();
+    let run = ["run", "game", "--headless", "--frames", "60", "--audio-out", "out.wav"];
+    // What is compiled is small, and there already.
+    assert_eq!(
+        ended(game.command(&["--headless", "--frames", "1"]).output().unwrap()).code,
+        Some(0)
+    );
+    let (code, err) = on_full_disk(100, base, &run);
+    in_order(&err, &["error: out.wav cannot be written: ", "out.wav lacks the end of the run"]);
+    assert_eq!(code, Some(1), "{err}");
+    // All of it waits until the end.
+    let short = ["run", "game", "--headless", "--frames", "1", "--audio-out", "out.wav"];
+    let (code, err) = on_full_disk(1, base, &short);
+    in_order(&err, &["out.wav cannot be written: "]);
+    assert_eq!(code, Some(1), "{err}");
+    let names = (0..400).map(|number| format!("it('test number {number}', function() end)\n"));
+    let game = game.with("tests/b_test.lua", names.collect::<String>());
+    let base = game.folder.parent().unwrap();
+    let test = ["test", "game", "--output", "junit", "--output-file", "out.xml", "--no-config"];
+    let (code, err) = on_full_disk(20, base, &test);
+    in_order(&err, &["the output cannot be written to 'out.xml': "]);
+    assert_eq!(code, Some(1), "{err}");
+}
+
+#[test]
+fn commands_whose_output_is_lost_fail_and_a_closed_pipe_is_no_loss() {
+    let engine = |arguments: &str, to: &str| {
+        let script = format!("\"$0\" {arguments} {to}");
+        let run = Command::new("bash").args(["-o", "pipefail", "-c", &script]);
+        let run = run.arg(env!("CARGO_BIN_EXE_engine")).output().unwrap();
+        ended(run)
+    };
+    let full = engine("docs --json", "> /dev/full");
+    in_order(&full.err, &["error: standard output cannot be written: No space left on device"]);
+    assert_eq!(full.code, Some(1), "{}", full.err);
+    let closed = engine("docs --json", "| true");
+    assert_eq!((closed.code, closed.err.as_str()), (Some(0), ""));
+}
+
+/// A game whose bundle takes a while to write.
+fn large(name: &str) -> Game {
+    let text = vec![b'a'; 24 << 20];
+    Game::new(name, "").with("data/large.txt", text)
+}
+
+fn leftovers(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.extension().is_some_and(|end| end == "tmp")).collect()
+}
+
+#[test]
+fn a_bundle_that_is_stopped_half_written_leaves_nothing() {
+    let game = large("half_bundle");
+    let base = game.folder.parent().unwrap();
+    let mut stopped = 0;
+    for signal in ["TERM", "INT", "HUP"] {
+        let child = Command::new(env!("CARGO_BIN_EXE_engine"))
+            .args(["compile", "game", "--bundle", "--out", "out.bundle"])
+            .current_dir(base)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let kill = |signal: &str| {
+            Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status()
+        };
+        let began = Instant::now();
+        while leftovers(base).is_empty() && !base.join("out.bundle").exists() {
+            assert!(began.elapsed() < Duration::from_secs(60), "nothing is written");
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        kill(signal).unwrap();
+        let run = ended(child.wait_with_output().unwrap());
+        assert_eq!(leftovers(base), [PathBuf::new(); 0], "{signal}: {}", run.err);
+        if run.code != Some(0) {
+            in_order(&run.err, &["out.bundle cannot be written: the process was asked to end"]);
+            assert_eq!((run.code, base.join("out.bundle").exists()), (Some(1), false));
+            stopped += 1;
+        }
+        let _ = fs::remove_file(base.join("out.bundle"));
+    }
+    println!("{stopped} of 3 were stopped before their end");
+    // A disk that is full.
+    let (code, err) =
+        on_full_disk(20_000, base, &["compile", "game", "--bundle", "--out", "out.bundle"]);
+    in_order(&err, &["out.bundle cannot be written: "]);
+    assert_eq!((code, leftovers(base)), (Some(1), Vec::new()), "{err}");
+}
+
+#[test]
+fn a_folder_of_tests_writes_nowhere_but_in_itself() {
+    let test = |name: &str, config: &str, link: Option<(&str, &str)>| {
+        let game = Game::new(name, "").with("spec/a_spec.lua", "it('a', function() end)");
+        let game = game.with(".busted", config);
+        let base = game.folder.parent().unwrap();
+        fs::write(base.join("victim"), "kept").unwrap();
+        if let Some((at, to)) = link {
+            std::os::unix::fs::symlink(base.join(to), game.folder.join(at)).unwrap();
+        }
+        let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
+        let run = ended(command.arg("test").arg(&game.folder).output().unwrap());
+        assert_eq!(fs::read_to_string(base.join("victim")).unwrap(), "kept", "{name}");
+        assert_eq!(fs::read_dir(base).unwrap().count(), 2, "{name}: something is beside the game");
+        (run.code, run.err)
+    };
+    let log = |file: &str| format!("return {{ default = {{ [\"log-success\"] = \"{file}\" }} }}");
+    for (i, file) in ["../victim", "/tmp/engine-victim", "a/../../victim"].into_iter().enumerate() {
+        let (code, err) = test(&format!("log_{i}"), &log(file), None);
+        let words = format!("log-success: '{file}' is not in the folder: give a path in it");
+        in_order(&err, &[&words]);
+        assert_eq!(code, Some(2), "{err}");
+    }
+    let (code, err) = test("log_link", &log("passed.txt"), Some(("passed.txt", "victim")));
+    in_order(&err, &["passed.txt' is a link, and nothing is written through links: remove it"]);
+    assert_eq!(code, Some(2), "{err}");
+    let coverage = "return { default = { coverage = true } }";
+    let (code, err) = test("coverage_link", coverage, Some(("lcov.info", "victim")));
+    in_order(&err, &["lcov.info': it is a link, and only plain files are written"]);
+    assert_eq!(code, Some(1), "{err}");
+    assert_eq!(test("log_good", &log("passed.txt"), None).0, Some(0));
+}

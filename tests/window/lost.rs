@@ -1,0 +1,72 @@
+//! The display goes away while a game is played in its window: the X server ends.
+
+use super::{Display, Playing, scratch};
+use std::path::PathBuf;
+
+const GAME: &str = r#"
+local frames, lasting = 0, 0
+function update()
+  frames = frames + 1
+  if frames == 5 then
+    Window.set_clipboard("mine")
+    print("plays")
+  end
+  Window.set_title("Yard " .. frames)
+end
+function shutdown()
+  Save.write_async("later", { frames = frames })
+  print("saved", Save.write("now", { frames = frames }))
+end
+"#;
+
+impl Display {
+    /// Ends the X server, as one that fails.
+    fn lose(&mut self) {
+        self.server.kill().expect("it is ours");
+        self.server.wait().expect("it is ours");
+    }
+}
+
+#[track_caller]
+fn ends_well(name: &str, main: &str, arguments: &[&str], told: &[&str]) -> Option<PathBuf> {
+    let mut display = Display::start()?;
+    let folder = scratch(name);
+    let mut game = Playing::start(&display, &folder, main, arguments);
+    game.hears("plays");
+    display.lose();
+    let code = game.ends();
+    let said = game.said.join("\n");
+    assert_eq!(code, Some(1), "{said}");
+    for line in told {
+        assert!(game.said.iter().any(|said| said.starts_with(line)), "{line} is not in:\n{said}");
+    }
+    let gone = "error: the display is gone: its server ended, or closed the connection; the game \
+                was ended as if its window had been closed";
+    assert_eq!(game.said.iter().filter(|line| *line == gone).count(), 1, "{said}");
+    assert!(!said.contains("the engine failed"), "{said}");
+    Some(folder)
+}
+
+#[test]
+fn a_display_that_goes_away_ends_the_game_with_its_shutdown() {
+    let without = &["--renderer", "null"];
+    let Some(folder) = ends_well("lost", GAME, without, &["saved\ttrue"]) else { return };
+    let saves = std::fs::read_dir(folder.join("saves/game")).expect("the game has saved");
+    let names = saves.map(|entry| entry.expect("it can be read").file_name());
+    let names: Vec<_> = names.filter_map(|name| name.into_string().ok()).collect();
+    for slot in ["now.", "later."] {
+        assert!(names.iter().any(|name| name.starts_with(slot)), "{slot}: {names:?}");
+    }
+}
+
+#[test]
+fn a_display_that_goes_away_ends_a_game_that_is_drawn() {
+    ends_well("lost_drawn", GAME, &[], &["saved\ttrue"]);
+    ends_well("lost_drawn_alone", GAME, &["--single-threaded"], &["saved\ttrue"]);
+}
+
+#[test]
+fn a_display_that_goes_away_ends_a_game_that_stands_still_by_an_error() {
+    let failing = "function update() print(\"plays\") error(\"boom\") end";
+    ends_well("lost_broken", failing, &["--renderer", "null"], &["Error: boom"]);
+}
