@@ -4,7 +4,7 @@ local core = ...
 
 local type, rawget, error, ipairs = type, rawget, error, ipairs
 local World, Application = core.module("World"), core.module("Application")
-local resume = coroutine.resume
+local resume_timer = core.resume_timer
 local getinfo, sub, gmatch, concat = core.debug.getinfo, string.sub, string.gmatch, table.concat
 local globals = core.globals
 
@@ -162,12 +162,11 @@ function core.shutdown()
   end
 end
 
--- Resumes a coroutine of the engine's (timers, tests): what fails in it is raised here, and the
--- report shows the coroutine's own stack.
+-- Resumes a timer's coroutine: what fails in it is raised here, and the report shows the coroutine's
+-- own stack.
 function core.resume_reporting(thread, ...)
-  local ok, problem = resume(thread, ...)
+  local ok, problem = resume_timer(thread, ...)
   if not ok then
-    core.note_death(thread, problem)
     error(problem, 0)
   end
   return problem

@@ -6,7 +6,6 @@ local type, tostring, error, select, pairs, next = type, tostring, error, select
 local pcall, xpcall, rawset, setmetatable = pcall, xpcall, rawset, setmetatable
 local getmetatable, concat, floor, abs = getmetatable, table.concat, math.floor, math.abs
 local format, sub, tonumber = string.format, string.sub, tonumber
-local resume, create = coroutine.resume, coroutine.create
 local collect, traceback, gsub = collectgarbage, core.debug.traceback, string.gsub
 local log, raise, bad_argument = core.log, core.raise, core.bad_argument
 local globals = core.globals
@@ -138,33 +137,10 @@ local os = {
   end,
 }
 
--- Coroutines are resumed natively (raise.c): the death of one is noted for the reports, and those
--- inside each other share the native stack, which LuaJIT does not watch.
-local note_death, make_wrapped = core.note_death, core.make_wrapped
-
-local function refuser(name)
-  return function(thread)
-    if type(thread) ~= "thread" then
-      bad_argument(name, 1, "thread", "thread", thread)
-    end
-    raise(name .. ": coroutines resume each other too deep: does one resume itself through others?")
-  end
-end
-
-core.coroutine.resume = core.make_resume(resume, note_death, refuser("coroutine.resume"))
-
-local refuse_wrapped = refuser("coroutine.wrap")
-
-function core.coroutine.wrap(fn)
-  if type(fn) ~= "function" then
-    bad_argument("coroutine.wrap", 1, "fn", "function", fn)
-  end
-  return make_wrapped(resume, note_death, refuse_wrapped, create(fn))
-end
-
 -- What stops a script raises inside a hook, in which no other hook runs: a handler of the game's
--- could not be stopped there, so it is left out.
-local is_interruption = core.is_interruption
+-- could not be stopped there, so it is left out. It is left out as well where the native stack is
+-- nearly full: LuaJIT calls handlers from C, and one that fails calls itself.
+local is_interruption, has_native_stack = core.is_interruption, core.has_native_stack
 
 -- The bounded form of each handler, so that a loop makes it once. Weak on both sides, for the value
 -- holds the key.
@@ -172,7 +148,7 @@ local bounded = setmetatable({}, { __mode = "kv" })
 
 local function bound(handler)
   local function bounded_handler(problem)
-    if is_interruption(problem) then
+    if is_interruption(problem) or not has_native_stack() then
       return problem
     end
     return handler(problem)

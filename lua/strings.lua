@@ -545,5 +545,8 @@ function table.concat(t, sep, i, j)
   return concat_slow(t, sep, i, j)
 end
 
+-- The engine's own Lua formats values of games, too, whose `__tostring` may lead back to it.
+_G.string.format = string.format
+
 -- For tables.lua.
 core.with_commas = with_commas

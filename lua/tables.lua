@@ -111,3 +111,6 @@ function table.sort(t, before)
   end
   return table_sort(t, before)
 end
+
+-- The engine's own Lua sorts keys of games, too, whose metamethods may lead back to it.
+_G.table.sort = table.sort

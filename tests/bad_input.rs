@@ -2,6 +2,8 @@
 //! around a game. Each is played by the built engine in a folder of its own, and each test holds
 //! the words on the terminal and the exit code.
 
+#[path = "bad_input/broken_files.rs"]
+mod broken_files;
 #[path = "bad_input/errors.rs"]
 mod errors;
 #[cfg(unix)]
@@ -15,6 +17,8 @@ mod outside;
 mod sandbox;
 #[path = "bad_input/signals.rs"]
 mod signals;
+#[path = "bad_input/stack.rs"]
+mod stack;
 #[path = "bad_input/strings.rs"]
 mod strings;
 #[path = "bad_input/written.rs"]

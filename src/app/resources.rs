@@ -4,9 +4,9 @@
 use super::App;
 use super::kinds::KINDS;
 use super::progress::Progress;
-use crate::engine::Build;
+use crate::engine::{Build, Engine};
 use crate::foundation::hash::IdString64;
-use crate::foundation::{Error, log};
+use crate::foundation::{Error, fault, log};
 use crate::resource::compile::{self, Compiled, Target, data_folder};
 use crate::resource::index::Index;
 use crate::resource::name::ResourceName;
@@ -146,6 +146,39 @@ pub fn watch(root: &Path) -> Option<Watch> {
     }
 }
 
+/// A system's reloading of what changed.
+type Reload = fn(&mut Engine, &[ResourceName]);
+
+/// What is reloaded when resources change, in this order; scripts come after it.
+const RELOADS: [(&str, Reload); 8] = [
+    ("sounds", |engine, changed| engine.sounds.reload(&mut engine.store, changed)),
+    ("fonts", |engine, changed| engine.text.reload(&mut engine.store, changed)),
+    ("pictures, materials and models", Engine::reload_pictures),
+    ("particles", Engine::reload_particles),
+    ("physics", |engine, changed| {
+        if changed.iter().any(|name| name.kind == "model") {
+            engine.physics.solids.clear();
+        }
+        if changed.iter().any(|name| name.kind == PHYSICS_PROPERTIES.name) {
+            engine.reload_physics_properties();
+        }
+    }),
+    ("units", |engine, changed| {
+        if changed.iter().any(|name| name.kind == "unit") {
+            engine.units.resources.clear();
+        }
+    }),
+    ("sprites and tile maps", |engine, changed| {
+        engine.tilemaps.reload(changed);
+        engine.reload_flat(changed);
+    }),
+    ("levels", |engine, changed| {
+        if changed.iter().any(|name| name.kind == "level") {
+            engine.levels.resources.clear();
+        }
+    }),
+];
+
 impl App {
     /// Takes in the packages that were loaded since the last frame; in deterministic runs, all that
     /// were begun before it. What cannot be loaded ends a released game; one in development goes
@@ -252,23 +285,11 @@ impl App {
     pub(super) fn reload(&mut self, changed: &[ResourceName]) -> Result<(), Box<Report>> {
         let (mut files, mut gone) = (Vec::new(), Vec::new());
         let engine = self.vm.engine();
-        engine.sounds.reload(&mut engine.store, changed);
-        engine.text.reload(&mut engine.store, changed);
-        engine.reload_pictures(changed);
-        engine.reload_particles(changed);
-        if changed.iter().any(|name| name.kind == "model") {
-            engine.physics.solids.clear();
-        }
-        if changed.iter().any(|name| name.kind == PHYSICS_PROPERTIES.name) {
-            engine.reload_physics_properties();
-        }
-        if changed.iter().any(|name| name.kind == "unit") {
-            engine.units.resources.clear();
-        }
-        engine.tilemaps.reload(changed);
-        engine.reload_flat(changed);
-        if changed.iter().any(|name| name.kind == "level") {
-            engine.levels.resources.clear();
+        for (what, reload) in RELOADS {
+            // A fault costs what is reloaded there, and the game goes on.
+            if let Err(error) = fault::contain(|| reload(engine, changed)) {
+                log::error(&format!("{what} may be as before: {error}"));
+            }
         }
         let (release, store) = (engine.build == Build::Release, &mut engine.store);
         for name in changed.iter().filter(|name| name.kind == "lua") {

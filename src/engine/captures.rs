@@ -4,7 +4,7 @@
 
 use super::Engine;
 use crate::error;
-use crate::foundation::{Error, files, log};
+use crate::foundation::{Error, fault, files, log};
 use crate::packet::{Capture, Packet, Target};
 use crate::resource::image::encode_png;
 use crate::system::render::Picture;
@@ -83,7 +83,7 @@ impl Captures {
                 log::error(&format!("{} cannot be written: {reason}", file.display()));
             }
         };
-        match std::thread::Builder::new().name("screenshot".to_string()).spawn(work) {
+        match fault::spawn("screenshot", work) {
             Ok(writer) => self.writers.push(writer),
             Err(reason) => log::error(&format!("there is no screenshot: {reason}")),
         }

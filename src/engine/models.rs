@@ -7,6 +7,7 @@ use crate::error;
 use crate::foundation::{Error, Handle, log};
 use crate::packet::mesh::Surface;
 use crate::packet::texture::{Sampling, TextureSlot};
+use crate::resource::containment::contain;
 use crate::resource::name::ResourceName;
 use crate::resource::store::Store;
 use crate::system::materials::{MaterialId, Materials};
@@ -48,8 +49,9 @@ impl Loader<'_> {
         let bytes = store.read(&resource)?;
         // The renderer has it from here on; it is read again when it is needed again.
         store.forget(std::iter::once(resource.id()));
-        let data =
-            ModelData::read(&bytes).map_err(|fault| error!("model '{name}': {}", fault.message))?;
+        let data = contain(&resource, || {
+            ModelData::read(&bytes).map_err(|fault| error!("model '{name}': {}", fault.message))
+        })?;
         for words in &data.warnings {
             log::warning(&format!("model '{name}': {words}"));
         }

@@ -10,6 +10,7 @@ use crate::packet::gui::BatchKey;
 use crate::packet::material::MaterialSlot;
 use crate::packet::scene::{self, ParticleBatch, SceneFrame};
 use crate::packet::texture::TextureSlot;
+use crate::resource::containment::contain;
 use crate::resource::name::ResourceName;
 use crate::system::gui::GuiId;
 use crate::system::particles::definition::{EffectData, EmitterDef};
@@ -39,7 +40,9 @@ impl Engine {
             return Err(error!("{}", words.replacen("no particles '", "no effect '", 1)));
         }
         let bytes = self.store.read(&resource)?;
-        EffectData::read(&bytes).map_err(|fault| error!("effect \"{name}\": {}", fault.message))
+        contain(&resource, || {
+            EffectData::read(&bytes).map_err(|fault| error!("effect \"{name}\": {}", fault.message))
+        })
     }
 
     /// Starts an effect.

@@ -9,6 +9,7 @@
 //! changed while it was read, or so soon after it that its times cannot tell, is read again by the
 //! next compile, as git does ("racy git").
 
+use super::containment;
 use super::glob::Glob;
 use super::index::{self, Broken, Entry, Index, Stamp};
 use super::kind::{Compiling, Kind, Kinds};
@@ -17,16 +18,16 @@ use super::scan::{self, Scan, Variant};
 use super::sources::{JobSources, Sources};
 use crate::doing;
 use crate::error;
-use crate::foundation::Error;
 use crate::foundation::file_access::{self, EntryKind, Refusal, readers};
 use crate::foundation::files::{disk, write_whole};
 use crate::foundation::hash::murmur64a;
+use crate::foundation::{Error, fault};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// What to compile, and where to.
 pub struct Target<'a> {
@@ -259,8 +260,8 @@ fn run(target: &Target, jobs: &[Job], progress: Progress) -> Vec<Done> {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = jobs.get(index) else { break };
-            *results[index].lock().expect("nobody panics with it") =
-                Some(one(target, &sources, job));
+            let done = one(target, &sources, job);
+            *fault::lock(&results[index]) = Some(done);
             progress(finished.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
         }
     };
@@ -271,7 +272,8 @@ fn run(target: &Target, jobs: &[Job], progress: Progress) -> Vec<Done> {
         }
         work();
     });
-    let take = |slot: Mutex<Option<Done>>| slot.into_inner().expect("nobody panics with it");
+    let take =
+        |slot: Mutex<Option<Done>>| slot.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.into_iter().filter_map(take).collect()
 }
 
@@ -283,7 +285,13 @@ fn one(target: &Target, sources: &Sources, job: &Job) -> Done {
     let known = job.broken.and_then(|broken| still_broken(sources, job, broken));
     let built = match known {
         Some(broken) => Err(Failure::Broken(Box::new(broken))),
-        None => build(target, sources, job),
+        None => fault::contain(|| build(target, sources, job)).unwrap_or_else(|error| {
+            let what = format!("the {} '{}'", job.kind.name, job.resource.name);
+            let words = containment::words(&what, &error);
+            let message = format!("{}: {words}", job.variant.file.path);
+            // Not kept: an engine without the fault may have the same version of the kind.
+            Err(Failure::Passing(Error { message, ..error }))
+        }),
     };
     let kept = |words, broken| {
         let problem = Some((job.resource.clone(), words));

@@ -11,7 +11,7 @@ static REPLACED: std::sync::OnceLock<PathBuf> = std::sync::OnceLock::new();
 static FAILURES: AtomicUsize = AtomicUsize::new(0);
 
 /// Text in capitals; `use PATH` includes a file; `see NAME` names a text; `replace` changes a
-/// file; `!` and `?` cannot be compiled.
+/// file; `!` and `?` cannot be compiled, and `fall` is a fault of the compiler.
 const TEXT: Kind = Kind {
     name: "text",
     words: "Text in capitals",
@@ -31,6 +31,8 @@ const TEXT: Kind = Kind {
             } else if line == "?" {
                 FAILURES.fetch_add(1, Ordering::Relaxed);
                 return Err(compiling.fault(i + 1, "a '?' cannot be compiled: remove it"));
+            } else if line == "fall" {
+                panic!("it fell at line {}", i + 1);
             } else if line == "!" {
                 return Err(compiling.fault(i + 1, "a '!' cannot be compiled: remove it"));
             }
@@ -128,6 +130,26 @@ fn a_change_of_a_file_that_was_read_compiles_its_readers() {
     let compiled = game.compile();
     assert_eq!(names(&compiled.changed), ["a.text"]);
     assert_eq!(game.data(&compiled, "a", ""), "longerUSE PART.INC");
+}
+
+#[test]
+fn a_fault_of_a_compiler_costs_the_resource_that_it_shows_at() {
+    let game = Game::new("fault", &[("a.txt", "one"), ("b.txt", "fall"), ("c.txt", "three")]);
+    for _ in 0..2 {
+        let compiled = game.compile();
+        let [words] = &compiled.problems[..] else { panic!("{:?}", compiled.problems) };
+        let start = "b.txt: the engine failed at the text 'b': it fell at line 1";
+        assert!(words.starts_with(start), "{words}");
+        assert!(words.ends_with(": export the file anew, and report this"), "{words}");
+        assert_eq!(compiled.index.entries.len(), 2);
+        assert!(compiled.index.broken.is_empty(), "an engine without the fault tries it again");
+    }
+    game.save("b.txt", "two");
+    let compiled = game.compile();
+    assert_eq!(names(&compiled.changed), ["b.text"]);
+    game.save("b.txt", "fall");
+    let compiled = game.compile();
+    assert_eq!(game.data(&compiled, "b", ""), "TWO", "the last good data stays");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Patterns of paths: `*` and `?` within a name, `**/` for any folders. Opens no files.
 
-/// The most stars of a pattern: each may be tried at every place of a path.
+/// The most stars of a pattern: nobody means more.
 pub const STARS_MAX: usize = 8;
 
 /// A pattern of paths from the game's folder.
@@ -28,22 +28,40 @@ impl Glob {
     }
 }
 
+/// Notes after each part of the pattern which places of the path it can lead to: in as many steps as
+/// both are long, times each other, however many stars there are.
 fn fits(pattern: &[u8], path: &[u8]) -> bool {
-    if let Some(rest) = pattern.strip_prefix(b"**/") {
-        let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
-        return fits(rest, path) || slashes.into_iter().any(|(at, _)| fits(rest, &path[at + 1..]));
-    }
-    match (pattern.split_first(), path.split_first()) {
-        _ if pattern == b"**" => !path.is_empty(),
-        (None, None) => true,
-        (Some((b'*', rest)), _) => {
-            let name = path.iter().position(|byte| *byte == b'/').unwrap_or(path.len());
-            (0..=name).any(|taken| fits(rest, &path[taken..]))
+    let mut at = vec![false; path.len() + 1];
+    at[0] = true;
+    let mut rest = pattern;
+    while let Some((first, others)) = rest.split_first() {
+        if rest == b"**" {
+            return at[..path.len()].contains(&true);
         }
-        (Some((b'?', rest)), Some((byte, path))) => *byte != b'/' && fits(rest, path),
-        (Some((wanted, rest)), Some((byte, path))) => wanted == byte && fits(rest, path),
-        _ => false,
+        if let Some(behind) = rest.strip_prefix(b"**/") {
+            // From the first place on, behind any slash.
+            let begin = at.iter().position(|there| *there).unwrap_or(path.len());
+            for (index, byte) in path.iter().enumerate().skip(begin) {
+                at[index + 1] |= *byte == b'/';
+            }
+            rest = behind;
+            continue;
+        }
+        let mut next = vec![false; path.len() + 1];
+        if *first == b'*' {
+            next[0] = at[0];
+        }
+        for (index, byte) in path.iter().enumerate() {
+            next[index + 1] = match first {
+                b'*' => at[index + 1] || (next[index] && *byte != b'/'),
+                b'?' => at[index] && *byte != b'/',
+                wanted => at[index] && byte == wanted,
+            };
+        }
+        at = next;
+        rest = others;
     }
+    at[path.len()]
 }
 
 #[cfg(test)]
@@ -65,6 +83,15 @@ mod tests {
         check("a/*/c.?", "a/b/x/c.d", false);
         check("**", "anything/at/all", true);
         check("ä*", "äö", true);
+        check("**/a/**/b", "x/a/y/z/b", true);
+        check("**/a/**/b", "a/b", true);
+        check("**/a/**/b", "xa/b", false);
+        check("a**b", "axxb", true);
+        check("a**/b", "ax/b", true);
+        // In a time that does not grow with every star.
+        let long = "a".repeat(400);
+        check("*a*a*a*a*a*a*a*b", &long, false);
+        check("*a*a*a*a*a*a*a*", &long, true);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub mod bundle;
 pub mod bundling;
 pub mod compile;
+pub mod containment;
 pub mod data_kinds;
 #[cfg(test)]
 mod fault_tests;

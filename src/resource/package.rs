@@ -10,14 +10,14 @@ use super::store::{Data, Fetch, Store, missing_words};
 use super::variant::Preferences;
 use crate::foundation::hash::IdString64;
 use crate::foundation::memory::Owner;
-use crate::foundation::{Error, Handle, Kind, Slots, log};
+use crate::foundation::{Error, Handle, Kind, Slots, fault, log};
 use crate::{doing, error};
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 
 /// The most packages that a game can hold at a time.
 pub const PACKAGES_MAX: usize = 4096;
@@ -233,11 +233,12 @@ impl Loader {
         let work = move || {
             Owner::of_thread("resources/data");
             for job in inbox {
+                let read = fault::contain(|| fetch_all(&job, &ended)).and_then(|read| read);
                 // Nobody waits for the answer of a package that was unloaded meanwhile.
-                let _ = job.answer.send(fetch_all(&job, &ended));
+                let _ = job.answer.send(read);
             }
         };
-        let thread = Builder::new().name("packages".into()).spawn(work);
+        let thread = fault::spawn("packages", work);
         let thread = thread.map_err(|reason| error!("no thread could be started: {reason}"))?;
         Ok(Loader { jobs: Some(jobs), stop, thread: Some(thread) })
     }

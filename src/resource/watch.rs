@@ -7,14 +7,14 @@ use super::index::Index;
 use super::kind::Kinds;
 use super::scan;
 use crate::foundation::file_access::{self, readers};
-use crate::foundation::log;
 use crate::foundation::memory::Owner;
+use crate::foundation::{fault, log};
 use notify::event::{AccessKind, AccessMode, CreateKind, ModifyKind};
 use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// After the first event of a burst, this long a silence ends it.
@@ -157,9 +157,13 @@ impl Watch {
             Owner::of_thread("resources/watch");
             // Held for as long as the thread lives: dropping it ends the watching.
             let _watcher = watcher;
-            run(&watched, known, &inbox, &outbox);
+            let mut known = known;
+            // A fault costs what was being looked at. The next change is noticed again.
+            while let Err(error) = fault::contain(|| run(&watched, &mut known, &inbox, &outbox)) {
+                log::error(&format!("the watch over the game's folder failed: {error}"));
+            }
         };
-        let thread = Builder::new().name("watch".into()).spawn(work);
+        let thread = fault::spawn("watch", work);
         let thread = thread.map_err(|reason| format!("no thread could be started: {reason}"))?;
         Ok(Watch { told, results, stop: Some(notices), thread: Some(thread) })
     }
@@ -285,7 +289,7 @@ impl Poll {
                 last = now;
             }
         };
-        let thread = Builder::new().name("watch/poll".into()).spawn(work);
+        let thread = fault::spawn("watch/poll", work);
         let thread = thread.map_err(|reason| format!("no thread could be started: {reason}"))?;
         Ok(Poll { stop: Some(stop), thread: Some(thread) })
     }
@@ -351,13 +355,13 @@ struct Watched {
 }
 
 /// `known` is what the game has; the index on the disk may come to be another engine's.
-fn run(watched: &Watched, mut known: Index, inbox: &Receiver<Notice>, outbox: &Sender<Compiled>) {
+fn run(watched: &Watched, known: &mut Index, inbox: &Receiver<Notice>, outbox: &Sender<Compiled>) {
     let mut told: Vec<String> = Vec::new();
     let read_settings =
         || file_access::read(&watched.root, super::settings::FILE, &readers::SETTINGS).ok();
     let mut settings = read_settings();
     while let Ok(first) = inbox.recv() {
-        if matches!(first, Notice::Stop) || !Burst::of(first).settle(inbox, &watched.real, &known) {
+        if matches!(first, Notice::Stop) || !Burst::of(first).settle(inbox, &watched.real, known) {
             return;
         }
         let target = Target {
@@ -369,9 +373,10 @@ fn run(watched: &Watched, mut known: Index, inbox: &Receiver<Notice>, outbox: &S
             exclude: &[],
             threads: 1,
         };
-        match make(&target, &|_, _| {}) {
+        let made = fault::contain(|| make(&target, &|_, _| {})).and_then(|made| made);
+        match made {
             Ok((compiled, last)) => {
-                let mut compiled = compiled.since(&known);
+                let mut compiled = compiled.since(known);
                 known.clone_from(&compiled.index);
                 let now = read_settings();
                 compiled.settings = now != settings;
@@ -385,7 +390,7 @@ fn run(watched: &Watched, mut known: Index, inbox: &Receiver<Notice>, outbox: &S
                     return;
                 }
                 // The game does not wait for it. What cannot be kept is compiled again.
-                if let Err(error) = keep(&target, &known, &last) {
+                if let Err(error) = keep(&target, known, &last) {
                     log::error(&error.to_string());
                 }
             }
@@ -399,9 +404,19 @@ mod tests {
     use super::*;
     use crate::resource::compile::compile;
     use crate::resource::data_kinds;
+    use crate::resource::kind::Kind;
     use std::io::Write;
 
-    const KINDS: Kinds = Kinds(&[&data_kinds::TEXT]);
+    /// Texts, at which the compiler fails where it reads `fall`.
+    static CLUMSY: Kind = Kind {
+        compile: |compiling| {
+            let text = compiling.text()?;
+            assert!(text != "fall", "the compiler fell");
+            Ok(text.as_bytes().to_vec())
+        },
+        ..data_kinds::TEXT
+    };
+    const KINDS: Kinds = Kinds(&[&CLUMSY]);
 
     /// A folder of these files, compiled, and a watch over it.
     struct Scene {
@@ -487,6 +502,22 @@ mod tests {
         burst = Burst::of(Notice::Moved(vec![scene.path("b.txt")]));
         std::fs::remove_file(scene.path("b.txt")).unwrap();
         assert!(burst.absence(&scene.root, &known).is_some());
+    }
+
+    #[test]
+    fn a_fault_while_one_file_is_compiled_ends_no_watch() {
+        let scene = Scene::new("fault", &[("a.txt", "one"), ("b.txt", "one")], watcher);
+        std::fs::write(scene.path("a.txt"), "fall").unwrap();
+        let compiled = scene.watch.as_ref().unwrap().wait(LONG).expect("the fault is told");
+        let [words] = &compiled.problems[..] else { panic!("{:?}", compiled.problems) };
+        assert!(words.starts_with("a.txt: the engine failed at the text 'a': "), "{words}");
+        assert!(words.contains("the compiler fell"), "{words}");
+        for text in ["two", "three"] {
+            std::fs::write(scene.path("b.txt"), text).unwrap();
+            assert_eq!(scene.next(LONG), only("b.text", ""));
+        }
+        std::fs::write(scene.path("a.txt"), "two").unwrap();
+        assert_eq!(scene.next(LONG), only("a.text", ""));
     }
 
     #[test]

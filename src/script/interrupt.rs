@@ -7,6 +7,7 @@
 
 use super::cx::Cx;
 use super::report::{self, Report};
+use crate::foundation::{fault, log};
 use crate::system::platform::{self, Poke, ThreadClock};
 use mlua::ffi::*;
 use std::cell::Cell;
@@ -144,25 +145,29 @@ impl Interrupt {
     fn watch_by(self: &Arc<Interrupt>, state: *mut lua_State, thread: Builder) -> io::Result<()> {
         self.state.store(state, SeqCst);
         let (clock, poke) = (ThreadClock::of_this_thread(), Poke::this_thread(poked));
-        *self.watched.lock().unwrap() = Some(Watched { clock, poke });
+        *fault::lock(&self.watched) = Some(Watched { clock, poke });
         self.next.store(FIRST.get().cast_mut(), SeqCst);
         FIRST.set(Arc::as_ptr(self));
         let shared = self.clone();
         let watch = move || {
             while !shared.closing.load(SeqCst) {
                 thread::park_timeout(WATCH_PERIOD);
-                shared.look(platform::asked_to_end());
+                let look = || shared.look(platform::asked_to_end());
+                // Without it nothing stops a script that does not end: it goes on looking.
+                if let Err(error) = fault::contain(look) {
+                    log::error(&format!("the watchdog failed: {error}"));
+                }
             }
         };
-        let handle = thread.name("watchdog".into()).spawn(watch)?;
-        *self.watcher.lock().unwrap() = Some(handle.thread().clone());
+        let handle = fault::spawn_with(thread, "watchdog", watch)?;
+        *fault::lock(&self.watcher) = Some(handle.thread().clone());
         Ok(())
     }
 
     /// Stops what runs and what will run, soon; from any thread.
     pub fn cancel(&self) {
         self.cancelled.store(true, SeqCst);
-        if let Some(watcher) = &*self.watcher.lock().unwrap() {
+        if let Some(watcher) = &*fault::lock(&self.watcher) {
             watcher.unpark();
         }
     }
@@ -174,18 +179,18 @@ impl Interrupt {
 
     /// What to do when the process was asked to end and does not.
     pub fn set_last_words(&self, f: LastWords) {
-        *self.last_words.lock().unwrap() = Some(f);
+        *fault::lock(&self.last_words) = Some(f);
     }
 
     /// Stops watching: the state is about to be closed.
     pub fn close(&self) {
         self.closing.store(true, SeqCst);
         // Taken under the lock that the watchdog holds while it uses the state and the thread.
-        let watched = self.watched.lock().unwrap();
+        let watched = fault::lock(&self.watched);
         self.state.store(null_mut(), SeqCst);
         self.leave_list();
         drop(watched);
-        if let Some(watcher) = &*self.watcher.lock().unwrap() {
+        if let Some(watcher) = &*fault::lock(&self.watcher) {
             watcher.unpark();
         }
     }
@@ -208,7 +213,7 @@ impl Interrupt {
     }
 
     fn cpu_micros(&self) -> u64 {
-        let watched = *self.watched.lock().unwrap();
+        let watched = *fault::lock(&self.watched);
         watched.map_or(0, |watched| (watched.clock.seconds() * 1e6) as u64)
     }
 
@@ -226,7 +231,7 @@ impl Interrupt {
     pub fn end(&self, state: *mut lua_State) {
         self.turn.fetch_add(1, SeqCst);
         if self.reasons.load(SeqCst) != 0 {
-            let _lock = self.watched.lock().unwrap();
+            let _lock = fault::lock(&self.watched);
             self.reasons.fetch_and(Reason::Memory as u32, SeqCst);
             self.unhook_when_done(state);
         }
@@ -292,7 +297,7 @@ impl Interrupt {
             }
             if seconds > PATIENCE_SECONDS
                 && !self.closing.load(SeqCst)
-                && let Some(last_words) = &*self.last_words.lock().unwrap()
+                && let Some(last_words) = &*fault::lock(&self.last_words)
             {
                 last_words(if turn % 2 == 1 { Stuck::Script } else { Stuck::Engine });
             }
@@ -307,7 +312,7 @@ impl Interrupt {
             return;
         }
         self.armed_turn.store(turn, SeqCst);
-        let watched = self.watched.lock().unwrap();
+        let watched = fault::lock(&self.watched);
         if self.closing.load(SeqCst) || self.state.load(SeqCst).is_null() {
             return;
         }
@@ -332,7 +337,7 @@ impl Interrupt {
 
     /// Has the running script say where it is, from another thread.
     pub fn ask_where(&self) {
-        let watched = self.watched.lock().unwrap();
+        let watched = fault::lock(&self.watched);
         let runs = self.turn.load(SeqCst) % 2 == 1;
         if !runs || self.closing.load(SeqCst) || self.state.load(SeqCst).is_null() {
             return;

@@ -30,6 +30,7 @@ macro_rules! files {
 /// What every VM boots, in order.
 pub const FILES: &[File] = files![
     "core",
+    "coroutines",
     "strings",
     "tables",
     "context",

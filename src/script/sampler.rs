@@ -7,7 +7,7 @@ use super::cx::Cx;
 use super::interrupt::Interrupt;
 use super::vm::Work;
 use crate::error;
-use crate::foundation::Error;
+use crate::foundation::{Error, fault};
 use mlua::ffi::*;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int};
@@ -246,7 +246,7 @@ impl Asking {
                 interrupt.ask_where();
             }
         };
-        let thread = std::thread::Builder::new().name("script sampler".into()).spawn(ask)?;
+        let thread = fault::spawn("script sampler", ask)?;
         Ok(Asking { ends, thread: Some(thread) })
     }
 }
@@ -255,7 +255,8 @@ impl Drop for Asking {
     fn drop(&mut self) {
         self.ends.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            thread.join().expect("it only sleeps and asks");
+            // A fault there was logged by the thread itself.
+            let _ = thread.join();
         }
     }
 }

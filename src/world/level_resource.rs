@@ -8,6 +8,7 @@ use super::unit_resource::pose;
 use super::volume::{self, Volume};
 use crate::foundation::sjson::{self, Tree, Value};
 use crate::foundation::{Error, Quat, Vec3, suggest};
+use crate::resource::containment::contain;
 use crate::resource::data_kinds::{read_document, read_tree, write_tree};
 use crate::resource::kind::{Compiling, Form, Kind};
 use crate::resource::name::ResourceName;
@@ -119,8 +120,9 @@ impl LevelResource {
     /// # Errors
     /// It is missing or broken.
     pub fn read(store: &mut Store, name: &str) -> Result<LevelResource, Error> {
-        let tree = read_tree(&store.read(&ResourceName::new("level", name))?)?;
-        Ok(LevelResource::of(name, &tree))
+        let resource = ResourceName::new("level", name);
+        let bytes = store.read(&resource)?;
+        contain(&resource, || Ok(LevelResource::of(name, &read_tree(&bytes)?)))
     }
 
     /// Of what the compiler has checked.

@@ -11,6 +11,7 @@ use super::unit_nodes::parents_first;
 use crate::foundation::hash::{IdString32, clash};
 use crate::foundation::sjson::{self, Tree};
 use crate::foundation::{Error, Mat4, Quat, Vec3, suggest};
+use crate::resource::containment::contain;
 use crate::resource::data_kinds::read_tree;
 use crate::resource::kind::{Form, Kind};
 use crate::resource::name::ResourceName;
@@ -254,7 +255,7 @@ fn source(store: &mut Store, name: &str) -> Result<Tree, Error> {
                 return Err(Error::new(store.missing_words_among(&resource, &units)));
             }
             let bytes = store.read(&resource)?;
-            read_tree(&bytes)
+            contain(&resource, || read_tree(&bytes))
         }
     }
 }

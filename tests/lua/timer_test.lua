@@ -359,6 +359,22 @@ describe("wait", function()
     assert.equals(0, Timer.count())
   end)
 
+  it("refuses coroutines that start each other without an end", function()
+    local depth = 0
+    local function start()
+      depth = depth + 1
+      Timer.run(start)
+    end
+    assert.error_matches(start, "Timer.run: coroutines start each other too deep: does one start "
+      .. "itself without waiting%?")
+    assert.is_true(depth > 1000)
+    assert.equals(0, Timer.count())
+    -- Nothing is left behind.
+    local ran = false
+    Timer.run(function() ran = true end)
+    assert.is_true(ran)
+  end)
+
   it("refuses to be resumed by the game while it waits", function()
     local thread = coroutine.create(function() wait(1) end)
     coroutine.resume(thread)

@@ -2,6 +2,7 @@
 //! the VM's watchdog cannot interrupt. The process then ends, and says which file it was.
 
 use crate::app::exit;
+use crate::foundation::fault;
 use crate::system::platform::{self, ThreadClock};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -40,7 +41,7 @@ impl Watched {
             }
         };
         // Without it tests still run; only one that hangs in C code is then waited for.
-        if let Err(reason) = thread::Builder::new().name("test watch".into()).spawn(watch) {
+        if let Err(reason) = fault::spawn("test watch", watch) {
             crate::foundation::log::warning(&format!("no watch over hanging tests: {reason}"));
         }
         watched

@@ -5,6 +5,7 @@ use super::messages::whole;
 use super::{Asker, Call, Client, Refusal};
 use crate::engine::Engine;
 use crate::foundation::sjson::Tree;
+use crate::foundation::{fault, log};
 use crate::packet::Target;
 use crate::resource::image::encode_png;
 use crate::system::platform;
@@ -14,7 +15,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// How many pictures are made into files at once; streams wait above it.
@@ -197,7 +197,7 @@ impl Pictures {
                     working.fetch_sub(1, Ordering::AcqRel);
                 }
             };
-            match Builder::new().name("tools-pictures".to_string()).spawn(run) {
+            match fault::spawn("tools-pictures", run) {
                 Ok(_) => self.worker = Some(sender),
                 Err(reason) => return refuse(work, &format!("no thread is left: {reason}")),
             }
@@ -227,15 +227,23 @@ fn fulfil(work: Work) {
     for wish in wishes {
         let (Wish::Answer(_, most) | Wish::Stream(_, most)) = &wish;
         let (width, height) = fitting(&picture, *most);
-        let at = made.iter().position(|(known, ..)| *known == width).unwrap_or_else(|| {
-            let png = match width == picture.width {
+        if !made.iter().any(|(known, ..)| *known == width) {
+            let png = || match width == picture.width {
                 true => encode_png(width, height, &picture.rgba),
                 false => encode_png(width, height, &smaller(&picture, width, height)),
             };
-            made.push((width, height, png));
-            made.len() - 1
-        });
-        let png = &made[at].2;
+            match fault::contain(png) {
+                Ok(png) => made.push((width, height, png)),
+                Err(error) => {
+                    log::error(&format!("no picture was made for a tool: {error}"));
+                    if let Wish::Answer(asker, _) = wish {
+                        asker.refuse(Refusal::of(&error.message));
+                    }
+                    continue;
+                }
+            }
+        }
+        let (.., png) = made.iter().find(|(known, ..)| *known == width).expect("it was made");
         let figures = |more: Vec<(&str, Tree)>| {
             let mut all = vec![
                 ("frame", Tree::Number(frame as f64)),

@@ -3,15 +3,14 @@
 
 use super::messages::{number, text, truth};
 use super::{Call, Refusal};
-use crate::foundation::log;
 use crate::foundation::sjson::Tree;
+use crate::foundation::{fault, log};
 use crate::script::emit::Api;
 use crate::script::emit::model::first_sentence;
 use crate::script::{Report, Value};
 use crate::system::tools::json;
 use std::collections::HashMap;
 use std::sync::OnceLock;
-use std::thread::Builder;
 
 /// CPU seconds that a text may take, where it does not say.
 const EVAL_SECONDS: f64 = 0.5;
@@ -37,7 +36,7 @@ pub fn prepare() {
     };
     if SIGNATURES.get().is_none() {
         // Without a thread for it, completions show names alone.
-        let _ = Builder::new().name("tools-words".to_string()).spawn(make);
+        let _ = fault::spawn("tools-words", make);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The array that one thread adds to. Others only read it.
 
 use super::registry::COUNTERS_MAX;
+use crate::foundation::fault;
 use crate::foundation::log;
 use std::cell::{Cell, RefCell};
 use std::sync::Mutex;
@@ -52,7 +53,7 @@ pub fn own() -> &'static Block {
 #[inline(never)]
 fn take() -> &'static Block {
     crate::owner!("statistics");
-    let mut blocks = BLOCKS.lock().expect("only pushed to");
+    let mut blocks = fault::lock(&BLOCKS);
     let free = blocks.iter().find(|block| !block.taken.load(Ordering::Acquire)).copied();
     let block = match free {
         Some(block) => block,
@@ -77,7 +78,7 @@ fn take() -> &'static Block {
 
 /// Every array but one.
 pub fn others(own: &'static Block) -> Vec<&'static Block> {
-    let blocks = BLOCKS.lock().expect("only pushed to");
+    let blocks = fault::lock(&BLOCKS);
     blocks.iter().copied().filter(|block| !std::ptr::eq(*block, own)).collect()
 }
 

@@ -1,6 +1,7 @@
 //! The names of counters, and their numbers, which hold for good.
 
 use crate::error;
+use crate::foundation::fault;
 use crate::foundation::{Error, log};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -80,7 +81,7 @@ fn wrong(name: &str) -> Option<&'static str> {
 /// Where the name is no path (`enemies/alive`), or [`COUNTERS_MAX`] are there.
 pub fn counter(name: &str) -> Result<u32, Error> {
     crate::owner!("statistics");
-    let mut table = REGISTRY.lock().expect("only added to");
+    let mut table = fault::lock(&REGISTRY);
     if let Some(number) = table.numbers.get(name) {
         return Ok(*number);
     }
@@ -103,18 +104,18 @@ pub fn counter(name: &str) -> Result<u32, Error> {
 
 /// The number of a counter, where there is one of that name.
 pub fn find(name: &str) -> Option<u32> {
-    REGISTRY.lock().expect("only added to").numbers.get(name).copied()
+    fault::lock(&REGISTRY).numbers.get(name).copied()
 }
 
 /// The name of a number that [`counter`] gave.
 pub fn name_of(number: u32) -> &'static str {
-    let table = REGISTRY.lock().expect("only added to");
+    let table = fault::lock(&REGISTRY);
     table.names.get(number as usize).copied().unwrap_or("")
 }
 
 /// The names of all counters, in the order of their making.
 pub fn names() -> Vec<&'static str> {
-    REGISTRY.lock().expect("only added to").names[1..].to_vec()
+    fault::lock(&REGISTRY).names[1..].to_vec()
 }
 
 #[cfg(test)]

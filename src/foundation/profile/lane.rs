@@ -4,6 +4,7 @@
 
 use super::clock::ticks;
 use super::names::Site;
+use crate::foundation::fault;
 use crate::foundation::log;
 use crate::foundation::memory::Zeros;
 use std::cell::{Cell, RefCell, UnsafeCell};
@@ -85,7 +86,7 @@ pub fn is_enabled() -> bool {
 
 /// Every lane that was ever taken.
 pub(super) fn all() -> Vec<&'static Lane> {
-    LANES.lock().expect("only pushed to").clone()
+    fault::lock(&LANES).clone()
 }
 
 /// The lane of this thread.
@@ -102,12 +103,12 @@ pub(super) fn own() -> Option<&'static Lane> {
 fn take() -> Option<&'static Lane> {
     crate::owner!("profiler");
     let name = std::thread::current().name().unwrap_or("thread").to_string();
-    let mut lanes = LANES.lock().expect("only pushed to");
+    let mut lanes = fault::lock(&LANES);
     let mut free: Vec<_> =
         lanes.iter().filter(|lane| !lane.taken.load(Ordering::Acquire)).collect();
     // One of the same name first, so that a thread that comes again goes on where it was.
-    free.sort_by_key(|lane| *lane.name.lock().expect("a name alone") != name);
-    let same = free.first().filter(|it| *it.name.lock().expect("a name alone") == name);
+    free.sort_by_key(|lane| *fault::lock(&lane.name) != name);
+    let same = free.first().filter(|it| *fault::lock(&it.name) == name);
     let lane = match (same, free.first()) {
         (Some(lane), _) => **lane,
         _ if lanes.len() < LANES_MAX => {
@@ -123,7 +124,7 @@ fn take() -> Option<&'static Lane> {
         }
     };
     lane.taken.store(true, Ordering::Release);
-    *lane.name.lock().expect("a name alone") = name;
+    *fault::lock(&lane.name) = name;
     drop(lanes);
     // Where the thread is ending already, the lane stays with it.
     let _ = LEASE.try_with(|lease| *lease.borrow_mut() = Some(Lease(lane)));

@@ -18,6 +18,7 @@ mod report;
 mod tree;
 
 use crate::foundation::counters;
+use crate::foundation::fault;
 use lane::Lane;
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -158,7 +159,7 @@ impl Profile {
     /// Adds the threads that are new. The one that plays the frames comes first.
     fn find_lanes(&mut self, own: Option<&'static Lane>) {
         for lane in lane::all() {
-            let name = lane.name.lock().expect("a name alone").clone();
+            let name = fault::lock(&lane.name).clone();
             match self.tracks.iter().position(|track| std::ptr::eq(track.lane, lane)) {
                 Some(at) if self.tracks[at].name == name => {}
                 Some(at) => self.begin_anew(at, name),

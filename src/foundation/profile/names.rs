@@ -1,5 +1,6 @@
 //! The names of scopes: each has a number for good, which is what a scope writes down.
 
+use crate::foundation::fault;
 use crate::foundation::log;
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -56,7 +57,7 @@ impl Site {
 /// The number of a name, from 1; `None` where [`SCOPES_MAX`] others are known.
 pub fn name_id(name: &str) -> Option<u32> {
     crate::owner!("profiler");
-    let mut names = NAMES.lock().expect("only added to");
+    let mut names = fault::lock(&NAMES);
     if let Some(number) = names.numbers.get(name) {
         return Some(*number);
     }
@@ -75,12 +76,12 @@ pub fn name_id(name: &str) -> Option<u32> {
 
 /// The number of a name, where it has one.
 pub(super) fn known(name: &str) -> Option<u32> {
-    NAMES.lock().expect("only added to").numbers.get(name).copied()
+    fault::lock(&NAMES).numbers.get(name).copied()
 }
 
 /// The name of a number that [`name_id`] gave.
 pub fn name_of(number: u32) -> &'static str {
-    let names = NAMES.lock().expect("only added to");
+    let names = fault::lock(&NAMES);
     names.list.get((number as usize).wrapping_sub(1)).copied().unwrap_or("")
 }
 

@@ -77,6 +77,7 @@ impl Shared {
     }
 
     fn board(&self) -> MutexGuard<'_, Board> {
+        // Not `fault::lock`: that tasks end before what they borrow rests on a board that is whole.
         self.board.lock().expect("the task manager has failed before")
     }
 
@@ -242,14 +243,14 @@ impl Shared {
     }
 
     pub fn take_parts(&self) -> Box<Parts> {
-        let mut list = self.parts.lock().expect("only moves happen under this lock");
+        let mut list = fault::lock(&self.parts);
         let Some(mut parts) = list.take() else { return Box::default() };
         *list = parts.next.take();
         parts
     }
 
     pub fn give_parts(&self, mut parts: Box<Parts>) {
-        let mut list = self.parts.lock().expect("only moves happen under this lock");
+        let mut list = fault::lock(&self.parts);
         parts.next = list.take();
         *list = Some(parts);
     }
@@ -259,12 +260,12 @@ impl Shared {
         let mut threads = Vec::new();
         for seat in 0..workers {
             let shared = self.clone();
-            let builder = std::thread::Builder::new().name(format!("task worker {}", seat + 1));
+            let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
             let work = move || {
                 Owner::of_thread("tasks");
                 shared.work_until(Awaits::Stop, NONE);
             };
-            match builder.stack_size(STACK_BYTES).spawn(work) {
+            match fault::spawn_with(builder, &format!("task worker {}", seat + 1), work) {
                 Ok(thread) => threads.push(thread),
                 Err(why) => {
                     self.end(threads);

@@ -6,7 +6,6 @@ use super::keeper::{Check, Keeper, Loaded};
 use super::slot::Slot;
 use crate::foundation::{fault, log};
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
@@ -91,8 +90,7 @@ impl Queue {
         if self.worker.is_none() {
             let (jobs, receiver) = channel();
             let keeper = self.keeper.clone();
-            let thread = std::thread::Builder::new().name("saves".to_string());
-            let thread = thread.spawn(move || work(&keeper, &receiver));
+            let thread = fault::spawn("saves", move || work(&keeper, &receiver));
             let thread = thread.map_err(|reason| format!("no thread can be made: {reason}"))?;
             self.worker = Some(Worker { jobs, thread });
         }
@@ -172,8 +170,8 @@ fn tell(answer: Option<Answer>) {
 
 fn work(keeper: &Keeper, jobs: &Receiver<Job>) {
     while let Ok((task, shared)) = jobs.recv() {
-        let answer = catch_unwind(AssertUnwindSafe(|| run(keeper, task, &shared)));
-        let answer = answer.unwrap_or_else(|_| Err(fault::take_panic()));
+        let answer = fault::contain(|| run(keeper, task, &shared));
+        let answer = answer.unwrap_or_else(|error| Err(error.message));
         shared.lock().answer = Some(answer);
         shared.done.notify_all();
     }

@@ -4,6 +4,7 @@
 use super::*;
 use crate::packet::material as packet;
 use crate::packet::texture::Wrap;
+use crate::resource::containment::contain;
 
 impl Materials {
     pub(super) fn add(
@@ -56,8 +57,10 @@ impl Materials {
         let resource = ResourceName::new("material", name);
         if store.has(&resource) {
             let bytes = store.read(&resource)?;
-            return MaterialData::read(&bytes)
-                .map_err(|fault| error!("material '{name}': {}", fault.message));
+            return contain(&resource, || {
+                MaterialData::read(&bytes)
+                    .map_err(|fault| error!("material '{name}': {}", fault.message))
+            });
         }
         if store.has(&ResourceName::new("texture", name)) {
             let texture = Some(name.to_string());
@@ -73,8 +76,9 @@ impl Materials {
     ) -> Result<Arc<Loaded>, Error> {
         let resource = ResourceName::new("shader", name);
         let bytes = store.read(&resource)?;
-        let data = ShaderData::read(&bytes)
-            .map_err(|fault| error!("shader '{name}': {}", fault.message))?;
+        let data = contain(&resource, || {
+            ShaderData::read(&bytes).map_err(|fault| error!("shader '{name}': {}", fault.message))
+        })?;
         let packet = Arc::new(packet::Shader {
             name: name.to_string(),
             source: data.source.clone(),

@@ -7,6 +7,7 @@ use crate::error;
 use crate::foundation::suggest::hint;
 use crate::foundation::{Error, Handle, Vec3};
 use crate::packet::mesh::{Bounds, Mesh, MeshChange, MeshSlot};
+use crate::resource::containment::contain;
 use crate::resource::name::ResourceName;
 use crate::resource::store::Store;
 use std::collections::HashMap;
@@ -297,9 +298,10 @@ impl Models {
             return Ok(data);
         }
         let bytes = store.read(&resource)?;
-        let data = ModelData::read(&bytes);
         store.forget(std::iter::once(resource.id()));
-        data.map_err(|fault| error!("model '{name}': {}", fault.message))
+        contain(&resource, || {
+            ModelData::read(&bytes).map_err(|fault| error!("model '{name}': {}", fault.message))
+        })
     }
 }
 

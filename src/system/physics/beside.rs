@@ -12,8 +12,7 @@ use super::{Physics, Touches};
 use crate::foundation::{Error, fault, log};
 use crate::{owner, scope};
 use rapier3d::prelude::{ColliderHandle, NarrowPhase};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 /// Which thread makes the steps of a simulation that is moved on beside scripts.
@@ -76,10 +75,11 @@ fn make(mut ahead: Physics, seconds: f64) -> Made {
         ahead.track.placed.clear();
         Made { ahead: Some(ahead), shown, outcome }
     };
-    match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(made) => made,
-        Err(panic) => Made { ahead: None, shown: None, outcome: Err(fault::caught(&*panic)) },
-    }
+    fault::contain(work).unwrap_or_else(|error| Made {
+        ahead: None,
+        shown: None,
+        outcome: Err(error),
+    })
 }
 
 /// What a thread is to do.
@@ -108,7 +108,7 @@ struct Office {
 
 impl Office {
     fn desk(&self) -> MutexGuard<'_, Desk> {
-        self.desk.lock().expect("nothing panics with it held")
+        fault::lock(&self.desk)
     }
 
     /// Waits until `take` finds what it looks for.
@@ -118,7 +118,7 @@ impl Office {
             if let Some(found) = take(&mut desk) {
                 return found;
             }
-            desk = self.bell.wait(desk).expect("nothing panics with it held");
+            desk = self.bell.wait(desk).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -151,8 +151,7 @@ impl Thread {
     fn start() -> std::io::Result<Thread> {
         let office = Arc::new(Office::default());
         let own = office.clone();
-        let named = std::thread::Builder::new().name("physics".to_string());
-        let handle = named.spawn(move || own.work())?;
+        let handle = fault::spawn("physics", move || own.work())?;
         Ok(Thread { office, handle: Some(handle) })
     }
 }

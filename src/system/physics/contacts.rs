@@ -57,7 +57,7 @@ impl rapier::EventHandler for Collector {
         event: CollisionEvent,
         _: Option<&rapier::ContactPair>,
     ) {
-        self.events.lock().expect("nothing panics while it is held").push(event);
+        fault::lock(&self.events).push(event);
     }
 
     fn handle_contact_force_event(

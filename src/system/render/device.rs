@@ -1,9 +1,10 @@
 //! The device: which adapter is taken, how it is opened, and what is noted when it fails. Makes
 //! nothing with it.
 
+use super::shader::{STACK_BYTES, check_again};
 use super::{Adapter, Choice, Output, Window};
 use crate::error;
-use crate::foundation::Error;
+use crate::foundation::{Error, fault};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What goes wrong on the adapter while nobody waits for an answer.
@@ -409,6 +410,21 @@ impl Device {
             }
             Some(error) => Err(error.to_string()),
         }
+    }
+
+    /// The same of what shaders are made into. The text of a game's is checked first. It is done on
+    /// a thread of its own, for what writes shaders for graphics interfaces calls itself as deep as
+    /// they are nested; a panic in it costs this shader alone.
+    pub fn compiled<T: Send>(
+        &self,
+        own: Option<&str>,
+        run: impl FnOnce(&wgpu::Device) -> T + Send,
+    ) -> Result<T, String> {
+        let work = || {
+            own.map_or(Ok(()), check_again)?;
+            self.checked(run)
+        };
+        fault::on_stack("shader", STACK_BYTES, work).unwrap_or_else(|error| Err(error.message))
     }
 
     /// Notes what has ended or failed by now, without waiting.

@@ -16,7 +16,7 @@ use super::timing::Timing;
 use super::windows::{NewWindow, Others};
 use super::{Adapter, Choice, Event, Options, Output, Quality, Statistics, Vsync, capture};
 use crate::error;
-use crate::foundation::Error;
+use crate::foundation::{Error, fault};
 use crate::packet::{Packet, Target};
 use std::sync::mpsc::Sender;
 use std::time::Instant;
@@ -69,7 +69,12 @@ pub struct Painter {
     cpu_passes: Vec<(&'static str, f32)>,
     /// Nothing can be drawn any more.
     failed: bool,
+    /// How often something in here panicked.
+    panics: u32,
 }
+
+/// After so many panics nothing is drawn any more.
+const PANICS_MAX: u32 = 3;
 
 /// How long it takes from input to picture.
 #[derive(Default)]
@@ -130,6 +135,7 @@ impl Painter {
             pace: Pace::default(),
             cpu_passes: Vec::new(),
             failed: false,
+            panics: 0,
         })
     }
 
@@ -220,6 +226,26 @@ impl Painter {
     fn fail(&mut self, words: String) {
         self.failed = true;
         self.events.push(Event::Failed { words });
+    }
+
+    /// Goes on after a panic in one of the others, at `packet` or between packets: on a device that
+    /// is opened anew, for the old one may be half changed.
+    pub fn survive(&mut self, packet: Option<&Packet>, error: &Error) {
+        if let Some(packet) = packet {
+            self.refuse_captures(packet);
+        }
+        if self.failed {
+            return;
+        }
+        self.panics += 1;
+        if self.panics > PANICS_MAX {
+            return self.fail(format!("the renderer fails again and again: {}", error.message));
+        }
+        let words = format!("a picture was left out: {}", error.message);
+        self.events.push(Event::Fault { words });
+        if let Err(again) = fault::contain(|| self.recover("the renderer failed".to_string())) {
+            self.fail(again.message);
+        }
     }
 
     /// Takes a packet over and draws it.

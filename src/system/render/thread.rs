@@ -8,9 +8,9 @@
 use super::painter::{Command, Painter};
 use super::{Event, Statistics};
 use crate::foundation::memory::Owner;
+use crate::foundation::{Error, fault};
 use crate::packet::Packet;
 use crate::system::platform;
-use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
@@ -100,18 +100,9 @@ impl Thread {
         let run = move || {
             Owner::of_thread("renderer");
             let mut painter = painter;
-            let run = AssertUnwindSafe(|| work(&theirs, &mut painter));
-            let outcome = std::panic::catch_unwind(run);
-            let mut state = theirs.lock();
-            state.dead = true;
-            state.commands.clear();
-            if outcome.is_err() && !state.closing {
-                let words = "the render thread has ended by a fault of the engine: see above";
-                state.events.push(Event::Failed { words: words.to_string() });
-            }
-            theirs.changed.notify_all();
+            run(&theirs, &mut painter);
         };
-        let handle = std::thread::Builder::new().name("render".to_string()).spawn(run)?;
+        let handle = fault::spawn("render", run)?;
         Ok(Thread { shared, handle: Some(handle), paced })
     }
 
@@ -179,10 +170,70 @@ impl Drop for Thread {
     }
 }
 
+/// What draws the packets of a thread.
+trait Draws {
+    /// Gets hold of the window's next picture.
+    fn acquire(&mut self);
+    fn command(&mut self, command: Command);
+    fn packet(&mut self, packet: &Packet);
+    /// Goes on after a panic inside of one of these, of which this is the error.
+    fn survive(&mut self, packet: Option<&Packet>, error: &Error);
+    fn take_events(&mut self) -> Vec<Event>;
+    fn statistics(&self) -> &Statistics;
+}
+
+impl Draws for Painter {
+    fn acquire(&mut self) {
+        Painter::acquire(self);
+    }
+
+    fn command(&mut self, command: Command) {
+        Painter::command(self, command);
+    }
+
+    fn packet(&mut self, packet: &Packet) {
+        Painter::packet(self, packet);
+    }
+
+    fn survive(&mut self, packet: Option<&Packet>, error: &Error) {
+        Painter::survive(self, packet, error);
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        Painter::take_events(self)
+    }
+
+    fn statistics(&self) -> &Statistics {
+        Painter::statistics(self)
+    }
+}
+
+/// The thread from its start to its end.
+fn run(shared: &Shared, painter: &mut impl Draws) {
+    let outcome = fault::contain(|| work(shared, painter));
+    let mut state = shared.lock();
+    state.dead = true;
+    state.commands.clear();
+    if let Err(error) = outcome
+        && !state.closing
+    {
+        let words = format!("the render thread ended: {}", error.message);
+        state.events.push(Event::Failed { words });
+    }
+    shared.changed.notify_all();
+}
+
+/// Does one thing with what draws. A panic in it is survived, as far as that goes.
+fn contained<D: Draws>(painter: &mut D, packet: Option<&Packet>, work: impl FnOnce(&mut D)) {
+    if let Err(error) = fault::contain(|| work(painter)) {
+        painter.survive(packet, &error);
+    }
+}
+
 /// What the thread does until it is closed.
-fn work(shared: &Shared, painter: &mut Painter) {
+fn work(shared: &Shared, painter: &mut impl Draws) {
     loop {
-        painter.acquire();
+        contained(painter, None, Draws::acquire);
         let something =
             |state: &State| state.waiting.is_some() || !state.commands.is_empty() || state.closing;
         let mut state = shared.wait(shared.lock(), something);
@@ -196,13 +247,13 @@ fn work(shared: &Shared, painter: &mut Painter) {
         drop(state);
         shared.changed.notify_all();
         for command in commands {
-            painter.command(command);
+            contained(painter, None, |painter| painter.command(command));
         }
         let Some(mut packet) = packet else { continue };
-        {
+        contained(painter, Some(&packet), |painter| {
             crate::scope!("draw");
             painter.packet(&packet);
-        }
+        });
         packet.clear();
         let mut state = shared.lock();
         state.done += 1;
@@ -213,5 +264,70 @@ fn work(shared: &Shared, painter: &mut Painter) {
         }
         drop(state);
         shared.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Panics at the packets of these numbers, and at a command.
+    #[derive(Default)]
+    struct Clumsy {
+        panics: Vec<u64>,
+        packets: u64,
+        survived: Vec<String>,
+        events: Vec<Event>,
+        statistics: Statistics,
+    }
+
+    impl Draws for Clumsy {
+        fn acquire(&mut self) {}
+
+        fn command(&mut self, _: Command) {
+            panic!("no such window");
+        }
+
+        fn packet(&mut self, _: &Packet) {
+            self.packets += 1;
+            assert!(!self.panics.contains(&self.packets), "packet {} fell", self.packets);
+        }
+
+        fn survive(&mut self, packet: Option<&Packet>, error: &Error) {
+            self.survived.push(format!("{} {}", packet.is_some(), error.message));
+            self.events.push(Event::Fault { words: error.message.clone() });
+        }
+
+        fn take_events(&mut self) -> Vec<Event> {
+            std::mem::take(&mut self.events)
+        }
+
+        fn statistics(&self) -> &Statistics {
+            &self.statistics
+        }
+    }
+
+    #[test]
+    fn a_panic_while_drawing_costs_one_packet() {
+        let shared: Arc<Shared> = Arc::default();
+        let theirs = Arc::clone(&shared);
+        let drawing = std::thread::spawn(move || {
+            let mut clumsy = Clumsy { panics: vec![2], ..Clumsy::default() };
+            run(&theirs, &mut clumsy);
+            clumsy
+        });
+        let thread = Thread { shared, handle: None, paced: false };
+        thread.submit(Packet::default());
+        thread.submit(Packet::default());
+        thread.finish();
+        thread.command(Command::LoseDevice);
+        thread.submit(Packet::default());
+        thread.finish();
+        assert_eq!(thread.events().len(), 2, "both panics are told");
+        drop(thread);
+        let clumsy = drawing.join().unwrap();
+        assert_eq!(clumsy.packets, 3);
+        assert!(clumsy.survived[0].starts_with("true ") && clumsy.survived[0].contains("2 fell"));
+        assert!(clumsy.survived[1].starts_with("false "), "{:?}", clumsy.survived);
     }
 }

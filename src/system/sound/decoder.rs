@@ -4,7 +4,7 @@
 use super::voices::Start;
 use super::wave::{self, Wave, WaveFile};
 use super::waves::WaveKey;
-use crate::foundation::log;
+use crate::foundation::{Error, fault, log};
 use kira::sound::streaming::StreamingSoundHandle;
 use kira::sound::{FromFileError, Sound, SoundData};
 use std::sync::Arc;
@@ -110,20 +110,24 @@ fn thread(name: &str, answers: Sender<Answer>) -> Sender<Request> {
     let run = move || {
         while let Ok(request) = asked.recv() {
             let answer = match request {
-                Request::Whole(key, file) => Answer::Whole(key, wave::decode(&file)),
+                Request::Whole(key, file) => Answer::Whole(key, contained(|| wave::decode(&file))),
                 Request::Stream(ticket, file, start) => {
-                    Answer::Stream(ticket, begin(&file, &start))
+                    Answer::Stream(ticket, contained(|| begin(&file, &start)))
                 }
             };
             // The game has ended where nobody takes it.
             let _ = answers.send(answer);
         }
     };
-    let spawned = std::thread::Builder::new().name(name.to_string()).spawn(run);
-    if let Err(reason) = spawned {
+    if let Err(reason) = fault::spawn(name, run) {
         log::error(&format!("recordings cannot be decoded: {reason}"));
     }
     requests
+}
+
+/// A panic while one recording is decoded costs that recording alone.
+fn contained<T>(decode: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    fault::contain(decode).unwrap_or_else(|Error { message, .. }| Err(message))
 }
 
 /// Begins to decode a recording, its volume left alone.

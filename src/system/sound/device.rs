@@ -2,6 +2,7 @@
 //! The mixer runs here; nobody ever waits for it.
 
 use crate::foundation::memory::Owner;
+use crate::foundation::{Error, fault, log};
 use kira::backend::{Backend, Renderer};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -88,6 +89,7 @@ pub struct Device {
     pub shared: Arc<Shared>,
     setup: Option<Setup>,
     renderer: Option<Renderer>,
+    failures: Failures,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -97,7 +99,11 @@ impl Backend for Device {
 
     fn setup(settings: Option<Setup>, _: usize) -> Result<(Device, u32), String> {
         let shared = Shared::new();
-        Ok((Device { shared, setup: settings, renderer: None, thread: None }, SAMPLE_RATE))
+        let failures = Failures::default();
+        Ok((
+            Device { shared, setup: settings, renderer: None, failures, thread: None },
+            SAMPLE_RATE,
+        ))
     }
 
     fn start(&mut self, renderer: Renderer) -> Result<(), String> {
@@ -109,8 +115,7 @@ impl Backend for Device {
                     Owner::of_thread("sound");
                     Feeder { open, renderer, shared }.run();
                 };
-                let named = std::thread::Builder::new().name("sound".to_string());
-                let spawned = named.spawn(run).map_err(|reason| reason.to_string())?;
+                let spawned = fault::spawn("sound", run).map_err(|reason| reason.to_string())?;
                 self.thread = Some(spawned);
             }
         }
@@ -123,7 +128,7 @@ impl Device {
     pub fn pull(&mut self, samples: &mut [f32]) {
         let renderer = self.renderer.as_mut().expect("only an offline device is pulled");
         for batch in samples.chunks_mut(BATCH_FRAMES * 2) {
-            mix(renderer, &self.shared, batch);
+            self.failures.mix(renderer, &self.shared, batch);
         }
     }
 }
@@ -142,6 +147,37 @@ fn mix(renderer: &mut Renderer, shared: &Shared, batch: &mut [f32]) {
     shared.mixed.fetch_add(batch.len() as u64 / 2, Ordering::Relaxed);
 }
 
+/// The mixer may panic this often; then it stays silent.
+const FAILURES_MAX: u32 = 8;
+
+/// How often the mixer panicked. A panic costs one batch of samples.
+#[derive(Default)]
+struct Failures(u32);
+
+impl Failures {
+    fn mix(&mut self, renderer: &mut Renderer, shared: &Shared, batch: &mut [f32]) {
+        self.run(batch, |batch| mix(renderer, shared, batch));
+    }
+
+    fn run(&mut self, batch: &mut [f32], mix: impl FnOnce(&mut [f32])) {
+        if self.0 >= FAILURES_MAX {
+            return batch.fill(0.0);
+        }
+        let Err(error) = fault::contain(|| mix(batch)) else { return };
+        batch.fill(0.0);
+        self.0 += 1;
+        self.tell(&error);
+    }
+
+    fn tell(&self, error: &Error) {
+        match self.0 {
+            1 => log::error(&format!("the mixer left out a moment of sound: {error}")),
+            FAILURES_MAX => log::error(&format!("the mixer fails, and is silent now: {error}")),
+            _ => {}
+        }
+    }
+}
+
 /// The audio thread.
 struct Feeder {
     open: Open,
@@ -153,10 +189,11 @@ impl Feeder {
     fn run(mut self) {
         let mut sink = self.try_open();
         let mut failed = Instant::now();
+        let mut failures = Failures::default();
         let mut batch = [0.0; BATCH_FRAMES * 2];
         while !self.shared.quit.load(Ordering::Relaxed) {
             let began = Instant::now();
-            mix(&mut self.renderer, &self.shared, &mut batch);
+            failures.mix(&mut self.renderer, &self.shared, &mut batch);
             let busy = began.elapsed();
             self.shared.busy_nanoseconds.fetch_add(busy.as_nanos() as u64, Ordering::Relaxed);
             if let Some(open) = &mut sink {

@@ -7,6 +7,7 @@ use super::kinds::read_sound;
 use super::wave::{STREAM_SECONDS_MIN, WaveFile};
 use crate::error;
 use crate::foundation::{Error, log};
+use crate::resource::containment::contain;
 use crate::resource::name::ResourceName;
 use crate::resource::store::Store;
 use std::collections::HashMap;
@@ -203,8 +204,11 @@ impl Library {
 
 fn read(store: &mut Store, name: &str) -> Result<(Definition, Option<WaveFile>), Error> {
     crate::owner!("resources/sounds");
-    let bytes = store.read(&ResourceName::new("sound", name))?;
-    read_sound(&bytes).map_err(|error| error!("sound '{name}': {}", error.message))
+    let resource = ResourceName::new("sound", name);
+    let bytes = store.read(&resource)?;
+    contain(&resource, || {
+        read_sound(&bytes).map_err(|error| error!("sound '{name}': {}", error.message))
+    })
 }
 
 /// Whether rules want the recording beside them.

@@ -37,6 +37,7 @@ mod words;
 use crate::counter;
 use crate::error;
 use crate::foundation::{Error, Handle, Vec3, log};
+use crate::resource::containment::contain;
 use crate::resource::name::ResourceName;
 use crate::resource::settings::Settings;
 use crate::resource::store::Store;
@@ -310,6 +311,9 @@ fn load_mixer(settings: &Settings, store: &mut Store) -> Result<(Mixer, Option<S
 pub const DEFAULT_MIXER: &str = "main";
 
 fn read_mixer(store: &mut Store, name: &str) -> Result<Mixer, Error> {
-    let bytes = store.read(&ResourceName::new("mixer", name))?;
-    Mixer::read(&bytes).map_err(|error| error!("mixer '{name}': {}", error.message))
+    let resource = ResourceName::new("mixer", name);
+    let bytes = store.read(&resource)?;
+    contain(&resource, || {
+        Mixer::read(&bytes).map_err(|error| error!("mixer '{name}': {}", error.message))
+    })
 }

@@ -109,11 +109,12 @@ pub fn check(bytes: Vec<u8>) -> Result<WaveFile, String> {
     whole(&bytes)?;
     let bytes: Arc<[u8]> = Arc::from(bytes);
     // What the file says of itself comes first: no room is made for hours that nobody wants.
-    let said = guarded(|| StreamingSoundData::from_cursor(Cursor::new(bytes.clone())))?;
+    let said = guarded(|| {
+        let data = StreamingSoundData::from_cursor(Cursor::new(bytes.clone()))?;
+        Ok((data.num_frames() as u64, data.duration().as_secs_f64()))
+    })?;
     let said = match said {
-        Ok(data) => {
-            let frames = data.num_frames() as u64;
-            let seconds = data.duration().as_secs_f64();
+        Ok((frames, seconds)) => {
             if seconds > WAVE_SECONDS_MAX {
                 return Err(format!(
                     "it says that it is {seconds:.0} seconds long, and {WAVE_SECONDS_MAX} can be \
@@ -143,14 +144,7 @@ pub fn check(bytes: Vec<u8>) -> Result<WaveFile, String> {
             "it says that it has {said} samples, and has {frames}: export it again"
         ));
     }
-    if !RATES.contains(&wave.sample_rate) {
-        return Err(format!(
-            "its sample rate is {} Hz, and must be {} to {}: convert it to 48000",
-            wave.sample_rate,
-            RATES.start(),
-            RATES.end()
-        ));
-    }
+    check_rate(wave.sample_rate)?;
     if wave.frames.iter().any(|frame| !frame.left.is_finite() || !frame.right.is_finite()) {
         return Err("it has samples that are no numbers: export it again".to_string());
     }
@@ -209,12 +203,20 @@ fn words(reason: &FromFileError) -> String {
     }
 }
 
+fn check_rate(rate: u32) -> Result<(), String> {
+    if RATES.contains(&rate) {
+        return Ok(());
+    }
+    let (least, most) = (RATES.start(), RATES.end());
+    Err(format!("its sample rate is {rate} Hz, and must be {least} to {most}: convert it to 48000"))
+}
+
 /// Whether the file ends where it says; decoders play what is there of one that was cut short.
 fn whole(bytes: &[u8]) -> Result<(), String> {
     let cut = || "it is cut short: export it again".to_string();
     match bytes {
         [] => Err("the file is empty".to_string()),
-        [b'R', b'I', b'F', b'F', rest @ ..] => whole_wav(rest).ok_or_else(cut),
+        [b'R', b'I', b'F', b'F', rest @ ..] => whole_wav(rest).unwrap_or_else(|| Err(cut())),
         [b'O', b'g', b'g', b'S', ..] => match last_ogg_page_ends(bytes) {
             true => Ok(()),
             false => Err(cut()),
@@ -223,14 +225,24 @@ fn whole(bytes: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Walks the chunks of a WAV: whether its samples are all there.
-fn whole_wav(rest: &[u8]) -> Option<()> {
+/// Walks the chunks of a WAV: whether they can be played. `None` where its samples are not all there.
+fn whole_wav(rest: &[u8]) -> Option<Result<(), String>> {
     let mut chunks = rest.get(8..)?;
     loop {
         let (head, body) = chunks.split_at_checked(8)?;
         let size = u32::from_le_bytes(head[4..].try_into().ok()?) as usize;
         if &head[..4] == b"data" {
-            return (body.len() >= size).then_some(());
+            return (body.len() >= size).then_some(Ok(()));
+        }
+        // Decoders divide by both.
+        if &head[..4] == b"fmt " && size >= 16 {
+            let &[_, _, low, high, r0, r1, r2, r3, ..] = body else { return None };
+            if u16::from_le_bytes([low, high]) == 0 {
+                return Some(Err("it has no channels: export it again".to_string()));
+            }
+            if let Err(words) = check_rate(u32::from_le_bytes([r0, r1, r2, r3])) {
+                return Some(Err(words));
+            }
         }
         chunks = body.get(size.checked_add(size % 2)?..)?;
     }
@@ -334,6 +346,13 @@ pub mod tests {
             refused(&wav(10, 1, &[1, 2])),
             "its sample rate is 10 Hz, and must be 1000 to 384000: convert it to 48000"
         );
+        for rate in [0, 999, 384_001, u32::MAX] {
+            let words = format!("its sample rate is {rate} Hz, and must be 1000 to 384000");
+            let mut odd = wav(48_000, 1, &[1, 2]);
+            odd[24..28].copy_from_slice(&rate.to_le_bytes());
+            assert!(refused(&odd).starts_with(&words), "{rate}");
+        }
+        assert_eq!(refused(&wav(48_000, 0, &[1])), "it has no channels: export it again");
         assert_eq!(
             refused(&wav(48_000, 4, &[1, 2, 3, 4])),
             "it has more than two channels: mix it down to stereo"

@@ -34,6 +34,7 @@ use crate::foundation::tasks::Pool;
 use crate::foundation::{Error, log};
 use crate::packet::text::{Extents, FontNumber, GlyphQuad, Metrics, Page, PageNumber, Request};
 use crate::packet::texture::TextureChange;
+use crate::resource::containment::contain;
 use crate::resource::name::ResourceName;
 use crate::resource::store::Store;
 use cache::{Cache, Wanted};
@@ -376,11 +377,12 @@ impl Texts {
         }
         let bytes = store.read(&resource)?;
         let damaged = |error: Error| error!("the font '{name}' cannot be used: {}", error.message);
-        let compiled = Compiled::from_bytes(&bytes).map_err(damaged)?;
+        let compiled = contain(&resource, || Compiled::from_bytes(&bytes).map_err(damaged))?;
         let body = match compiled.body {
             kind::Body::Outlines { file, face } => {
                 let data = Arc::new(Data::Part(bytes.clone(), file));
-                Body::Outlines(Face::open(data, face).map_err(damaged)?)
+                let open = || Face::open(data, face).map_err(damaged);
+                Body::Outlines(contain(&resource, open)?)
             }
             kind::Body::Pages(font) => {
                 let first_page = self.glyphs.add_pages(&font);

@@ -23,6 +23,7 @@ use crate::packet::texture::{
     ATLAS_LEVELS, ATLAS_SIDE, Format, Sampling, Texels, TextureChange, TextureSlot, Wrap,
 };
 use crate::resource::bundle::Bytes;
+use crate::resource::containment::contain;
 use crate::resource::image::level_size;
 use crate::resource::name::ResourceName;
 use crate::resource::store::Store;

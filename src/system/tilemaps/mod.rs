@@ -21,6 +21,7 @@ pub use map::{Grid, Layer, Map, MapObject, TileSet, World};
 use crate::error;
 use crate::foundation::hash::StateHash;
 use crate::foundation::{Error, Handle, Kind, Slots, log};
+use crate::resource::containment::contain;
 use crate::resource::name::ResourceName;
 use crate::resource::store::Store;
 use std::collections::HashMap;
@@ -317,8 +318,9 @@ impl Tilemaps {
         if let Some(known) = self.worlds.get(name) {
             return Ok(known.clone());
         }
-        let bytes = store.read(&ResourceName::new("tilemap", name))?;
-        let world = Arc::new(World::read(&bytes)?);
+        let resource = ResourceName::new("tilemap", name);
+        let bytes = store.read(&resource)?;
+        let world = Arc::new(contain(&resource, || World::read(&bytes))?);
         for words in &world.lacking {
             log::warning(words);
         }

@@ -13,8 +13,8 @@ pub mod queue;
 mod request;
 pub mod session;
 
-use crate::foundation::Error;
 use crate::foundation::sjson::Tree;
+use crate::foundation::{Error, fault, log};
 use crate::{counter, error};
 use session::Session;
 use std::collections::hash_map::RandomState;
@@ -152,8 +152,7 @@ impl Server {
         })?;
         let accepting = {
             let shared = shared.clone();
-            let thread = Builder::new().name("tools-accept".into());
-            thread.spawn(move || accept(&shared, &listener))
+            fault::spawn("tools-accept", move || accept(&shared, &listener))
         };
         match accepting {
             Ok(accepting) => {
@@ -235,9 +234,12 @@ fn accept(shared: &Arc<Shared>, listener: &TcpListener) {
         }
         shared.connections.fetch_add(1, Ordering::AcqRel);
         let own = shared.clone();
-        let thread = Builder::new().name("tools-read".into()).stack_size(512 << 10);
-        let started = thread.spawn(move || {
-            peer::serve(&own, stream);
+        let builder = Builder::new().stack_size(512 << 10);
+        let started = fault::spawn_with(builder, "tools-read", move || {
+            // Its place is free again, however it ends.
+            if let Err(error) = fault::contain(|| peer::serve(&own, stream)) {
+                log::error(&format!("the connection of a tool ended: {error}"));
+            }
             own.connections.fetch_sub(1, Ordering::AcqRel);
         });
         if started.is_err() {

@@ -7,6 +7,7 @@ use super::request::{self, Answer, HEAD_BYTES_MAX, Own};
 use super::{Incoming, MESSAGE_BYTES_MAX, PENDING_BYTES_MAX, PENDING_MAX, Shared, VALUES_MAX};
 use super::{What, json};
 use crate::counter;
+use crate::foundation::fault;
 use crate::foundation::memory::Owner;
 use crate::system::platform;
 use std::io::{self, IoSlice, Read, Write};
@@ -240,8 +241,8 @@ fn exchange(shared: &Arc<Shared>, stream: TcpStream, rest: Vec<u8>) {
     }
     let writer = {
         let peer = peer.clone();
-        let thread = Builder::new().name("tools-write".into()).stack_size(STACK_BYTES);
-        thread.spawn(move || write_all(&peer, writing))
+        let builder = Builder::new().stack_size(STACK_BYTES);
+        fault::spawn_with(builder, "tools-write", move || write_all(&peer, writing))
     };
     if let Ok(writer) = writer {
         read_all(shared, &peer, reading, rest);

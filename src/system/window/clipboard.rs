@@ -1,6 +1,7 @@
 //! The clipboard: the desktop's, or one of the game's own where runs must be equal or there is no
 //! desktop.
 
+use crate::foundation::fault;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Duration;
 
@@ -97,7 +98,7 @@ impl Opened {
             // The game may have ended meanwhile.
             let _ = send.send(text);
         };
-        let thread = std::thread::Builder::new().name("clipboard".to_string()).spawn(read);
+        let thread = fault::spawn("clipboard", read);
         if thread.is_err() {
             return Some(self.clipboard.get_text());
         }

@@ -15,7 +15,6 @@ pub use link::{Controls, End, Inside};
 use crate::foundation::memory::Owner;
 use crate::foundation::{Error, Handle, Kind, Slots, fault, log};
 use link::{Link, Load, Mail, Rest};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -146,14 +145,12 @@ impl Workers {
         // There is room for one message.
         let _ = link.lock().inbox.add(order.data, Load::default());
         let inside = Inside { link: link.clone() };
-        let thread = std::thread::Builder::new().name(format!("worker {}", order.name));
-        let thread = thread.stack_size(STACK_BYTES).spawn(move || {
+        let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
+        let thread = fault::spawn_with(builder, &format!("worker {}", order.name), move || {
             Owner::of_thread("workers");
             let link = inside.link.clone();
-            let end = catch_unwind(AssertUnwindSafe(|| run(inside)));
-            link.finish(
-                end.unwrap_or_else(|panic| End::Failed(fault::caught(&*panic).to_string())),
-            );
+            let end = fault::contain(|| run(inside));
+            link.finish(end.unwrap_or_else(|error| End::Failed(error.to_string())));
         });
         thread.map_err(|reason| crate::error!("no thread can be made: {reason}"))?;
         self.started += 1;

@@ -3,7 +3,7 @@
 
 use super::site::{File, Site};
 use crate::error;
-use crate::foundation::{Error, log};
+use crate::foundation::{Error, fault, log};
 use crate::system::browser;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -39,9 +39,15 @@ pub fn serve(site: Site, place: &str) -> Result<(), Error> {
         // Beyond the most, a connection is closed at once, and the browser tries again.
         if connected.fetch_add(1, Ordering::Relaxed) < CONNECTIONS_MAX {
             let (site, connected) = (site.clone(), connected.clone());
-            thread::spawn(move || {
+            let answer = move || {
                 // A browser that went away wants no answer.
                 let _ = exchange(&site, stream);
+            };
+            thread::spawn(move || {
+                // Its place is free again, however it ends.
+                if let Err(error) = fault::contain(answer) {
+                    log::error(&format!("a page was not sent: {error}"));
+                }
                 connected.fetch_sub(1, Ordering::Relaxed);
             });
         } else {

@@ -5,6 +5,7 @@
 use super::fields::{Fault, Fields, named};
 use crate::foundation::sjson::{self, Tree};
 use crate::foundation::{Error, suggest};
+use crate::resource::containment::contain;
 use crate::resource::data_kinds::{read_document, read_tree, write_tree};
 use crate::resource::kind::{Compiling, Form, Kind};
 use crate::resource::name::ResourceName;
@@ -70,7 +71,8 @@ impl Properties {
         if !store.has(&name) {
             return Ok(Properties::default());
         }
-        Ok(Properties::read(&read_tree(&store.read(&name)?)?)?)
+        let bytes = store.read(&name)?;
+        contain(&name, || Ok(Properties::read(&read_tree(&bytes)?)?))
     }
 
     /// # Errors

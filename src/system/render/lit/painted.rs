@@ -131,10 +131,10 @@ fn pipeline(
         flag("ENGINE_ADDS", blend == Blend::Add),
         flag("ENGINE_MULTIPLIES", blend == Blend::Multiply),
     ];
-    device.checked(|raw| {
+    device.compiled(shader.map(|_| &*whole), |raw| {
         let module = raw.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some("painted"),
-            source: wgpu::ShaderSource::Wgsl(whole.into()),
+            source: wgpu::ShaderSource::Wgsl((&*whole).into()),
         });
         make(
             raw,

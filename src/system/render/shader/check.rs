@@ -1,10 +1,12 @@
 //! A game's WGSL put together with the engine's part, checked and reflected. The game's part stands
 //! first, so that its lines and columns are those of the file.
 
+use super::limits::{self, Excess};
+use super::sizes;
 use super::{MATERIAL_GROUP, PRELUDE, TEXTURES_MAX, VARIABLES, sampler_binding, texture_binding};
 use crate::error;
-use crate::foundation::Error;
 use crate::foundation::suggest::nearest;
+use crate::foundation::{Error, fault};
 use crate::resource::shading::{ShaderData, Variable, VariableKind};
 use wgpu::naga::front::wgsl;
 use wgpu::naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -18,6 +20,9 @@ pub const SOURCE_BYTES_MAX: usize = 1 << 20;
 /// The most bytes of its block of variables: every adapter has as much.
 pub const VARIABLE_BYTES_MAX: u32 = 16384;
 
+/// The most bytes of a shader with the engine's parts, of which the longest is that of scenes.
+const WHOLE_BYTES_MAX: usize = SOURCE_BYTES_MAX + (256 << 10);
+
 const WANTED: &str = "fn paint(in: Paint) -> vec4f";
 
 /// Checks a shader's file and reflects it. Errors begin with `path:line:column:`.
@@ -27,16 +32,37 @@ pub fn check(path: &str, source: &str) -> Result<ShaderData, Error> {
     }
     let whole = format!("{source}\n{PRELUDE}");
     let file = File { path, source, whole: &whole };
-    let module = wgsl::parse_str(&whole).map_err(|fault| file.unparsed(&fault))?;
+    limits::check(&whole).map_err(|excess| file.exceeds(&excess))?;
+    let data = fault::on_stack("shader", limits::STACK_BYTES, || parse(&file));
+    Ok(ShaderData { source: whole.clone(), ..data?? })
+}
+
+/// Checks a text that was checked when it was compiled, whose data may have been changed since.
+///
+/// # Errors
+/// It is beyond a limit, or is no shader.
+pub fn check_again(whole: &str) -> Result<(), String> {
+    if whole.len() > WHOLE_BYTES_MAX {
+        return Err(format!("it is longer than {WHOLE_BYTES_MAX} bytes"));
+    }
+    limits::check(whole).map_err(|excess| excess.message)?;
+    let module = wgsl::parse_str(whole).map_err(|fault| fault.message().to_string())?;
+    sizes::check(&module).map_err(|fault| fault.message)
+}
+
+/// Parses, reflects and validates a file. It needs a deep stack.
+fn parse(file: &File) -> Result<ShaderData, Error> {
+    let module = wgsl::parse_str(file.whole).map_err(|fault| file.unparsed(&fault))?;
     file.entry(&module)?;
     let data = file.reflect(&module)?;
+    sizes::check(&module).map_err(|fault| file.fault(&[fault.at], &fault.message))?;
     let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
     validator.validate(&module).map_err(|fault| {
         let inner: &dyn std::error::Error = fault.as_inner();
         let spans: Vec<Span> = fault.spans().map(|(span, _)| *span).collect();
         file.fault(&spans, &plain(&chain(inner)))
     })?;
-    Ok(ShaderData { source: whole, ..data })
+    Ok(data)
 }
 
 /// An error's words with those of its causes.
@@ -113,6 +139,14 @@ impl File<'_> {
         match narrow.and_then(|span| self.place(*span)) {
             Some((line, column)) => error!("{}:{line}:{column}: {words}", self.path),
             None => error!("{}: {words}", self.path),
+        }
+    }
+
+    fn exceeds(&self, excess: &Excess) -> Error {
+        let place = excess.at.and_then(|at| self.place(Span::new(at as u32, at as u32 + 1)));
+        match place {
+            Some((line, column)) => error!("{}:{line}:{column}: {}", self.path, excess.message),
+            None => error!("{}: {}", self.path, excess.message),
         }
     }
 

@@ -25,7 +25,9 @@
 //! layout, or has it empty.
 
 mod check;
+mod limits;
 mod material;
+mod sizes;
 #[cfg(test)]
 mod tests;
 
@@ -35,7 +37,8 @@ use crate::foundation::hash::murmur32;
 use crate::resource::kind::{Compiling, Form, Kind};
 use crate::resource::shading::ShaderData;
 
-pub use check::check;
+pub use check::{check, check_again};
+pub use limits::STACK_BYTES;
 pub use material::MATERIAL;
 
 /// The engine's part: bindings, vertex stage, every paint, entry points.

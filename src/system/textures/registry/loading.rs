@@ -16,15 +16,10 @@ impl Textures {
         let data = store.read(&resource)?;
         // The renderer has it from here on; it is read again when it is needed again.
         store.forget(std::iter::once(resource.id()));
-        if let Ok((head, start)) = data::read(&data)
-            && head.small
-            && let Some(held) = self.place_small(&head, &data, start, old)
-        {
-            return Ok(held);
-        }
-        let all = 0..data.len();
-        self.put(&data, all, name, old)
-            .map_err(|fault| error!("texture '{name}': {}", fault.message))
+        contain(&resource, || {
+            self.put(&data, 0..data.len(), name, old)
+                .map_err(|fault| error!("texture '{name}': {}", fault.message))
+        })
     }
 
     /// Hands a picture's data to the renderer.
@@ -263,8 +258,9 @@ impl Textures {
         for index in 0..self.records.len() {
             let Source::Inside { of, range } = self.records[index].source.clone() else { continue };
             let name = self.records[index].name.clone();
-            let again =
-                store.read(&of).and_then(|bytes| self.put_inside(&name, &of, &bytes, range));
+            let again = store
+                .read(&of)
+                .and_then(|bytes| contain(&of, || self.put_inside(&name, &of, &bytes, range)));
             if let Err(fault) = again {
                 log::error(&format!("{name}: {fault}: it stays as it was"));
             }

@@ -72,6 +72,10 @@ impl Textures {
         let resource = ResourceName::new("sheet", &self.sheets[sheet].name);
         let bytes = store.read(&resource)?;
         store.forget(std::iter::once(resource.id()));
+        contain(&resource, || self.draw_page(&bytes, sheet))
+    }
+
+    fn draw_page(&mut self, bytes: &Bytes, sheet: usize) -> Result<(), Error> {
         let ranges = &self.sheets[sheet].sheet.pictures;
         let mut cells = Vec::new();
         for (picture, range) in ranges.iter().enumerate() {
@@ -101,7 +105,7 @@ impl Textures {
                 head.height as f32 / height as f32,
             ]);
         }
-        let bytes = draw(&cells, &bytes, width, height).into();
+        let bytes = draw(&cells, bytes, width, height).into();
         let (levels, format) = (ATLAS_LEVELS, Format::Rgba8Srgb);
         let texels = Texels { width, height, levels, format, sampling, bytes, start: 0 };
         self.queue.push(TextureChange::Put { slot, texels });

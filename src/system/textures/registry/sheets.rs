@@ -35,15 +35,25 @@ impl Textures {
         let resource = ResourceName::new("sheet", name);
         let bytes = store.read(&resource)?;
         store.forget(std::iter::once(resource.id()));
+        contain(&resource, || self.take_sheet(&bytes, name, old))
+    }
+
+    /// Takes the pictures of a sheet's data in.
+    fn take_sheet(
+        &mut self,
+        bytes: &Bytes,
+        name: &str,
+        old: Option<usize>,
+    ) -> Result<(Sheet, Vec<Held>), Error> {
         let wrong = |fault: Error| error!("sheet '{name}': {}", fault.message);
-        let sheet = sheet::read(&bytes).map_err(wrong)?;
+        let sheet = sheet::read(bytes).map_err(wrong)?;
         // From here on the old pictures' places are used again.
         let old = old.map(|index| std::mem::take(&mut self.sheets[index].pictures));
         let mut old = old.unwrap_or_default().into_iter();
         let mut pictures = Vec::with_capacity(sheet.pictures.len());
         let mut result = Ok(());
         for range in &sheet.pictures {
-            match self.put(&bytes, range.clone(), name, old.next()) {
+            match self.put(bytes, range.clone(), name, old.next()) {
                 Ok(held) => pictures.push(held),
                 Err(fault) => {
                     result = Err(wrong(fault));

@@ -1,0 +1,290 @@
+//! Tests of the limits of shaders' texts: every form that nests, at its limit and beyond it. At the
+//! limit it goes through everything that a shader goes through, on a quarter of the stack that there
+//! is.
+
+use super::super::{PRELUDE, check, sizes};
+use super::*;
+use crate::foundation::fault::on_stack;
+use wgpu::naga;
+
+/// A shader whose `paint` has these statements, with declarations before it.
+fn shader((before, statements): (String, String)) -> String {
+    format!(
+        "{before}\nfn paint(in: Paint) -> vec4f {{ var x = in.uv.x; var v = in.base; \
+         var b = x > 0.5; var i = i32(x); {statements} return v * x; }}\n"
+    )
+}
+
+/// A form that nests: declarations and statements of a depth.
+type Form = (&'static str, fn(usize) -> (String, String));
+
+fn lines(statements: String) -> (String, String) {
+    (String::new(), statements)
+}
+
+/// What stands before, in between, and behind.
+fn around(open: &str, middle: &str, close: &str, n: usize) -> String {
+    format!("{}{middle}{}", open.repeat(n), close.repeat(n))
+}
+
+fn nested_arrays(n: usize) -> String {
+    around("array<", "f32", ", 1>", n)
+}
+
+const EXPRESSIONS: [Form; 24] = [
+    ("plus", |n| lines(format!("x = x{};", " + x".repeat(n)))),
+    ("times", |n| lines(format!("x = x{};", " * x".repeat(n)))),
+    ("mixed", |n| lines(format!("x = x{};", " + x * x - x / x".repeat(n)))),
+    ("constants", |n| (format!("const A = 1{};", " + 1".repeat(n)), String::new())),
+    ("members", |n| lines(format!("v = v{};", ".xyzw".repeat(n)))),
+    ("brackets", |n| lines(format!("x = {};", around("(", "x", ")", n)))),
+    ("right", |n| lines(format!("x = {};", around("x + (", "x", ")", n)))),
+    ("minus", |n| lines(format!("x = {}x;", "- ".repeat(n)))),
+    ("not", |n| lines(format!("b = {}b;", "!".repeat(n)))),
+    ("and", |n| lines(format!("b = b{};", " && b".repeat(n)))),
+    ("or", |n| lines(format!("b = {};", around("b || (", "b", ")", n)))),
+    ("bits", |n| lines(format!("i = i{};", " | i".repeat(n)))),
+    ("shifts", |n| lines(format!("i = i{};", " << 1u".repeat(n)))),
+    ("calls", |n| lines(format!("x = {};", around("sin(", "x", ")", n)))),
+    ("second arguments", |n| lines(format!("x = {};", around("max(x, ", "x", ")", n)))),
+    ("calls of its own", |n| {
+        let own = "fn own(x: f32) -> f32 { return x; }".to_string();
+        (own, format!("x = {};", around("own(", "x", ")", n)))
+    }),
+    ("vectors", |n| lines(format!("x = {};", around("vec2f(", "x", ").x", n)))),
+    ("casts", |n| lines(format!("x = {};", around("bitcast<f32>(", "x", ")", n)))),
+    ("indices", |n| {
+        let own = "var<private> a: array<i32, 4>;".to_string();
+        (own, format!("i = {};", around("a[", "i", "]", n)))
+    }),
+    ("array types", |n| (format!("alias T = {};", nested_arrays(n)), String::new())),
+    ("elements", |n| {
+        let own = format!("var<private> a: {};", nested_arrays(n));
+        (own, format!("x = a{};", "[i]".repeat(n)))
+    }),
+    ("pointers", |n| {
+        (format!("fn own(p: {}) {{}}", around("ptr<function, ", "f32", ">", n)), String::new())
+    }),
+    ("choices", |n| lines(format!("x = {};", around("select(x, x, x < ", "x", ")", n)))),
+    ("comparisons", |n| lines(format!("b = x{};", " < x".repeat(n)))),
+];
+
+const BLOCKS: [Form; 6] = [
+    ("blocks", |n| lines(around("{", "x = 1.0;", "}", n))),
+    ("ifs", |n| lines(around("if b {", "x = 1.0;", "}", n))),
+    ("elses", |n| lines(format!("if b {{ x = 1.0; }} {}", "else if b { x = 2.0; }".repeat(n)))),
+    ("loops", |n| lines(around("loop { if b { break; } ", "x = 1.0;", "}", n))),
+    ("fors", |n| lines(around("for (var j = 0; j < 4; j++) {", "x = 1.0;", "}", n))),
+    ("switches", |n| lines(around("switch i { default: {", "x = 1.0;", "} }", n))),
+];
+
+/// The whole text that a parser sees.
+fn whole(form: &Form, n: usize) -> String {
+    format!("{}{PRELUDE}", shader((form.1)(n)))
+}
+
+/// The most levels of a form that are allowed.
+fn deepest(form: &Form) -> usize {
+    (1..=400).rev().find(|n| super::check(&whole(form, *n)).is_ok()).expect("one level is allowed")
+}
+
+/// All that happens to a shader on its way to a graphics interface.
+fn process(text: &str) {
+    use naga::back::{glsl, pipeline_constants::process_overrides, spv};
+    use naga::valid::{Capabilities, ValidationFlags, Validator};
+    let Ok(module) = naga::front::wgsl::parse_str(text) else { return };
+    let _ = sizes::check(&module);
+    let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
+    let Ok(info) = validator.validate(&module) else { return };
+    let (module, info) =
+        process_overrides(&module, &info, None, &Default::default()).expect("all have values");
+    let (shader_stage, entry_point) = (naga::ShaderStage::Fragment, "engine_fragment".to_string());
+    let point = spv::PipelineOptions { shader_stage, entry_point: entry_point.clone() };
+    let _ = spv::write_vec(&module, &info, &spv::Options::default(), Some(&point));
+    let version = glsl::Version::Embedded { version: 310, is_webgl: false };
+    let options = glsl::Options { version, ..glsl::Options::default() };
+    let point = glsl::PipelineOptions { shader_stage, entry_point, multiview: None };
+    let mut out = String::new();
+    let writer = glsl::Writer::new(&mut out, &module, &info, &options, &point, Default::default());
+    let _ = writer.and_then(|mut writer| writer.write().map(|_| ()));
+}
+
+#[test]
+fn at_its_limit_every_form_leaves_three_quarters_of_the_stack() {
+    for form in EXPRESSIONS.iter().chain(&BLOCKS) {
+        let n = deepest(form);
+        assert!(n >= 49, "{}: only {n} levels are allowed", form.0);
+        let text = whole(form, n);
+        on_stack("test", STACK_BYTES / 4, || process(&text)).unwrap();
+        // Two forms that do not add up in a count of their own do so on the stack.
+        let (before, inner) = (EXPRESSIONS[0].1)(NESTING_MAX as usize);
+        let both =
+            format!("{}{inner}{}", "for (var j = 0; j < 4; j++) {".repeat(98), "}".repeat(98));
+        if form.0 == "fors" {
+            let text = format!("{}{PRELUDE}", shader((before, both)));
+            assert_eq!(super::check(&text), Ok(()));
+            on_stack("test", STACK_BYTES / 4, || process(&text)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn beyond_its_limit_every_form_is_refused_before_it_is_parsed() {
+    for (forms, words) in [
+        (&EXPRESSIONS[..], "the expression is more than 200 levels deep (NESTING_MAX)"),
+        (&BLOCKS[..], "more than 100 blocks are inside each other, or follow each other"),
+    ] {
+        for form in forms {
+            for n in [201, 1000, 2000] {
+                let text = shader((form.1)(n));
+                let error = check("a.wgsl", &text).unwrap_err().message;
+                assert!(
+                    error.starts_with("a.wgsl:2:") || error.starts_with("a.wgsl:1:"),
+                    "{error}"
+                );
+                assert!(error.contains(words), "{} {n}: {error}", form.0);
+            }
+        }
+    }
+}
+
+#[track_caller]
+fn refused(text: &str, words: &str) {
+    let error = check("a.wgsl", text).unwrap_err().message;
+    assert!(error.starts_with(words), "{error}");
+}
+
+#[test]
+fn the_words_name_the_place_and_the_remedy() {
+    refused(
+        &shader(lines(format!("x = x{};", " + x".repeat(5000)))),
+        "a.wgsl:2:901: the expression is more than 200 levels deep (NESTING_MAX): put parts of it \
+         into variables with `let`",
+    );
+    refused(
+        &shader(lines(format!("v = v{};", ".xy".repeat(10_000)))),
+        "a.wgsl:2:697: the expression is more than 200 levels deep (NESTING_MAX)",
+    );
+    refused(
+        &shader(lines(format!("v = v{};", ".xy".repeat(50_000)))),
+        "a.wgsl:2:697: the expression is more than 200 levels deep (NESTING_MAX)",
+    );
+    refused(
+        &shader((BLOCKS[0].1)(120)),
+        "a.wgsl:2:209: more than 100 blocks are inside each other, or follow each other with `else` \
+         (BLOCKS_MAX): use `switch`, or functions",
+    );
+    refused(
+        &shader(lines("x = 1.0;".repeat(20_000))),
+        "a.wgsl: the shader has more than 65536 names, numbers and signs (TOKENS_MAX): make two of \
+         it, or put tables into a texture",
+    );
+    refused(
+        &format!("{}{}", shader(lines(String::new())), "/".repeat(1 << 20)),
+        "a.wgsl: the shader is longer than 1 MiB (SOURCE_BYTES_MAX)",
+    );
+}
+
+/// `count` declarations, each made from its number.
+fn declarations(count: usize, one: impl Fn(usize) -> String) -> (String, String) {
+    ((1..=count).map(one).collect(), String::new())
+}
+
+#[test]
+fn what_grows_when_it_is_written_out_is_refused() {
+    let calls = |count| {
+        let (all, _) = declarations(count, |n| {
+            format!("fn f{n}(x: f32) -> f32 {{ return f{}(x) + f{}(x); }}\n", n - 1, n - 1)
+        });
+        (format!("fn f0(x: f32) -> f32 {{ return x; }}\n{all}"), format!("x = f{count}(x);"))
+    };
+    assert!(check("a.wgsl", &shader(calls(8))).is_ok());
+    let words = "is more than 262144 names, numbers and signs long when all that it calls and names \
+                 is written out (EXPANDED_MAX): call less from it";
+    for count in [20, 60, 200] {
+        let error = check("a.wgsl", &shader(calls(count))).unwrap_err().message;
+        assert!(error.starts_with("a.wgsl:") && error.contains(words), "{error}");
+    }
+    let structs = |count| {
+        let (all, _) =
+            declarations(count, |n| format!("struct S{n} {{ a: S{}, b: S{} }}\n", n - 1, n - 1));
+        (format!("struct S0 {{ a: f32 }}\n{all}"), format!("var s = S{count}();"))
+    };
+    let error = check("a.wgsl", &shader(structs(28))).unwrap_err().message;
+    assert!(error.contains(words), "{error}");
+    // Each names the next: in any order.
+    let chain = |count: usize| {
+        let all = (1..=count).rev().map(|n| format!("const c{n} = c{};\n", n - 1));
+        (format!("{}const c0 = 1;\n", all.collect::<String>()), String::new())
+    };
+    assert!(check("a.wgsl", &shader(chain(200))).is_ok());
+    refused(
+        &shader(chain(3000)),
+        "a.wgsl:302:7: 'c2699' is one of more than 300 declarations of which each names the next \
+         (CHAIN_MAX)",
+    );
+    // A circle is for the parser.
+    let error = check("a.wgsl", &shader(("const a = b; const b = a;".into(), String::new())));
+    assert!(error.unwrap_err().message.contains("cycl"));
+}
+
+#[test]
+fn large_values_are_refused() {
+    let large = |size: &str| {
+        format!("takes {size} bytes, and 65536 is the most (VALUE_BYTES_MAX): use a texture")
+    };
+    for (before, statements, words) in [
+        ("var<private> a: array<f32, 20000>;", "x = a[i];", large("80000")),
+        ("", "var a: array<f32, 1000000>; x = a[i];", large("4000000")),
+        ("const A = array<f32, 1000000>();", "x = A[i];", large("4000000")),
+        ("", "x = array<vec4f, 100000>()[i].x;", large("1600000")),
+        ("var<private> a: array<f32, 4000000000>;", "", large("more")),
+        ("const N = 1 << 28; var<private> a: array<f32, N>;", "", large("1073741824")),
+        (
+            "struct S { a: array<array<f32, 1000>, 1000> }",
+            "var s: S; x = s.a[1][2];",
+            large("4000000"),
+        ),
+    ] {
+        let error = check("a.wgsl", &shader((before.into(), statements.into())));
+        let error = error.unwrap_err().message;
+        assert!(error.starts_with("a.wgsl:") && error.contains(&words), "{before}: {error}");
+    }
+    let many = declarations(40, |n| format!("var<private> a{n}: array<f32, 16000>;\n"));
+    let error = check("a.wgsl", &shader(many)).unwrap_err().message;
+    let words = "with 'a17', variables and values take more than 1048576 bytes together \
+                 (VALUES_BYTES_MAX): use fewer or smaller ones";
+    assert!(error.contains(words), "{error}");
+    let table = format!("const T = array<f32, 4000>({});", "1.0, ".repeat(4000));
+    assert!(check("a.wgsl", &shader((table, "x = T[i];".into()))).is_ok());
+}
+
+#[test]
+fn tokens_are_cut_as_the_parser_cuts_them() {
+    let tokens = |text: &'static str| {
+        let mut lexer = Lexer { text, at: 0 };
+        std::iter::from_fn(move || lexer.next()).map(|token| token.text).collect::<Vec<_>>()
+    };
+    assert_eq!(tokens("a+b // c\u{2028}d"), ["a", "+", "b", "d"]);
+    assert_eq!(tokens("a/* /* b */ c */d/**/e/*/* */ f */g"), ["a", "d", "e", "g"]);
+    assert_eq!(tokens("a /* never closed"), ["a"]);
+    assert_eq!(tokens("1e+2+1.5f-0x1p-3+.5"), ["1e+2", "+", "1.5f", "-", "0x1p-3", "+", ".5"]);
+    assert_eq!(tokens("0xe+0xe"), ["0xe", "+", "0xe"]);
+    assert_eq!(tokens("1.x.y"), ["1.x", ".", "y"]);
+    assert_eq!(tokens("a->b>>=c&&&d"), ["a", "->", "b", ">>", "=", "c", "&&", "&", "d"]);
+    assert_eq!(tokens("größe@id(1)"), ["größe", "@", "id", "(", "1", ")"]);
+    // Nothing is hidden in what only looks like a comment or a number.
+    for text in ["x = 1e+x+x", "x = //\r x + x", "vec2 < x > x"] {
+        let statements = format!("{text}{};", " + x".repeat(250));
+        let error = super::check(&shader(lines(statements))).unwrap_err();
+        assert!(error.message.contains("NESTING_MAX"), "{text}");
+    }
+}
+
+#[test]
+fn long_texts_that_do_not_nest_are_read() {
+    let table = "vec4<f32>(1.0, -2.0, f32(3 < 4), 1.0 / 3.0), ".repeat(800);
+    let sums = "x = x + v.x * v.y - v.z; if b { x = 1.0; } else { x = 2.0; } ".repeat(800);
+    let before = format!("const T = array<vec4<f32>, 800>({table});");
+    assert_eq!(super::check(&format!("{}{PRELUDE}", shader((before, sums)))), Ok(()));
+}

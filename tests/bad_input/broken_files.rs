@@ -1,0 +1,103 @@
+//! Broken files of a game: each costs itself, whether it is there when the game starts or is saved
+//! while it is played.
+
+use crate::{Game, in_order};
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// A WAV of two samples with this rate.
+fn wav(rate: u32) -> Vec<u8> {
+    let mut bytes = b"RIFF\x28\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0".to_vec();
+    bytes.extend(rate.to_le_bytes());
+    bytes.extend(rate.wrapping_mul(2).to_le_bytes());
+    bytes.extend(b"\x02\0\x10\0data\x04\0\0\0\x01\0\x02\0");
+    bytes
+}
+
+/// A shader whose `paint` has this statement.
+fn shader(statement: &str) -> String {
+    format!("fn paint(in: Paint) -> vec4f {{ {statement} return in.base; }}")
+}
+
+/// What no compiler of a game's files may fall over: path, content, words.
+fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
+    let plus = shader(&format!("let x = in.uv.x{};", " + in.uv.x".repeat(5000)));
+    let members = shader(&format!("let x = in.uv{};", ".xy".repeat(50_000)));
+    let elses = shader(&format!("if true {{}} {}", "else if true {}".repeat(5000)));
+    let arrays = shader("var a: array<f32, 4000000000>;");
+    vec![
+        ("rate.wav", wav(0), "rate.wav: its sample rate is 0 Hz, and must be 1000 to 384000"),
+        (
+            "plus.wgsl",
+            plus.into_bytes(),
+            "plus.wgsl:1:2047: the expression is more than 200 levels",
+        ),
+        ("xy.wgsl", members.into_bytes(), "xy.wgsl:1:648: the expression is more than 200 levels"),
+        ("elses.wgsl", elses.into_bytes(), "more than 100 blocks are inside each other"),
+        ("arrays.wgsl", arrays.into_bytes(), "'a' takes more bytes, and 65536 is the most"),
+    ]
+}
+
+#[test]
+fn a_broken_file_costs_itself_when_a_game_starts() {
+    let mut game = Game::new("broken_files", "function init() print(\"alive\") end");
+    for (path, content, _) in broken() {
+        game = game.with(path, content);
+    }
+    let ended = game.play(&[]);
+    assert_eq!((ended.code, ended.out.trim()), (Some(0), "alive"), "{}", ended.err);
+    for (_, _, words) in broken() {
+        in_order(&ended.err, &[words]);
+    }
+    for (command, wanted) in [("check", Some(1)), ("compile", Some(1))] {
+        let mut tool = std::process::Command::new(env!("CARGO_BIN_EXE_engine"));
+        tool.arg(command).arg(&game.folder).env("ENGINE_SAVE_DIR", &game.saves);
+        if command == "compile" {
+            tool.arg("--out").arg(game.folder.with_file_name("out"));
+        }
+        let ended = crate::ended(tool.stdin(Stdio::null()).output().unwrap());
+        assert_eq!(ended.code, wanted, "{command}: {}{}", ended.out, ended.err);
+    }
+}
+
+#[test]
+fn a_broken_file_costs_itself_when_it_is_saved_while_a_game_is_played() {
+    let main = "function init() print(\"ready\") end\n\
+                function on_reload(names)\n  print(table.concat(names, \" \"))\n\
+                if names[1] == \"last.text\" then Application.quit() end\nend";
+    let game = Game::new("saved_broken", main);
+    let mut command = game.command(&["--headless", "--realtime"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let (out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let (lines, heard) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(out).lines().map_while(Result::ok) {
+            let _ = lines.send(line);
+        }
+    });
+    let errors = std::thread::spawn(move || {
+        let mut text = String::new();
+        let _ = std::io::Read::read_to_string(&mut err, &mut text);
+        text
+    });
+    let patience = Duration::from_secs(60);
+    assert_eq!(heard.recv_timeout(patience).unwrap(), "ready");
+    for (index, (path, content, _)) in broken().into_iter().enumerate() {
+        std::fs::write(game.folder.join(path), content).unwrap();
+        // The watch goes on: what is right is taken in after each of them.
+        std::fs::write(game.folder.join(format!("right{index}.txt")), "right").unwrap();
+        let began = Instant::now();
+        let wanted = format!("right{index}.text");
+        while !heard.recv_timeout(patience).unwrap().contains(&wanted) {
+            assert!(began.elapsed() < patience, "{path}: nothing is reloaded any more");
+        }
+    }
+    std::fs::write(game.folder.join("last.txt"), "last").unwrap();
+    let code = child.wait().unwrap().code();
+    let errors = errors.join().unwrap();
+    assert_eq!(code, Some(0), "{errors}");
+    for (_, _, words) in broken() {
+        assert!(errors.contains(words), "'{words}' is not in:\n{errors}");
+    }
+}

@@ -1,0 +1,137 @@
+//! The native stack: whatever calls whatever else without an end, and whatever is done where little
+//! of it is left, is an ordinary error.
+
+use crate::{Game, fails_saying, in_order};
+
+const RUNS: &str = "Error: Timer.run: coroutines start each other too deep: does one start itself without waiting?";
+const RESUMES: &str =
+    "coroutines resume each other too deep: does one resume itself through others?";
+
+#[test]
+fn coroutines_that_the_engine_starts_inside_each_other_are_refused() {
+    let rows = [
+        ("local function f() Timer.run(f) end f()", RUNS),
+        ("local function f() Script.context(\"At:\", \"x\", Timer.run, f) end f()", RUNS),
+        ("local function f() Timer.run(Script.context, \"At:\", \"x\", f) end f()", RUNS),
+        ("local function f() Timer.run(coroutine.wrap(f)) end f()", RESUMES),
+        ("local function f() coroutine.wrap(function() Timer.run(f) end)() end f()", "too deep"),
+        (
+            "local function f() string.gsub(\"a\", \"a\", function() Timer.run(f) end) end f()",
+            "too deep",
+        ),
+        (
+            "local function f() table.sort({ 2, 1 }, function() Timer.run(f) end) end f()",
+            "too deep",
+        ),
+        (
+            "local t = setmetatable({}, { __tostring = function(t)
+               Timer.run(string.format, \"%s\", t) return \"t\" end })
+             local _ = (\"%s\"):format(t)",
+            "too deep",
+        ),
+        ("local C = class() function C:init() Timer.run(C) end C()", RUNS),
+        (
+            "local function f() Timer.after(0, function() Timer.run(f) Timer.advance(1) end)
+               Timer.advance(1) end f()",
+            "",
+        ),
+        ("local function f() Json.decode(Json.encode({ 1 })) Timer.run(f) end f()", RUNS),
+        (
+            "local function f() local chunk = load(\"local f = ... Timer.run(f)\") chunk(f) end f()",
+            RUNS,
+        ),
+    ];
+    for (i, (body, words)) in rows.iter().enumerate() {
+        for callback in ["init", "update"] {
+            let main = format!("function {callback}()\n  {body}\nend");
+            let name = format!("starts_{callback}_{i}");
+            let err =
+                fails_saying(&name, "", &main, &[&format!("When calling: {callback}\n"), words]);
+            assert!(err.lines().count() < 60, "the report is short: {err}");
+        }
+    }
+}
+
+/// Leads to where coroutines are refused, and calls `op` there, in the innermost of them.
+const AT_THE_FLOOR: &str = r#"
+local function at_the_floor(op)
+  local reached = false
+  local function deeper()
+    local ok = pcall(coroutine.wrap(deeper))
+    if not ok and not reached then
+      reached = true
+      op()
+    end
+  end
+  deeper()
+  assert(reached)
+end
+"#;
+
+#[test]
+fn where_little_of_the_native_stack_is_left_everything_still_works_or_is_refused() {
+    let ops = [
+        // A handler that fails is called again by its own failure.
+        "local n = 0 xpcall(error, function() n = n + 1 pcall(error) error(1) end)",
+        "local function handler(e) xpcall(error, handler) error(e) end xpcall(error, handler)",
+        // The compiler of Lua calls itself, 200 levels deep.
+        "load(\"return \" .. (\"(\"):rep(199) .. 1 .. (\")\"):rep(199))",
+        "load(\"return \" .. (\"{\"):rep(199) .. (\"}\"):rep(199))",
+        "load((\"return function() \"):rep(99) .. (\" end\"):rep(99))",
+        "load((\"if a then \"):rep(199) .. (\" end\"):rep(199))",
+        "load(\"return a\" .. (\" .. a\"):rep(150))",
+        "load(\"return \" .. (\"-\"):rep(199) .. 1)",
+        "load(\"a\" .. (\".a\"):rep(10000) .. \" = 1\")",
+        "load(\"local a = 1 \" .. (\"elseif a then \"):rep(1000))",
+        "string.match((\"a\"):rep(150), (\"a?\"):rep(150) .. (\"a\"):rep(150))",
+        "string.find((\"(\"):rep(9000), \"%b()\")",
+        "string.gsub((\"a\"):rep(3000), \".\", function() return \"b\" end)",
+        "table.sort({ 3, 2, 1 }, function(a, b) return a < b end)",
+        "table.sort(setmetatable({ 3, 2, 1 }, { __lt = error }))",
+        "local t = {} for _ = 1, 500 do t = { t } end Json.encode(t)",
+        "Json.decode((\"[\"):rep(500) .. (\"]\"):rep(500))",
+        "Json.decode((\"[\"):rep(100000))",
+        "local t = {} for _ = 1, 120 do t = { t } end Save.write(\"deep\", t) Save.read(\"deep\")",
+        "local t = {} for _ = 1, 100000 do t = { t } end Save.write(\"deeper\", t)",
+        "local t = {} for _ = 1, 100000 do t = { t } end Application.hash(t)",
+        "local t = {} for i = 1, 90 do t = setmetatable({}, { __index = t }) end local _ = t.x",
+        "local t = setmetatable({}, { __tostring = function() return (\"x\"):rep(9) end }) print(t)",
+        "error(setmetatable({}, { __tostring = error }))",
+        "local s = World.spawn_unit(Application.main_world(), \"core/units/sphere\") World.destroy_unit(Application.main_world(), s)",
+        "World.update(Application.main_world(), 1 / 60)",
+        "Gui.text(World.create_screen_gui(Application.main_world()), \"äöü\", Vector3(1, 1, 1))",
+        "Worker.start(\"nothing\")",
+        "require(\"absent\")",
+        "collectgarbage()",
+        "Script.callstack()",
+        "Timer.run(function() wait(1) end)",
+        "local f = function(x) return x + 1 end local s = 0 for i = 1, 3e5 do s = f(s) end",
+    ];
+    let ops: String = ops.iter().map(|op| format!("pcall(function() {op} end)\n")).collect();
+    let main = format!(
+        "{AT_THE_FLOOR}function init()\nat_the_floor(function()\n{ops}end)\nend\n\
+         function shutdown() print(\"alive\") end"
+    );
+    let ended = Game::new("at_the_floor", &main).play(&[]);
+    assert_eq!((ended.code, ended.out.lines().last()), (Some(0), Some("alive")), "{}", ended.err);
+}
+
+#[test]
+fn a_worker_has_a_native_stack_of_its_own_which_is_watched_as_well() {
+    let worker = format!(
+        "{AT_THE_FLOOR}
+         return function()
+           at_the_floor(function()
+             xpcall(error, function() pcall(error) error(1) end)
+             load((\"return function() \"):rep(99) .. (\" end\"):rep(99))
+           end)
+           local function f() coroutine.wrap(f)() end
+           f()
+         end"
+    );
+    let main = "function init()\n  local worker = Worker.start(\"deep\")\n\
+                Worker.wait(worker)\n  error(select(2, Worker.result(worker)), 0)\nend";
+    let ended = Game::new("deep_worker", main).with("deep.lua", worker).play(&[]);
+    in_order(&ended.err, &["coroutine.wrap: ", RESUMES]);
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+}
