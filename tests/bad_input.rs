@@ -11,6 +11,8 @@ mod errors;
 mod files;
 #[path = "bad_input/limits.rs"]
 mod limits;
+#[path = "bad_input/memory.rs"]
+mod memory;
 #[path = "bad_input/outside.rs"]
 mod outside;
 #[path = "bad_input/sandbox.rs"]

@@ -64,6 +64,7 @@ impl App {
 /// What the scripts did in the frame.
 fn count_work(now: Work, before: Work, held: usize) {
     counter!("scripts/held_bytes") += held;
+    counter!("engine/held_bytes") += memory::limit::held();
     counter!("scripts/allocated_bytes") += now.allocated_bytes - before.allocated_bytes;
     counter!("scripts/allocations") += now.allocations - before.allocations;
     counter!("scripts/engine_calls") += now.engine_calls - before.engine_calls;

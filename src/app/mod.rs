@@ -27,7 +27,7 @@ mod windows;
 use crate::engine::{Build, Engine, Start};
 use crate::foundation::sjson::Tree;
 use crate::foundation::tasks::Pool;
-use crate::foundation::{Error, profile};
+use crate::foundation::{Error, memory, profile};
 use crate::resource::project::{NoScript, Project};
 use crate::resource::settings::Settings;
 use crate::resource::store::Store;
@@ -155,6 +155,7 @@ impl App {
         engine.sounds = Sounds::new(settings, store, seed, checked, sound)?;
         apply_settings(&mut engine)?;
         figures::begin(opening.build);
+        limit_engine_memory(&engine.settings);
         let vm = Vm::new(engine, config).map_err(|report| Error::new(report.to_string()))?;
         let given = Given::default();
         let begun = Begun::default();
@@ -392,6 +393,15 @@ fn apply_settings(engine: &mut Engine) -> Result<(), Error> {
     apply_collection(engine);
     apply_priorities(engine)?;
     apply_time_step(engine)
+}
+
+/// The limit is that of the process: one game is played at a time.
+fn limit_engine_memory(settings: &Settings) {
+    // Without the allocator that counts there is nothing to compare with it.
+    if memory::is_installed() {
+        let mib = settings.number("limits.engine_memory_mib");
+        memory::limit::set_limit(Some((mib as usize) << 20));
+    }
 }
 
 fn apply_collection(engine: &mut Engine) {

@@ -4,6 +4,7 @@
 use super::Engine;
 use super::picture::{Origin, STALE, source_of};
 use crate::error;
+use crate::foundation::memory::limit::{self, Charge};
 use crate::foundation::{Error, Handle, Mat4, Vec2};
 use crate::packet::gui::Space;
 use crate::packet::texture::TextureSlot;
@@ -26,7 +27,12 @@ struct Drawn {
     by: By,
     texture: TextureNumber,
     slot: TextureSlot,
+    /// Its texels lie on the graphics adapter, in no block.
+    _charge: Charge,
 }
+
+/// Bytes of a texel that is drawn into.
+const TEXEL_BYTES: usize = 4;
 
 /// What draws into a texture; the texture ends with it.
 #[derive(Clone, Copy)]
@@ -134,6 +140,13 @@ impl Engine {
             self.textures.unload(ended.texture);
         }
         let texture = self.textures.add_target(width, height)?;
+        let bytes = width as usize * height as usize * TEXEL_BYTES;
+        if let Err(error) = limit::check_room(bytes) {
+            self.textures.unload(texture);
+            return Err(error);
+        }
+        let mut charge = Charge::new("textures/drawn");
+        charge.set(bytes);
         let entry = *self.textures.entry(texture);
         let by = match make(entry.slot, self) {
             Ok(by) => by,
@@ -155,7 +168,7 @@ impl Engine {
                 self.picture.sources.insert(name.to_string(), number);
             }
         }
-        let drawn = Drawn { by, texture, slot: entry.slot };
+        let drawn = Drawn { by, texture, slot: entry.slot, _charge: charge };
         self.picture.targets.all.insert(name.to_string(), drawn);
         // Materials may show one of that name that has ended.
         self.picture.origins_version = STALE;

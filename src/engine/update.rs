@@ -4,12 +4,16 @@
 
 use super::Engine;
 use super::particles::follow_links;
+use crate::foundation::memory::limit;
 use crate::foundation::tasks::ITEMS_MIN;
 use crate::foundation::{Error, log};
 use crate::owner;
 use crate::system::particles::{PARTICLES_MAX, THREADS_COST_MIN};
 use crate::world::WorldId;
 use crate::world::physics::PhysicsWorldId;
+
+/// With less room than this, memory is why particles are not spawned.
+const SPAWN_ROOM_BYTES: usize = 1 << 20;
 
 /// Fewer bodies that are awake take less time than it takes to wake a thread.
 const BODIES_MIN: usize = 64;
@@ -98,9 +102,14 @@ impl Engine {
 
     fn tell_refused_particles(&mut self) {
         if std::mem::take(&mut self.particles.refused) > 0 {
-            let words = format!(
-                "{PARTICLES_MAX} particles are there (PARTICLES_MAX): more are not spawned"
-            );
+            let words = match limit::check_room(SPAWN_ROOM_BYTES) {
+                Err(full) => format!("particles are not spawned: {full}"),
+                Ok(()) => {
+                    format!(
+                        "{PARTICLES_MAX} particles are there (PARTICLES_MAX): more are not spawned"
+                    )
+                }
+            };
             log::warn("World.update", &words);
         }
     }

@@ -6,6 +6,7 @@ use super::name::ResourceName;
 use crate::foundation::Error;
 use crate::foundation::blob::{Reader, Writer};
 use crate::foundation::hash::IdString64;
+use crate::foundation::memory::limit;
 use crate::foundation::sjson::{self, Tree, Value};
 use crate::foundation::suggest;
 
@@ -269,6 +270,8 @@ fn get_tree(reader: &mut Reader, depth: usize) -> Result<Tree, Error> {
         let too_deep = || crate::error!("it is damaged: it is nested too deep");
         depth.checked_sub(1).ok_or_else(too_deep)
     };
+    // A tree takes many times what its bytes do.
+    limit::check_over()?;
     Ok(match reader.u8()? {
         0 => Tree::Null,
         kind @ (1 | 2) => Tree::Bool(kind == 2),

@@ -92,6 +92,13 @@ pub const SETTINGS: &[Setting] = &[
         "Memory that scripts may hold, in MiB. More is an error.",
     ),
     setting(
+        "limits.engine_memory_mib",
+        Type::Number(16.0, 65536.0),
+        "2048",
+        "Memory that the engine may hold for the game, beside that of scripts, in MiB: resources, \
+         units, saves on their way, workers. More is an error.",
+    ),
+    setting(
         "limits.update_seconds",
         Type::Number(0.05, 3600.0),
         "2",

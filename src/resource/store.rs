@@ -11,9 +11,11 @@ use super::package;
 use super::variant::{Preferences, Properties};
 use crate::error;
 use crate::foundation::Error;
+use crate::foundation::file_access;
 use crate::foundation::hash::StateHash;
 use crate::foundation::hash::murmur64a;
 use crate::foundation::hash::{IdMap, IdString64};
+use crate::foundation::memory::limit;
 use crate::foundation::suggest::hint_in_folders;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -86,6 +88,9 @@ fn read_file(
     content: u64,
     words: &dyn Fn() -> String,
 ) -> Result<Bytes, Error> {
+    if let Ok((_, state)) = file_access::inspect(folder, name) {
+        limit::check_room(state.size as usize)?;
+    }
     let mut read = read_data(folder, name);
     for reads in 1..=READS_MAX {
         if let Ok(bytes) = &read {

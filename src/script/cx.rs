@@ -14,14 +14,14 @@ use super::sampler::Samples;
 use super::vm::Work;
 use crate::engine::Engine;
 use crate::foundation::Error;
-use crate::foundation::memory::Owner;
+use crate::foundation::memory::{Owner, limit};
 use crate::resource::bundle::Bytes;
 use mlua::ffi::*;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -66,6 +66,11 @@ pub struct Cx {
     pub main: *mut lua_State,
     /// Whether a changed file is on its trial run: functions with effects are refused.
     pub reloading: bool,
+    /// Whether the engine was found to hold more than its limit and the reserve beyond it: functions
+    /// are refused that may need more.
+    pub reserve_used: bool,
+    /// Whether either is so; see [`Cx::restrict`].
+    pub restricted: bool,
     /// What the walk over the heap has seen, between its two halves.
     pub marks: Option<Marks>,
     /// The words of the error that the running call ended in.
@@ -132,6 +137,8 @@ pub struct Registered {
 
 thread_local! {
     static CURRENT: Cell<*mut Cx> = const { Cell::new(null_mut()) };
+    /// The memory of the same VM. Blocks of the engine's grow while the context is borrowed.
+    static CURRENT_MEMORY: Cell<*const Memory> = const { Cell::new(null()) };
 }
 
 /// Where the floats of arguments stand in [`Cx::scratch`], behind those of a result; each argument
@@ -162,19 +169,34 @@ pub fn place() -> String {
     }
 }
 
+/// The growth hook of the engine's memory ([`limit::set_growth_hook`]): the VM that this thread runs
+/// looks at the limit. Allocates nothing.
+pub fn engine_memory_grew() {
+    // SAFETY: set only while that VM runs; its memory lies outside of the context, and is only
+    // ever shared.
+    if let Some(memory) = unsafe { CURRENT_MEMORY.get().as_ref() } {
+        memory.look_at_engine();
+    }
+}
+
 /// Says which VM this thread runs until the value is dropped: the one whose calls [`place`] is
 /// asked for.
-pub struct Running(*mut Cx);
+pub struct Running(*mut Cx, *const Memory);
 
 impl Running {
-    pub fn begin(cx: *mut Cx) -> Running {
-        Running(CURRENT.replace(cx))
+    /// # Safety
+    /// The context lives longer than the value.
+    pub unsafe fn begin(cx: *mut Cx) -> Running {
+        // SAFETY: as the caller promised.
+        let memory = unsafe { Rc::as_ptr(&(*cx).memory) };
+        Running(CURRENT.replace(cx), CURRENT_MEMORY.replace(memory))
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         CURRENT.set(self.0);
+        CURRENT_MEMORY.set(self.1);
     }
 }
 
@@ -218,7 +240,7 @@ impl Cx {
     /// decides what is allowed while a file is reloaded.
     #[inline(always)]
     pub fn guarded<R: Default>(&mut self, f: impl FnOnce(&mut Cx) -> Option<R>) -> R {
-        if self.reloading {
+        if self.restricted {
             self.fault = 1;
             return R::default();
         }
@@ -264,7 +286,7 @@ impl Cx {
     unsafe fn serve(&mut self, l: *mut lua_State, func: &'static Func) -> c_int {
         // SAFETY: `l` is the state of the running call.
         unsafe {
-            let usual = !self.reloading && self.panic.is_none() && !func.boxed;
+            let usual = !self.restricted && self.panic.is_none() && !func.boxed;
             if (!usual || layout::given(l) > func.params.len()) && !self.prepare(l, func) {
                 return FAILED;
             }
@@ -273,6 +295,18 @@ impl Cx {
                 Err(_) => self.failed_itself(crate::foundation::fault::take_panic()),
             }
         }
+    }
+
+    /// Sets what is restricted, after one of its reasons has changed.
+    pub fn restrict(&mut self) {
+        self.restricted = self.reloading || self.reserve_used;
+    }
+
+    /// Looks at the reserve beyond the engine's memory limit: whether it is used up.
+    pub fn is_full(&mut self) -> bool {
+        self.reserve_used = limit::is_reserve_used();
+        self.restrict();
+        self.reserve_used
     }
 
     /// Whether a call can be served that is not one of a few plain values at a usual time; its
@@ -285,6 +319,10 @@ impl Cx {
         }
         if self.reloading && !func.pure {
             self.failed(REFUSED_WHILE_RELOADING.to_string());
+            return false;
+        }
+        if self.reserve_used && !func.pure && !func.when_full && self.is_full() {
+            self.failed(limit::over_message());
             return false;
         }
         // SAFETY: `l` is the state of the running call.
@@ -349,6 +387,10 @@ unsafe extern "C" fn script_call(l: *mut lua_State) -> c_int {
         // What is called most often makes none, or little.
         let owner = (*row).func.fast.is_none().then(|| Owner::enter((*row).owner));
         let result = cx.serve(l, (*row).func);
+        // Blocks of other threads that worked for this call have not told this one.
+        if owner.is_some() && limit::is_over() {
+            cx.memory.look_at_engine();
+        }
         drop(owner);
         if result == FAILED {
             cx.push_error(l, &mut *row);

@@ -38,6 +38,8 @@ pub enum Reason {
     Time = 1,
     /// Lua holds more memory than it may.
     Memory = 2,
+    /// The engine does.
+    EngineMemory = 16,
     /// The process was asked to end.
     End = 4,
     /// Somebody wants to know where it is (sampler.rs). It is not stopped.
@@ -232,7 +234,8 @@ impl Interrupt {
         self.turn.fetch_add(1, SeqCst);
         if self.reasons.load(SeqCst) != 0 {
             let _lock = fault::lock(&self.watched);
-            self.reasons.fetch_and(Reason::Memory as u32, SeqCst);
+            let kept = Reason::Memory as u32 | Reason::EngineMemory as u32;
+            self.reasons.fetch_and(kept, SeqCst);
             self.unhook_when_done(state);
         }
     }
@@ -407,6 +410,13 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
             cx.collect_now(l);
             if cx.memory.used() > cx.memory.limit / 100 * 95 {
                 return raise(l, cx, memory_words(cx), false);
+            }
+        }
+        if interrupt.armed(Reason::EngineMemory) {
+            interrupt.disarm(Reason::EngineMemory, l);
+            if let Some(message) = cx.memory.engine.take_message() {
+                cx.is_full();
+                return raise(l, cx, message, false);
             }
         }
         if !interrupt.armed(Reason::Time) && !interrupt.armed(Reason::End) {

@@ -7,6 +7,7 @@
 //! refused here: that error has no line, for LuaJIT calls no handler then.
 
 use super::cx::Cx;
+use super::engine_memory::EngineMemory;
 use super::interrupt::{Interrupt, Reason};
 use crate::foundation::memory::Plain;
 use std::alloc::{GlobalAlloc, Layout};
@@ -37,11 +38,13 @@ pub struct Memory {
     lenient: Cell<u32>,
     /// Who stops the script at the limit.
     interrupt: Arc<Interrupt>,
+    /// The limit on what the engine holds beside this.
+    pub engine: EngineMemory,
 }
 
 impl Memory {
-    /// Nothing held yet, and `limit` bytes allowed.
-    pub fn new(limit: usize, interrupt: Arc<Interrupt>) -> Memory {
+    /// Nothing held yet, and `limit` bytes allowed. Those of a worker count as the engine's, too.
+    pub fn new(limit: usize, interrupt: Arc<Interrupt>, is_worker: bool) -> Memory {
         Memory {
             context: Cell::new(null_mut()),
             used: Cell::new(0),
@@ -52,6 +55,7 @@ impl Memory {
             limit,
             lenient: Cell::new(0),
             interrupt,
+            engine: EngineMemory::new(is_worker),
         }
     }
 
@@ -101,6 +105,12 @@ impl Memory {
         self.limit.saturating_mul(2)
     }
 
+    /// Whether Lua holds more than any request may lead to: what allocates much while nothing is
+    /// refused looks at this.
+    pub fn is_far_over(&self) -> bool {
+        self.used.get() > self.refused_above()
+    }
+
     /// Whether so many bytes may be held, which are more than ever or more than the limit. Notes
     /// them as held.
     #[inline(never)]
@@ -113,7 +123,16 @@ impl Memory {
         }
         self.peak.set(self.peak.get().max(wanted));
         self.mark.set(self.peak.get().min(self.limit));
+        self.engine.charge_lua(wanted);
         true
+    }
+
+    /// The engine may hold more than its limit: the running script is stopped by an error at its
+    /// next instruction, if so.
+    pub fn look_at_engine(&self) {
+        if self.engine.has_grown() {
+            self.interrupt.arm(Reason::EngineMemory);
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod ctypes;
 mod cx;
 mod describe;
 pub mod emit;
+mod engine_memory;
 mod heap;
 mod hint;
 mod interrupt;

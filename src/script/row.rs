@@ -36,6 +36,9 @@ pub struct Func {
     /// is reloaded. The generator of random numbers does not count: a reload gives it back as it
     /// was.
     pub pure: bool,
+    /// Whether it can be called while the engine holds more than its memory limit and the reserve
+    /// beyond it: it releases memory, or keeps none. So can every pure function.
+    pub when_full: bool,
     /// The checked call through Lua's C interface.
     pub call: Entry,
     /// The form that compiled Lua calls through FFI, where the function is hot.
@@ -67,6 +70,11 @@ impl Func {
     /// For a function of the prelude's alone: the public one that it serves, for words of errors.
     pub const fn told_as(self, public: &'static str) -> Func {
         Func { told: Some(public), ..self }
+    }
+
+    /// Marks a function that releases memory, or keeps none: it can be called when memory is full.
+    pub const fn when_full(self) -> Func {
+        Func { when_full: true, ..self }
     }
 
     /// Marks a function that only reads, or asks for what is there without being made.
@@ -103,8 +111,8 @@ pub const fn func<M, F: Callable<M>>(
     assert!(!doc.is_empty(), "say what the function does");
     let (types, returns) = (F::TYPES, F::RETURNS);
     let boxed = any_boxed(types) || any_boxed(returns);
-    let (pure, call, fast, told) = (false, F::ENTRY, None, None);
-    Func { name, doc, params, types, returns, boxed, pure, call, fast, told }
+    let (pure, when_full, call, fast, told) = (false, false, F::ENTRY, None, None);
+    Func { name, doc, params, types, returns, boxed, pure, when_full, call, fast, told }
 }
 
 const fn any_boxed(types: &[Type]) -> bool {

@@ -12,6 +12,7 @@ pub const NATIVES: &[(&CStr, lua_CFunction)] =
 
 unsafe fn set_reloading(l: *mut lua_State, cx: &mut Cx, on: bool) {
     cx.reloading = on;
+    cx.restrict();
     // SAFETY: the registry holds the core table; setting a field of it runs no metamethod.
     unsafe {
         lua_getfield(l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());

@@ -158,6 +158,21 @@ fn in_list(key: f64, length: usize) -> bool {
     key.fract() == 0.0 && key >= 1.0 && key <= length as f64
 }
 
+/// How many items are pushed between two looks at Lua's memory.
+pub const ITEMS_UNCHECKED: usize = 1024;
+
+/// Whether Lua still has memory for data that is being pushed: allocation cannot fail there.
+///
+/// # Safety
+/// `l` is the state of the running call.
+unsafe fn check_memory(l: *mut lua_State) -> Result<(), String> {
+    // SAFETY: as the caller promised.
+    match unsafe { Cx::of(l) }.memory.is_far_over() {
+        true => Err("there is not enough memory for the data".into()),
+        false => Ok(()),
+    }
+}
+
 /// Pushes a value; the words say why it could not be.
 ///
 /// # Safety
@@ -178,13 +193,19 @@ pub unsafe fn push_value(l: *mut lua_State, value: &Value) -> Result<(), String>
             Value::List(items) => {
                 lua_createtable(l, items.len().min(1 << 20) as c_int, 0);
                 for (i, item) in items.iter().enumerate() {
+                    if i % ITEMS_UNCHECKED == 0 {
+                        check_memory(l)?;
+                    }
                     push_value(l, item)?;
                     lua_rawseti(l, -2, i as lua_Integer + 1);
                 }
             }
             Value::Table(entries) => {
                 lua_createtable(l, 0, entries.len().min(1 << 20) as c_int);
-                for (key, item) in entries {
+                for (i, (key, item)) in entries.iter().enumerate() {
+                    if i % ITEMS_UNCHECKED == 0 {
+                        check_memory(l)?;
+                    }
                     lua_pushlstring(l, key.as_ptr() as *const _, key.len());
                     push_value(l, item)?;
                     lua_rawset(l, -3);

@@ -3,7 +3,7 @@
 
 use super::collector::Collector;
 use super::ctypes::Ctypes;
-use super::cx::{Cx, LoadedTexts, Registered, Running};
+use super::cx::{self, Cx, LoadedTexts, Registered, Running};
 use super::interrupt::{Interrupt, memory_words};
 use super::layout;
 use super::memory::{self, Memory};
@@ -14,7 +14,7 @@ use super::value::{Value, push_value, read_value};
 use super::{api, bytecode, heap, hint, prelude, trial, twin, undo};
 use crate::engine::Engine;
 use crate::foundation::Error;
-use crate::foundation::memory::number_of as memory_of;
+use crate::foundation::memory::{limit, number_of as memory_of};
 use crate::foundation::profile::Scope;
 use crate::system::platform;
 use mlua::ffi::*;
@@ -124,8 +124,9 @@ impl Vm {
     /// Makes a VM for `engine` and boots the prelude. The calling thread is the one that runs it.
     pub fn new(engine: Engine, config: Config) -> Result<Vm, Box<Report>> {
         let config = Config { jit: config.jit && !config.lines, ..config };
+        limit::set_growth_hook(cx::engine_memory_grew);
         let interrupt = Interrupt::new();
-        let memory = Rc::new(Memory::new(config.memory_limit, interrupt.clone()));
+        let memory = Rc::new(Memory::new(config.memory_limit, interrupt.clone(), config.worker));
         let cx = Box::into_raw(Box::new(Cx {
             memory: memory.clone(),
             fault: 0,
@@ -146,6 +147,8 @@ impl Vm {
             caller: null_mut(),
             main: null_mut(),
             reloading: false,
+            reserve_used: false,
+            restricted: false,
             marks: None,
             words: String::new(),
             lines: config.lines.then(Default::default),

@@ -3,7 +3,7 @@
 use super::{COUNTING, PATIENCE, Playing, ask, eval, plays, text};
 use engine::foundation::sjson::Tree;
 use engine::system::tools::caller::{Caller, Received};
-use engine::system::tools::{CLIENTS_MAX, MESSAGE_BYTES_MAX, WRITE_PATIENCE, json};
+use engine::system::tools::{CLIENTS_MAX, HANDSHAKES_MAX, MESSAGE_BYTES_MAX, WRITE_PATIENCE, json};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
@@ -174,6 +174,69 @@ fn half_a_message_and_half_a_request_hold_nobody_up() {
     let mut caller = game.connect();
     plays(&mut caller);
     drop(halves);
+    plays(&mut caller);
+}
+
+/// Connections that never become a client's: they say nothing, half a request, or do not read the
+/// answer.
+fn strangers(game: &Playing, count: usize) -> Vec<TcpStream> {
+    let host = format!("127.0.0.1:{}", game.session.port);
+    let page = format!("GET /uplot.js HTTP/1.1\r\nHost: {host}\r\n\r\n");
+    let words = ["", "GET /connection HTTP/1.1\r\nHost: 127", &page];
+    let open = |i: usize| {
+        let mut stream = socket(game);
+        // It may have had to give way already.
+        let _ = stream.write_all(words[i % words.len()].as_bytes());
+        stream
+    };
+    (0..count).map(open).collect()
+}
+
+#[test]
+fn a_hundred_half_open_connections_keep_no_tool_out() {
+    let game = Playing::start("half-open", COUNTING);
+    let mut open = strangers(&game, HANDSHAKES_MAX + 100);
+    for _ in 0..5 {
+        plays(&mut game.connect());
+        open.extend(strangers(&game, 50));
+    }
+    let mut caller = game.connect();
+    let refused = super::number(&ask(&mut caller, "status", vec![]), "refused");
+    assert!(refused >= 200.0, "those that gave way are counted: {refused}");
+    drop(open);
+    plays(&mut caller);
+}
+
+#[test]
+fn a_flood_of_connections_keeps_no_tool_out() {
+    let game = Playing::start("flooded", COUNTING);
+    let ended = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut open = std::collections::VecDeque::new();
+            while !ended.load(std::sync::atomic::Ordering::Relaxed) {
+                open.extend(strangers(&game, 3));
+                open.drain(..open.len().saturating_sub(300));
+            }
+        });
+        for _ in 0..20 {
+            plays(&mut game.connect());
+        }
+        ended.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn a_client_that_pings_without_end_and_never_reads_is_disconnected() {
+    let game = Playing::start("pings", COUNTING);
+    let mut caller = game.connect();
+    let mut pings = open(&game);
+    let ping = [&[0x89, 0x80 | 125, 0, 0, 0, 0][..], &[b'x'; 125]].concat();
+    let many = ping.repeat(1000);
+    let end = Instant::now() + PATIENCE;
+    while pings.write_all(&many).is_ok() {
+        assert!(Instant::now() < end, "it is still there");
+    }
     plays(&mut caller);
 }
 

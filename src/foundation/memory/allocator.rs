@@ -1,6 +1,8 @@
 //! The global allocator: mimalloc, and in front of each block whose it is. A block's owner stands
-//! in the 16 bytes before it, so that freeing needs no search.
+//! in the 16 bytes before it, so that freeing needs no search. The sum of all blocks is counted for
+//! the limit (limit.rs), whether owners are counted or not.
 
+use super::limit;
 use super::owners::{self, NOBODY};
 use mimalloc::MiMalloc;
 use std::alloc::{GlobalAlloc, Layout};
@@ -146,6 +148,7 @@ unsafe fn begin(given: *mut u8, layout: Layout) -> *mut u8 {
     if owner != NOBODY {
         owners::hold(owner, layout.size());
     }
+    limit::change(layout.size() as i64);
     // SAFETY: the block lies HEAD bytes or more inside of what was given.
     unsafe {
         let block = given.add(offset(layout));
@@ -180,6 +183,7 @@ unsafe impl GlobalAlloc for Counting {
             if owner != NOBODY {
                 owners::release(owner, layout.size());
             }
+            limit::change(-(layout.size() as i64));
             let whole = whole(layout).unwrap_unchecked();
             Straight.dealloc(block.sub(offset(layout)), whole);
         }
@@ -199,6 +203,7 @@ unsafe impl GlobalAlloc for Counting {
             if owner != NOBODY {
                 owners::resize(owner, layout.size(), size);
             }
+            limit::change(size as i64 - layout.size() as i64);
             given.add(offset(layout))
         }
     }

@@ -10,9 +10,11 @@
 //!
 //! Names are paths: `resources/texture` is a part of `resources`. Only programs whose global
 //! allocator is [`Counting`] count; what C libraries and drivers allocate is not seen. A release
-//! does not count. What scripts hold is counted by their own allocator, through [`Plain`].
+//! does not count owners, only the sum of all blocks, which has a limit ([`limit`]). What scripts
+//! hold is counted by their own allocator, through [`Plain`].
 
 mod allocator;
+pub mod limit;
 mod owners;
 mod zeros;
 

@@ -118,6 +118,17 @@ pub enum Tree {
 }
 
 impl Tree {
+    /// How many values it is made of, itself included.
+    pub fn values(&self) -> usize {
+        match self {
+            Tree::Array(items) => 1 + items.iter().map(Tree::values).sum::<usize>(),
+            Tree::Object(entries) => {
+                1 + entries.iter().map(|(_, value)| value.values()).sum::<usize>()
+            }
+            _ => 1,
+        }
+    }
+
     /// The value under `key`; `None` if there is none or this is no object. Looks through all keys.
     pub fn get(&self, key: &str) -> Option<&Tree> {
         let Tree::Object(entries) = self else {

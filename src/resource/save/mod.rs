@@ -15,7 +15,7 @@ mod slot;
 mod tests;
 
 pub use keeper::{Check, GENERATIONS_KEPT, Listed, Loaded};
-pub use queue::{Answer, Busy, REQUESTS_MAX};
+pub use queue::{Answer, Busy, READ_BYTES_MAX, REQUESTS_MAX, WRITE_BYTES_MAX};
 pub use slot::{NAME_BYTES_MAX, Slot, is_device};
 
 use keeper::Keeper;

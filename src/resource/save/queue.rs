@@ -6,6 +6,7 @@ use super::keeper::{Check, Keeper, Loaded};
 use super::slot::Slot;
 use crate::foundation::{fault, log};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
@@ -13,6 +14,22 @@ use std::thread::JoinHandle;
 /// Requests that may be under way, or done and not asked for. Beyond it a new one is refused while
 /// all are under way; otherwise the oldest that is done is forgotten.
 pub const REQUESTS_MAX: usize = 256;
+
+/// Bytes of contents that may wait to be written. One more content is refused.
+pub const WRITE_BYTES_MAX: usize = 256 << 20;
+/// Bytes of contents that may be read and wait to be asked for. Reading one more fails.
+pub const READ_BYTES_MAX: usize = 256 << 20;
+
+/// How many bytes a queue lets wait; for tests, smaller than those of a game.
+#[derive(Clone, Copy)]
+pub struct ByteLimits {
+    pub write: usize,
+    pub read: usize,
+}
+
+impl ByteLimits {
+    pub const DEFAULT: ByteLimits = ByteLimits { write: WRITE_BYTES_MAX, read: READ_BYTES_MAX };
+}
 
 /// What is to be done.
 pub enum Task {
@@ -43,6 +60,8 @@ struct State {
 struct Shared {
     state: Mutex<State>,
     done: Condvar,
+    /// Bytes of the content that was read; they stay known when the answer is taken.
+    read_bytes: AtomicUsize,
 }
 
 impl Shared {
@@ -59,10 +78,37 @@ impl Shared {
 struct Request {
     shared: Arc<Shared>,
     ready_frame: Option<u64>,
+    /// Bytes of the content to be written.
+    write_bytes: usize,
+    reads: bool,
 }
 
-/// What the thread is given to do, and where it leaves the answer.
-type Job = (Task, Arc<Shared>);
+impl Request {
+    /// Whether it is done, as far as the game knows when it begins one of this ready frame: where
+    /// runs must be equal, it does not depend on the disk.
+    fn is_known_done(&self, ready_frame: Option<u64>) -> bool {
+        match (self.ready_frame, ready_frame) {
+            (Some(own), Some(of_new)) => own < of_new,
+            _ => self.shared.lock().answer.is_some(),
+        }
+    }
+}
+
+/// What the thread is given to do, where it leaves the answer, and the reads that were begun before
+/// and not asked for yet.
+struct Job {
+    task: Task,
+    shared: Arc<Shared>,
+    earlier_reads: Vec<Arc<Shared>>,
+    read_bytes_max: usize,
+}
+
+impl Job {
+    /// Bytes of contents that were read before. The same in every run: requests are done in order.
+    fn earlier_bytes(&self) -> usize {
+        self.earlier_reads.iter().map(|read| read.read_bytes.load(Ordering::Relaxed)).sum()
+    }
+}
 
 struct Worker {
     jobs: Sender<Job>,
@@ -75,17 +121,24 @@ pub struct Queue {
     worker: Option<Worker>,
     requests: BTreeMap<u64, Request>,
     last: u64,
+    pub limits: ByteLimits,
 }
 
 impl Queue {
     /// No thread runs before something is begun.
     pub fn new(keeper: Arc<Keeper>) -> Queue {
-        Queue { keeper, worker: None, requests: BTreeMap::new(), last: 0 }
+        let (requests, limits) = (BTreeMap::new(), ByteLimits::DEFAULT);
+        Queue { keeper, worker: None, requests, last: 0, limits }
     }
 
     /// Hands a task to the thread: its number, from 1.
     pub fn begin(&mut self, task: Task, ready_frame: Option<u64>) -> Result<u64, String> {
         self.make_room()?;
+        let (write_bytes, reads) = match &task {
+            Task::Write { content, .. } => (content.len(), false),
+            Task::Read { .. } => (0, true),
+        };
+        self.make_room_for_bytes(write_bytes, ready_frame)?;
         let shared = Arc::new(Shared::default());
         if self.worker.is_none() {
             let (jobs, receiver) = channel();
@@ -95,9 +148,13 @@ impl Queue {
             self.worker = Some(Worker { jobs, thread });
         }
         let worker = self.worker.as_ref().expect("it was made just now");
-        worker.jobs.send((task, shared.clone())).expect("the thread ends only with this queue");
+        let earlier = self.requests.values().filter(|request| reads && request.reads);
+        let earlier_reads = earlier.map(|request| request.shared.clone()).collect();
+        let read_bytes_max = self.limits.read;
+        let job = Job { task, shared: shared.clone(), earlier_reads, read_bytes_max };
+        worker.jobs.send(job).expect("the thread ends only with this queue");
         self.last += 1;
-        self.requests.insert(self.last, Request { shared, ready_frame });
+        self.requests.insert(self.last, Request { shared, ready_frame, write_bytes, reads });
         Ok(self.last)
     }
 
@@ -115,6 +172,27 @@ impl Queue {
         })?;
         let answer = self.requests.remove(&oldest).and_then(|one| one.shared.wait().answer.take());
         tell(answer);
+        Ok(())
+    }
+
+    /// Makes room for a content that is to be written.
+    fn make_room_for_bytes(&self, bytes: usize, ready_frame: Option<u64>) -> Result<(), String> {
+        let all: usize = self.requests.values().map(|request| request.write_bytes).sum();
+        let too_many = |waiting: usize| bytes > 0 && waiting + bytes > self.limits.write;
+        if !too_many(all) {
+            return Ok(());
+        }
+        let open = self.requests.values().filter(|it| !it.is_known_done(ready_frame));
+        if too_many(open.map(|request| request.write_bytes).sum()) {
+            return Err(format!(
+                "saves of {} MiB wait to be written already (WRITE_BYTES_MAX): wait for some",
+                self.limits.write >> 20
+            ));
+        }
+        // The disk may still be at those that are done for the game.
+        for request in self.requests.values().filter(|it| it.is_known_done(ready_frame)) {
+            drop(request.shared.wait());
+        }
         Ok(())
     }
 
@@ -169,21 +247,36 @@ fn tell(answer: Option<Answer>) {
 }
 
 fn work(keeper: &Keeper, jobs: &Receiver<Job>) {
-    while let Ok((task, shared)) = jobs.recv() {
-        let answer = fault::contain(|| run(keeper, task, &shared));
+    while let Ok(job) = jobs.recv() {
+        let shared = job.shared.clone();
+        let answer = fault::contain(|| run(keeper, job));
         let answer = answer.unwrap_or_else(|error| Err(error.message));
         shared.lock().answer = Some(answer);
         shared.done.notify_all();
     }
 }
 
-fn run(keeper: &Keeper, task: Task, shared: &Shared) -> Answer {
+fn run(keeper: &Keeper, job: Job) -> Answer {
+    let earlier_bytes = job.earlier_bytes();
+    let Job { task, shared, read_bytes_max, .. } = job;
     // All is done only when the disk says so: until then it is less.
     let told = |part: f64| shared.lock().progress = part * 0.99;
     match task {
         Task::Write { slot, content, time, version } => {
             keeper.write(&slot, &content, time, version, &told).map(|()| None)
         }
-        Task::Read { slot, version, check } => keeper.read(&slot, version, check, &told).map(Some),
+        Task::Read { slot, version, check } => {
+            let loaded = keeper.read(&slot, version, check, &told)?;
+            let bytes = loaded.content.len();
+            if earlier_bytes + bytes > read_bytes_max {
+                return Err(format!(
+                    "saves of {} MiB that were read wait for Save.result (READ_BYTES_MAX): ask for \
+                     some of them first",
+                    read_bytes_max >> 20
+                ));
+            }
+            shared.read_bytes.store(bytes, Ordering::Relaxed);
+            Ok(Some(loaded))
+        }
     }
 }

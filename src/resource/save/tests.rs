@@ -1,5 +1,6 @@
 //! Saves as those above see them: generations, damage, newer games, full disks, the thread.
 
+use super::queue::ByteLimits;
 use super::*;
 use std::fs;
 use std::path::Path;
@@ -315,4 +316,38 @@ fn answers_that_nobody_asks_for_do_not_pile_up() {
     let last = begin(&mut saves);
     assert_eq!(saves.poll(first, 0), None);
     assert!(saves.poll(last, 0).is_some());
+}
+
+#[test]
+fn contents_that_wait_are_limited_by_their_bytes_in_the_same_way_in_every_run() {
+    let mut saves = Saves::new(None, "1");
+    saves.queue.limits = ByteLimits { write: 100, read: 100 };
+    let write = |saves: &mut Saves, name: &str, bytes: usize, ready: u64| {
+        let content = vec![b'x'; bytes];
+        saves.begin_write(slot(name), content, 1.0, Version::NotNewer, Some(ready))
+    };
+    write(&mut saves, "a", 60, 2).unwrap();
+    write(&mut saves, "b", 40, 2).unwrap();
+    let full = write(&mut saves, "c", 1, 2).unwrap_err();
+    assert_eq!(full, "saves of 0 MiB wait to be written already (WRITE_BYTES_MAX): wait for some");
+    // In the next frame they are done for the game, however slow the disk is.
+    write(&mut saves, "c", 100, 3).unwrap();
+    let mut read = |saves: &mut Saves, names: [&str; 2], ready: u64| {
+        let begin = |name| saves.begin_read(slot(name), Version::Any, |_| Ok(()), Some(ready));
+        let requests = names.map(|name| begin(name).unwrap());
+        requests.map(|request| {
+            assert!(matches!(saves.poll(request, ready), Some(Busy::Done(_))));
+            (request, saves.queue.poll(request, ready) == Some(Busy::Done(true)))
+        })
+    };
+    let [(a, _), (_, whole)] = read(&mut saves, ["a", "b"], 4);
+    assert!(whole, "100 bytes may wait");
+    let [(c, first), _] = read(&mut saves, ["c", "b"], 5);
+    assert!(!first, "100 wait already");
+    let words = "saves of 0 MiB that were read wait for Save.result (READ_BYTES_MAX): ask for some \
+                 of them first";
+    assert_eq!(saves.take(c), Some(Err(words.to_string())));
+    assert!(matches!(saves.take(a), Some(Ok(Some(_)))));
+    let [(_, small), _] = read(&mut saves, ["b", "b"], 6);
+    assert!(small, "what was asked for has made room");
 }

@@ -6,6 +6,7 @@ use super::window::WINDOW_ARG;
 use crate::engine::Engine;
 use crate::foundation::Error;
 use crate::foundation::hash::StateHash;
+use crate::foundation::memory::limit;
 use crate::resource::data_kinds;
 use crate::resource::name::ResourceName;
 use crate::resource::package::PackageId;
@@ -51,7 +52,8 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             quit,
             &[("code", "the process's exit code, 0 to 255; 0 if left out")],
             "Ends the game after this frame, through `shutdown()`.",
-        ),
+        )
+        .when_full(),
         func(
             "open_url_in_browser",
             open_url_in_browser,
@@ -157,7 +159,8 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             release_resource_package,
             &[("package", "the package to let go of")],
             "Lets go of a package, and unloads it where it is loaded. Its handle is stale then.",
-        ),
+        )
+        .when_full(),
         func(
             "hash",
             hash,
@@ -197,7 +200,8 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             release_world,
             &[("world", "the world to end")],
             "Ends a world and everything in it. Its handle is stale from then on.",
-        ),
+        )
+        .when_full(),
         func(
             "main_world",
             main_world,
@@ -227,7 +231,8 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             viewport::destroy_camera,
             &[("camera", "the camera to end")],
             "Ends a camera. Its handle is stale from then on.",
-        ),
+        )
+        .when_full(),
         func(
             "create_viewport",
             viewport::create_viewport,
@@ -244,7 +249,8 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             viewport::destroy_viewport,
             &[("viewport", "the viewport to end")],
             "Ends a viewport. Its handle is stale from then on.",
-        ),
+        )
+        .when_full(),
         func(
             "render_world",
             viewport::render_world,
@@ -390,7 +396,11 @@ fn data(engine: &mut Engine, kind: Text, name: Text) -> Result<Data, Error> {
     let bytes = engine.store.read(&ResourceName::new(kind, name.as_str()))?;
     Ok(match kind {
         "text" | "binary" => Data::Bytes(bytes),
-        _ => Data::Value(Value::from_tree(&data_kinds::read_tree(&bytes)?)),
+        _ => {
+            let tree = data_kinds::read_tree(&bytes)?;
+            limit::check_room(tree.values() * size_of::<Value>())?;
+            Data::Value(Value::from_tree(&tree))
+        }
     })
 }
 

@@ -32,7 +32,8 @@ Broadphase.destroy(near)"#,
             &[("cell_size", "metres, above 0: about as far as is looked around")],
             "Makes an empty one.",
         ),
-        func("destroy", destroy, &[BROADPHASE_ARG], "Ends one. Its handle is stale from then on."),
+        func("destroy", destroy, &[BROADPHASE_ARG], "Ends one. Its handle is stale from then on.")
+            .when_full(),
         func("num", num, &[BROADPHASE_ARG], "How many balls are in it.").pure(),
         func(
             "add",
@@ -52,7 +53,7 @@ Broadphase.destroy(near)"#,
             &[BROADPHASE_ARG, ID_ARG, ("position", "where its middle is from now on")],
             "Moves something.",
         ),
-        func("remove", remove, &[BROADPHASE_ARG, ID_ARG], "Takes something out."),
+        func("remove", remove, &[BROADPHASE_ARG, ID_ARG], "Takes something out.").when_full(),
     ],
 );
 

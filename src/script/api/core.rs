@@ -115,7 +115,8 @@ pub static CORE: Module = module(
             save_user_settings,
             &[("tree", ""), ("set_aside", "")],
             "Writes them for good; keeps the file that is there under another name before.",
-        ),
+        )
+        .when_full(),
         func(
             "set_collection",
             set_collection,

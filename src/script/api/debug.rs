@@ -64,7 +64,7 @@ Debug.world_text("here", Vector3(0, 0, 2), Color.yellow())"#,
             ],
             "Shows a line of text at a point in the world.",
         ),
-        func("clear", clear, &[], "Ends everything that is still shown."),
+        func("clear", clear, &[], "Ends everything that is still shown.").when_full(),
     ],
 );
 
@@ -165,7 +165,7 @@ World.destroy_line_object(world, lines)"#,
             ],
             "Adds a cone.",
         ),
-        func("reset", reset, &[OBJECT], "Removes its lines."),
+        func("reset", reset, &[OBJECT], "Removes its lines.").when_full(),
         func(
             "dispatch",
             dispatch,

@@ -322,10 +322,10 @@ macro_rules! device_rows {
                 "Whether the effect has not ended yet. It plays on a device that is there, also \
                  while `set_rumble_enabled(false)` keeps it from being felt.").pure(),
             func("stop_rumble_effect", r::stop_rumble_effect::<$d>, &[MOTOR, EFFECT],
-                "Ends an effect; nothing happens where it has ended."),
+                "Ends an effect; nothing happens where it has ended.").when_full(),
             func("stop_all_rumble_effects", r::stop_all_rumble_effects::<$d>,
                 &[("motor", "its index, or its name; all motors if left out")],
-                "Ends the effects of a motor. What `set_rumble` set stays."),
+                "Ends the effects of a motor. What `set_rumble` set stays.").when_full(),
             func("rumble_strength", r::rumble_strength::<$d>, &[MOTOR],
                 "What a motor is to do in this frame, 0 to 1: what `set_rumble` set and its \
                  effects together.").pure(),

@@ -54,7 +54,7 @@ pub static GUI: Module = more(
             &[GUI_ARG],
             "Keeps the transform of what is drawn next, for `Gui.pop` to bring it back.",
         ),
-        hot("pop", pop, &[GUI_ARG], "Brings back the transform that was kept last."),
+        hot("pop", pop, &[GUI_ARG], "Brings back the transform that was kept last.").when_full(),
         hot(
             "translate",
             translate,
@@ -81,7 +81,7 @@ pub static GUI: Module = more(
              outside of the rectangles before it, until `Gui.pop_clip`. Only on the screen and on \
              textures.",
         ),
-        hot("pop_clip", pop_clip, &[GUI_ARG], "Ends the clip that was pushed last."),
+        hot("pop_clip", pop_clip, &[GUI_ARG], "Ends the clip that was pushed last.").when_full(),
         func(
             "move",
             move_to,
@@ -94,55 +94,64 @@ pub static GUI: Module = more(
             &[GUI_ARG],
             "Removes what was drawn: all objects, or what an immediate Gui drew in this frame. \
              Transforms and clips are as at the start.",
-        ),
+        )
+        .when_full(),
         func(
             "destroy_rect",
             destroy_rect,
             &[GUI_ARG, OBJECT_ARG],
             "Ends a rectangle of a retained Gui.",
-        ),
+        )
+        .when_full(),
         func(
             "destroy_rect_3d",
             destroy_rect,
             &[GUI_ARG, OBJECT_ARG],
             "Ends a rectangle of a retained Gui.",
-        ),
+        )
+        .when_full(),
         func(
             "destroy_bitmap",
             destroy_bitmap,
             &[GUI_ARG, OBJECT_ARG],
             "Ends a bitmap or a nine-patch of a retained Gui.",
-        ),
+        )
+        .when_full(),
         func(
             "destroy_bitmap_3d",
             destroy_bitmap,
             &[GUI_ARG, OBJECT_ARG],
             "Ends a bitmap or a nine-patch of a retained Gui.",
-        ),
+        )
+        .when_full(),
         func(
             "destroy_triangle",
             destroy_triangle,
             &[GUI_ARG, OBJECT_ARG],
             "Ends a triangle of a retained Gui.",
-        ),
+        )
+        .when_full(),
         func(
             "destroy_text",
             destroy_text,
             &[GUI_ARG, OBJECT_ARG],
             "Ends a text of a retained Gui.",
-        ),
+        )
+        .when_full(),
         func(
             "destroy_text_3d",
             destroy_text,
             &[GUI_ARG, OBJECT_ARG],
             "Ends a text of a retained Gui.",
-        ),
+        )
+        .when_full(),
         func(
             "destroy_shape",
             destroy_shape,
             &[GUI_ARG, OBJECT_ARG],
             "Ends a line, circle, arc or polygon of a retained Gui.",
-        ),
+        )
+        .when_full(),
         func(
             "material",
             gui_material,
@@ -196,7 +205,7 @@ pub static WORLD_CORE: Module = module(
             &[("world", ""), ("texture", ""), ("width", ""), ("height", ""), ("immediate", "")],
             "Makes a Gui that is drawn into a texture.",
         ),
-        func("destroy_gui", destroy_gui, &[("world", ""), ("gui", "")], "Ends a Gui."),
+        func("destroy_gui", destroy_gui, &[("world", ""), ("gui", "")], "Ends a Gui.").when_full(),
     ],
 );
 

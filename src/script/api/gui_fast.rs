@@ -42,7 +42,7 @@ fn guarded(cx: *mut Cx, call: impl FnOnce(&mut Engine) -> Drawn) -> f64 {
     // SAFETY: compiled Lua passes the context it was given at boot; the engine lives as long as the
     // VM, and is not borrowed while Lua runs.
     let (cx, engine) = unsafe { (&mut *cx, &mut *(*cx).engine) };
-    if cx.reloading {
+    if cx.restricted {
         return -1.0;
     }
     match catch_unwind(AssertUnwindSafe(|| call(engine))) {

@@ -184,7 +184,8 @@ pub static CORE: Module = module(
         func("check_level", check_level, &[("world", ""), ("level", "")], "Refuses another's.")
             .told_as("World.destroy_level")
             .pure(),
-        func("end_level", end_level, &[("level", "")], "Ends a level, whose units are gone."),
+        func("end_level", end_level, &[("level", "")], "Ends a level, whose units are gone.")
+            .when_full(),
     ],
 );
 

@@ -95,7 +95,7 @@ pub static CORE: Module = module(
     "Material",
     "Materials, for the prelude.",
     "assert(core == nil)",
-    &[func("destroy", destroy, &[("material", "")], "Ends a material.")],
+    &[func("destroy", destroy, &[("material", "")], "Ends a material.").when_full()],
 );
 
 fn alive(engine: &mut Engine, material: AnyNumber) -> bool {

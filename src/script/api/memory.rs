@@ -3,7 +3,7 @@
 
 use super::profiler::{Tables, table};
 use crate::engine::Engine;
-use crate::foundation::memory::{self, Held, Snapshot};
+use crate::foundation::memory::{self, Held, Snapshot, limit};
 use crate::script::row::{Module, func, module};
 use crate::script::value::Value;
 
@@ -27,6 +27,14 @@ assert(changes[1].name == "kept" and changes[1].objects == 101)"#,
          it lies), `bytes` and `blocks` with those of its parts. Empty in a release, which does \
          not count.",
     )
+    .pure(),
+    func(
+        "engine_usage",
+        engine_usage,
+        &[],
+        "Bytes that the engine holds for the game, beside those of scripts, and the most that it \
+         may (`limits.engine_memory_mib`). In a release, too.",
+    )
     .pure()],
 );
 
@@ -39,6 +47,11 @@ pub static CORE: Module = module(
 
 fn owners() -> Snapshot {
     if memory::is_counting() { memory::snapshot() } else { Snapshot::new() }
+}
+
+fn engine_usage(_: &mut Engine) -> (f64, f64) {
+    let limit = limit::limit().map_or(f64::INFINITY, |limit| limit as f64);
+    (limit::held() as f64, limit)
 }
 
 fn tree(_: &mut Engine) -> Tables {

@@ -174,7 +174,8 @@ Application.release_world(world)"#,
             &[MESH_ARG],
             "Takes the mesh off its unit. The unit's other meshes keep their handles; those that \
              came after it move up by one.",
-        ),
+        )
+        .when_full(),
     ],
 );
 

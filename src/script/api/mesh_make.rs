@@ -3,6 +3,7 @@
 
 use super::light::node_of;
 use crate::engine::Engine;
+use crate::foundation::memory::limit;
 use crate::foundation::{Error, Vec2, Vec3};
 use crate::packet::mesh::{Bounds, INDICES_MAX, Mesh, Part, VERTICES_MAX};
 use crate::script::arg::{Bytes, Integer, Text};
@@ -49,9 +50,15 @@ fn threes(bytes: &[u8]) -> Vec<Vec3> {
     floats(bytes).chunks_exact(3).map(Vec3::from_slice).collect()
 }
 
+/// Bytes that making a mesh takes for each position and for each index, with the lists and the work
+/// on them.
+const POSITION_BYTES: usize = 128;
+const INDEX_BYTES: usize = 8;
+
 /// A mesh of lists. The prelude has checked their types and that they are whole.
 fn mesh_of(name: String, lists: &Bytes, numbers: &Value) -> Result<Mesh, Error> {
     let [positions, normals, uvs, colors, indices] = split(lists, numbers)?;
+    limit::check_room(positions.len() / 12 * POSITION_BYTES + indices.len() / 4 * INDEX_BYTES)?;
     let word = |four: &[u8]| u32::from_le_bytes(four.try_into().expect("four bytes"));
     let mut corners = Corners {
         positions: threes(positions),

@@ -47,7 +47,8 @@ end"#,
             unload,
             &[("package", "a package that is loaded, or being loaded")],
             "Forgets the package's data, but for what another loaded package has, too.",
-        ),
+        )
+        .when_full(),
     ],
 );
 

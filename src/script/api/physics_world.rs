@@ -88,7 +88,8 @@ Application.release_world(world)"#,
             destroy_actor,
             &[PHYSICS, ("actor", "the actor to end")],
             "Ends an actor. Its handle is stale from then on.",
-        ),
+        )
+        .when_full(),
         func("wake_actors", wake_actors, &[PHYSICS], "Wakes everything that sleeps."),
         func(
             "set_debug_draw",
@@ -103,7 +104,8 @@ Application.release_world(world)"#,
             destroy_joint,
             &[PHYSICS, ("joint", "the joint to end")],
             "Ends a joint. Its handle is stale from then on.",
-        ),
+        )
+        .when_full(),
         func("snapshot", snapshot, &[PHYSICS], "Keeps the whole state in memory, for `restore`."),
         func(
             "restore",
@@ -117,7 +119,8 @@ Application.release_world(world)"#,
             drop_snapshot,
             &[PHYSICS, ("snapshot", "what `snapshot` returned")],
             "Lets go of a state that was kept.",
-        ),
+        )
+        .when_full(),
     ],
 );
 

@@ -45,7 +45,8 @@ assert(Save.delete("slot 1"))"#,
             "Writes a save. Gives true when it is on the disk for good, or nil and why it could \
              not be written; then the one before is as it was. A table that is reached twice is \
              written twice.",
-        ),
+        )
+        .when_full(),
         func(
             "read",
             read,
@@ -82,7 +83,8 @@ assert(Save.delete("slot 1"))"#,
             &[REQUEST],
             "What came of a request, once it is not busy: as `Save.write` and `Save.read` have it. \
              The request is forgotten by this.",
-        ),
+        )
+        .when_full(),
         func(
             "list",
             list,
@@ -100,7 +102,8 @@ assert(Save.delete("slot 1"))"#,
             delete,
             &[SLOT],
             "Removes a save with all its generations. Gives true, or nil and why not.",
-        ),
+        )
+        .when_full(),
     ],
 );
 

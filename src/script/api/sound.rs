@@ -104,7 +104,8 @@ Application.release_world(world)"#,
                 ("seconds", "how long it fades away; as its sound says if left out"),
             ],
             "Stops a voice: whether it was still there. It never clicks.",
-        ),
+        )
+        .when_full(),
         func("pause", pause, &[("voice", "a voice")], "Pauses a voice: whether it was there."),
         func("resume", resume, &[("voice", "a voice")], "Goes on with a voice that was paused."),
         func(
@@ -183,7 +184,7 @@ Application.release_world(world)"#,
             "Starts a clock of music, at its first bar. `Sound.trigger` can begin on its bars and \
              beats, exact to the sample.",
         ),
-        func("stop_clock", stop_clock, &[("clock", "its name")], "Stops a clock."),
+        func("stop_clock", stop_clock, &[("clock", "its name")], "Stops a clock.").when_full(),
         func(
             "clock",
             clock,

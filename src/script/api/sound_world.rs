@@ -34,7 +34,8 @@ assert(SoundWorld.num_voices(sound) == 0)"#,
             remove_listener,
             &[("sound_world", "the sound of a world"), ("index", "which listener, 1 to 4")],
             "Takes a listener away.",
-        ),
+        )
+        .when_full(),
         func(
             "pause",
             pause,
@@ -55,7 +56,8 @@ assert(SoundWorld.num_voices(sound) == 0)"#,
                 ("seconds", "how long it takes to fade away; at once if left out"),
             ],
             "Stops everything that plays in a world.",
-        ),
+        )
+        .when_full(),
         func(
             "num_voices",
             num_voices,

@@ -48,7 +48,8 @@ end"#,
             "Gives a texture's room back; all frames of a sheet at once. What still draws with it \
              shows a checkerboard until `Texture.load` loads it again. Does nothing for one that \
              is not loaded.",
-        ),
+        )
+        .when_full(),
         func(
             "statistics",
             statistics,

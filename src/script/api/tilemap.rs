@@ -32,7 +32,8 @@ pub static TILEMAP: Module = module(
             ],
             "Makes a map of a file.",
         ),
-        func("destroy", destroy, &[MAP_ARG], "Ends a map. Its handle is stale from then on."),
+        func("destroy", destroy, &[MAP_ARG], "Ends a map. Its handle is stale from then on.")
+            .when_full(),
         hot(
             "alive",
             alive,

@@ -162,7 +162,7 @@ pub static WORLD_CORE: Module = module(
             "Raises where the unit cannot be ended.",
         )
         .pure(),
-        func("end_unit", end_unit, &[("unit", "")], "Ends a unit."),
+        func("end_unit", end_unit, &[("unit", "")], "Ends a unit.").when_full(),
         func(
             "link_unit",
             link_unit,
@@ -174,7 +174,8 @@ pub static WORLD_CORE: Module = module(
             unlink_unit,
             &[("world", ""), ("unit", "")],
             "Takes a unit off what it hangs on.",
-        ),
+        )
+        .when_full(),
         func("units", units, &[("world", "")], "The units of a world.").pure(),
     ],
 );

@@ -177,7 +177,8 @@ Window.close(map)"#,
             &[WINDOW_ARG],
             "Ends a window beside the main one: its handle is stale from then on. Of the main \
              window: ends the game as the player does who closes it.",
-        ),
+        )
+        .when_full(),
         func(
             "show_cursor",
             devices::show_cursor,

@@ -59,14 +59,16 @@ assert(not pcall(begin, { seed = 7 }), "this game has no such module")"#,
             receive,
             &[WORKER],
             "The next message that has arrived, or nil. Messages arrive in their order.",
-        ),
+        )
+        .when_full(),
         func(
             "wait",
             wait,
             &[WORKER],
             "Waits for the next message. Nil where none will come: the worker has ended, or waits \
              for a message itself.",
-        ),
+        )
+        .when_full(),
         func(
             "status",
             status,
@@ -87,14 +89,16 @@ assert(not pcall(begin, { seed = 7 }), "this game has no such module")"#,
             &[("worker", "a worker that is not running")],
             "What a worker's function returned; or nil and how it failed, with its stack. The \
              worker is gone after this, with the messages that were not received.",
-        ),
+        )
+        .when_full(),
         func(
             "cancel",
             cancel,
             &[("worker", "a worker, running or not")],
             "Stops a worker at once, whatever it is doing. The worker is gone after this, with its \
              messages and its result.",
-        ),
+        )
+        .when_full(),
         func(
             "parent",
             parent,

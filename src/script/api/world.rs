@@ -56,7 +56,8 @@ assert(not World.alive(world))"#,
             debug::destroy_line_object,
             &[("world", "the world it belongs to"), ("line_object", "what ends")],
             "Ends a line object. Its handle is stale from then on.",
-        ),
+        )
+        .when_full(),
         func(
             "create_particles",
             particles::create,
@@ -104,13 +105,15 @@ assert(not World.alive(world))"#,
             particles::stop_spawning,
             &[("world", "where it plays"), ("id", "an effect, which may have ended")],
             "Has an effect spawn no more: it ends with its last particle.",
-        ),
+        )
+        .when_full(),
         func(
             "destroy_particles",
             particles::destroy,
             &[("world", "where it plays"), ("id", "an effect, which may have ended")],
             "Ends an effect and all its particles at once.",
-        ),
+        )
+        .when_full(),
         func(
             "are_particles_playing",
             particles::are_playing,

@@ -30,10 +30,11 @@ mod trail;
 
 use crate::error;
 use crate::foundation::hash::StateHash;
+use crate::foundation::memory::limit;
 use crate::foundation::suggest::hint;
 use crate::foundation::tasks::{ITEMS_MIN, Pool, split};
 use crate::foundation::{Error, Handle, Kind, Slots};
-use block::{Block, LANES};
+use block::{BYTES_PER_PARTICLE, Block, LANES};
 use definition::EffectData;
 use draw::Drawn;
 use emitter::{Emitter, move_blocks};
@@ -476,7 +477,8 @@ impl Particles {
 
     fn room(&self) -> begin::Room {
         let all: usize = self.emitters.iter().map(|emitter| emitter.count).sum();
-        begin::Room { left: PARTICLES_MAX.saturating_sub(all), refused: 0 }
+        let left = PARTICLES_MAX.saturating_sub(all).min(limit::room() / BYTES_PER_PARTICLE);
+        begin::Room { left, refused: 0 }
     }
 
     /// Ends the effects of a world that have ended.

@@ -2,11 +2,14 @@
 
 use super::PLACE_MAX;
 use super::ground::Ground;
+use crate::foundation::memory::limit;
 use crate::foundation::{Error, Quat, Vec3};
 use rapier3d::prelude::{ColliderBuilder, SharedShape};
 
 /// The most points of a hull or a mesh.
 pub const POINTS_MAX: usize = 1 << 20;
+/// Bytes that a hull or a mesh takes for each of its points, with its tree of boxes.
+const POINT_BYTES: usize = 256;
 
 /// A shape, around its own origin; metres.
 #[derive(Clone, PartialEq, Debug)]
@@ -78,6 +81,7 @@ impl Shape {
                     points.len()
                 ));
             }
+            limit::check_room(points.len() * POINT_BYTES)?;
             match points.iter().all(|point| point.is_finite()) {
                 true => Ok(()),
                 false => Err(crate::error!("one of its points is not finite")),

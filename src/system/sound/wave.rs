@@ -5,6 +5,7 @@
 use super::bounds;
 use crate::error;
 use crate::foundation::blob::{Reader, Writer};
+use crate::foundation::memory::limit;
 use crate::foundation::{Error, fault};
 use kira::Frame;
 use kira::sound::FromFileError;
@@ -154,6 +155,8 @@ pub fn check(bytes: Vec<u8>) -> Result<WaveFile, String> {
 
 /// Decodes a recording as a whole.
 pub fn decode(file: &WaveFile) -> Result<Wave, String> {
+    let frames = usize::try_from(file.frames).unwrap_or(usize::MAX);
+    limit::check_room(frames.saturating_mul(size_of::<Frame>())).map_err(|full| full.message)?;
     let wave = decode_bytes(file.bytes.clone())?;
     // Where it ends and where it repeats was computed with these.
     match (wave.sample_rate, wave.frames.len() as u64) == (file.sample_rate, file.frames) {

@@ -22,17 +22,9 @@ pub fn read(text: &str) -> Result<Tree, String> {
 /// Words that say why it is no message.
 pub fn read_message(text: &str, most: usize) -> Result<Tree, String> {
     let tree = read(text).map_err(|words| format!("the message is no JSON: {words}"))?;
-    match values(&tree) {
+    match tree.values() {
         count if count > most => Err(format!("the message has {count} values, and {most} may be")),
         _ => Ok(tree),
-    }
-}
-
-fn values(tree: &Tree) -> usize {
-    match tree {
-        Tree::Array(items) => 1 + items.iter().map(values).sum::<usize>(),
-        Tree::Object(entries) => 1 + entries.iter().map(|(_, value)| values(value)).sum::<usize>(),
-        _ => 1,
     }
 }
 

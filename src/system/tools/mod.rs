@@ -2,9 +2,12 @@
 //! look into a game. Messages come in as text and go out as text or bytes; what they mean is the
 //! application's (src/app/tools). The thread that takes and gives them never waits for a client.
 //!
-//! WebSocket: RFC 6455. One thread accepts, each connection has one that reads and one that writes.
+//! WebSocket: RFC 6455. One thread accepts and moves all handshakes on; each client has one that
+//! reads and one that writes.
 
+mod accept;
 pub mod caller;
+mod handshake;
 pub mod json;
 pub mod outbox;
 mod page;
@@ -19,7 +22,7 @@ use crate::{counter, error};
 use session::Session;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
-use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -27,6 +30,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
+pub use accept::HANDSHAKES_MAX;
+pub use handshake::{ANSWER_SECONDS_MAX, REQUEST_SECONDS_MAX};
 pub use peer::{Peer, WRITE_PATIENCE};
 pub use tungstenite::Bytes;
 
@@ -34,8 +39,9 @@ pub use tungstenite::Bytes;
 pub const VERSION: u32 = 1;
 /// The most clients at once.
 pub const CLIENTS_MAX: usize = 64;
-/// The most connections at once, those of the page's files included.
-pub const CONNECTIONS_MAX: u64 = 128;
+/// The most connections at once that have shown the token: clients, and those that are told that
+/// there are too many.
+pub const CONNECTIONS_MAX: u64 = 2 * CLIENTS_MAX as u64;
 /// The most bytes of a message that comes in.
 pub const MESSAGE_BYTES_MAX: usize = 1 << 20;
 /// The most values in a message: what the game's thread has to walk over.
@@ -152,7 +158,7 @@ impl Server {
         })?;
         let accepting = {
             let shared = shared.clone();
-            fault::spawn("tools-accept", move || accept(&shared, &listener))
+            fault::spawn("tools-accept", move || accept::run(&shared, &listener))
         };
         match accepting {
             Ok(accepting) => {
@@ -212,39 +218,6 @@ impl Drop for Server {
         }
         for peer in &peers {
             peer.cut();
-        }
-    }
-}
-
-/// Accepts connections, until the server ends.
-fn accept(shared: &Arc<Shared>, listener: &TcpListener) {
-    for stream in listener.incoming() {
-        if shared.is_closing() {
-            return;
-        }
-        let Ok(stream) = stream else {
-            // For want of file numbers, perhaps: it comes again.
-            std::thread::sleep(Duration::from_millis(20));
-            continue;
-        };
-        if shared.connections.load(Ordering::Acquire) >= CONNECTIONS_MAX {
-            shared.note_refused();
-            let _ = stream.shutdown(Shutdown::Both);
-            continue;
-        }
-        shared.connections.fetch_add(1, Ordering::AcqRel);
-        let own = shared.clone();
-        let builder = Builder::new().stack_size(512 << 10);
-        let started = fault::spawn_with(builder, "tools-read", move || {
-            // Its place is free again, however it ends.
-            if let Err(error) = fault::contain(|| peer::serve(&own, stream)) {
-                log::error(&format!("the connection of a tool ended: {error}"));
-            }
-            own.connections.fetch_sub(1, Ordering::AcqRel);
-        });
-        if started.is_err() {
-            shared.note_refused();
-            shared.connections.fetch_sub(1, Ordering::AcqRel);
         }
     }
 }

@@ -1,9 +1,8 @@
-//! One connection: the request, then, where it becomes a WebSocket, a thread that reads messages
-//! and one that writes them. What the messages mean is told elsewhere; the game's thread only takes
-//! from one queue and puts into another.
+//! One client: a thread that reads its messages and one that writes them. What came before that is
+//! in handshake.rs, and what the messages mean is told elsewhere; the game's thread only takes from
+//! one queue and puts into another.
 
 use super::queue::{Item, Queue};
-use super::request::{self, Answer, HEAD_BYTES_MAX, Own};
 use super::{Incoming, MESSAGE_BYTES_MAX, PENDING_BYTES_MAX, PENDING_MAX, Shared, VALUES_MAX};
 use super::{What, json};
 use crate::counter;
@@ -21,8 +20,6 @@ use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 use tungstenite::protocol::{Role, WebSocketConfig};
 use tungstenite::{Bytes, Error, Message, WebSocket};
 
-/// How long a request may take to come.
-const HEAD_PATIENCE: Duration = Duration::from_secs(5);
 /// A client that takes nothing for this long, while something is to be sent, is disconnected.
 pub const WRITE_PATIENCE: Duration = Duration::from_secs(5);
 /// How long one is waited for that was told that it has to go.
@@ -111,71 +108,12 @@ fn count_told(bytes: usize) {
     counter!("tools/told_bytes") += bytes;
 }
 
-/// Serves one connection, to its end.
-pub fn serve(shared: &Arc<Shared>, mut stream: TcpStream) {
+/// Serves a client whose WebSocket is open, to its end. `rest`: what came behind its request.
+pub fn serve(shared: &Arc<Shared>, stream: TcpStream, rest: Vec<u8>) {
     Owner::of_thread("tools");
-    // Where one of these fails the connection is gone, and the first use says so.
-    let _ = stream.set_nodelay(true);
+    // Where this fails the connection is gone, and the first use says so.
     let _ = stream.set_write_timeout(Some(WRITE_PATIENCE));
-    let read = read_head(&mut stream);
-    let (head, rest) = match read {
-        Ok(Some(parts)) => parts,
-        Ok(None) => return refuse(stream, 431, "the request is too long"),
-        Err(reason) if reason.kind() == io::ErrorKind::TimedOut => {
-            return refuse(stream, 408, "the request did not come in time");
-        }
-        Err(_) => return,
-    };
-    let own = Own { port: shared.port, token: shared.token.clone() };
-    match request::answer(&own, &head) {
-        Answer::File(kind, bytes) => send(stream, 200, kind, bytes),
-        Answer::Refuse(status, words) => refuse(stream, status, &words),
-        Answer::Connect(key) => {
-            if stream.write_all(request::switching(&key).as_bytes()).is_ok() {
-                exchange(shared, stream, rest);
-            }
-        }
-    }
-}
-
-/// The request's lines, and what came after them; none where they are too long.
-fn read_head(stream: &mut TcpStream) -> io::Result<Option<(Vec<u8>, Vec<u8>)>> {
-    let end = Instant::now() + HEAD_PATIENCE;
-    let mut bytes = Vec::new();
-    let mut piece = [0; 2048];
-    loop {
-        if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-            let rest = bytes.split_off(at + 4);
-            return Ok(Some((bytes, rest)));
-        }
-        if bytes.len() > HEAD_BYTES_MAX {
-            return Ok(None);
-        }
-        let left = end.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        stream.set_read_timeout(Some(left))?;
-        match stream.read(&mut piece) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(count) => bytes.extend_from_slice(&piece[..count]),
-            Err(reason) if reason.kind() == io::ErrorKind::WouldBlock => {}
-            Err(reason) if reason.kind() == io::ErrorKind::Interrupted => {}
-            Err(reason) => return Err(reason),
-        }
-    }
-}
-
-fn refuse(stream: TcpStream, status: u16, words: &str) {
-    send(stream, status, "text/plain; charset=utf-8", format!("{words}\n").as_bytes());
-}
-
-fn send(mut stream: TcpStream, status: u16, kind: &str, bytes: &[u8]) {
-    let lines = request::lines(status, kind, bytes.len());
-    let sent = stream.write_all(lines.as_bytes()).and_then(|()| stream.write_all(bytes));
-    if sent.is_ok() {
-        hear_out(&mut stream);
-    }
+    exchange(shared, stream, rest);
 }
 
 /// Ends a connection, and reads away what the other side still sends: a socket that is closed over
@@ -263,6 +201,10 @@ fn read_all(shared: &Shared, peer: &Arc<Peer>, stream: TcpStream, rest: Vec<u8>)
     let half = Half { stream, peer: peer.clone(), written: Vec::new() };
     let mut socket = WebSocket::from_partially_read(half, rest, Role::Server, Some(config));
     loop {
+        // One that lets its answers pile up has had its end, and is not read any further.
+        if peer.queue.has_ended() {
+            return;
+        }
         match socket.read() {
             Ok(Message::Text(text)) => {
                 let (bytes, fields) = (text.len(), json::read_message(&text, VALUES_MAX));

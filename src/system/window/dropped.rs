@@ -4,19 +4,24 @@
 pub use crate::foundation::file_access::readers::DROPPED_BYTES_MAX;
 
 use crate::foundation::file_access::{self, Refusal, readers};
+use crate::foundation::memory::limit;
 use crate::system::platform::broker;
 use std::path::Path;
 
 /// The bytes of a file, or the words on why there are none.
 pub fn read_dropped(path: &Path) -> Result<Vec<u8>, String> {
     let shown = path.display();
+    let reader = &readers::DROPPED;
     // Where a confined process cannot open it, its broker can.
-    let read = match broker::open_dropped(path) {
-        Some(file) => {
-            file.map_err(Refusal::from).and_then(|file| file_access::read_open(file, &readers::DROPPED))
-        }
-        None => file_access::read_named(path, &readers::DROPPED),
+    let file = match broker::open_dropped(path) {
+        Some(file) => file.map_err(Refusal::from),
+        None => file_access::open_named(path),
     };
+    let read = file.and_then(|file| {
+        let bytes = file.metadata()?.len().min(reader.bytes_max);
+        limit::check_room(bytes as usize).map_err(std::io::Error::other)?;
+        file_access::read_open(file, reader)
+    });
     read.map_err(|refusal| match refusal {
         Refusal::Folder => format!("'{shown}' is a folder: only files are read"),
         Refusal::Special => {

@@ -4,9 +4,13 @@ use super::carry::Carried;
 use super::{Actor, ActorId, Mover, MoverId, PhysicsTables, PhysicsWorldId, SNAPSHOTS_MAX};
 use super::{Joint, JointId, SnapshotId, actor_of, step};
 use crate::foundation::hash::StateHash;
+use crate::foundation::memory::limit;
 use crate::foundation::{Error, Handle, Quat, Vec3};
 use crate::system::physics::{Filter, JointId as Hold, Snapshot};
 use crate::world::unit::{UnitId, Units};
+
+/// Bytes that a state takes for each body, with its shapes and touches.
+const BODY_BYTES: usize = 2048;
 
 /// A state of a physics world, with what is kept beside the simulation.
 pub struct Kept {
@@ -23,8 +27,10 @@ impl PhysicsTables {
     /// Keeps the state of a physics world.
     ///
     /// # Errors
-    /// [`SNAPSHOTS_MAX`] are kept already.
+    /// [`SNAPSHOTS_MAX`] are kept already, or there is no memory for another one.
     pub fn snapshot(&mut self, physics: PhysicsWorldId) -> Result<SnapshotId, Error> {
+        let bodies = self.world(physics).simulation.len();
+        limit::check_room(bodies * BODY_BYTES)?;
         let simulation = self.world_mut(physics).simulation.snapshot();
         let actors = self.actors.iter().filter(|(_, actor)| actor.physics == physics);
         let movers = self.movers.iter().filter(|(_, mover)| mover.physics == physics);

@@ -1,0 +1,337 @@
+//! The limit on the engine's memory: how many bytes the blocks of the process hold together, and
+//! how many they may. Counted in every build, one batch per thread at a time, so that an allocation
+//! costs an addition to a number of its own thread.
+//!
+//! An allocation is never refused here. Callers that know how much they are about to take ask
+//! [`check_room`] first; whoever runs scripts learns of growth beyond the limit
+//! ([`set_growth_hook`]) and raises an ordinary error.
+
+use super::allocator::is_counting;
+use super::owners::{self, NOBODY};
+use crate::error;
+use crate::foundation::Error;
+use std::cell::Cell;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+
+/// A thread adds its own count to the shared one when it differs from zero by more than this.
+pub const BATCH_BYTES: usize = 64 << 10;
+/// The share of the limit that is left for what runs while the limit is exceeded, and its minimum.
+const RESERVE_PART: usize = 8;
+const RESERVE_BYTES_MIN: usize = 8 << 20;
+/// How many owners an error names, and the least that each of them holds.
+const NAMED_OWNERS_MAX: usize = 3;
+const NAMED_BYTES_MIN: i64 = 1 << 20;
+
+const BATCH: i64 = BATCH_BYTES as i64;
+const NO_LIMIT: i64 = i64::MAX;
+
+/// Bytes held by all blocks, as far as the threads have added their own counts.
+static HELD: AtomicI64 = AtomicI64::new(0);
+static LIMIT: AtomicI64 = AtomicI64::new(NO_LIMIT);
+/// Whether more is held than may be.
+static OVER: AtomicBool = AtomicBool::new(false);
+/// How often the count fell back below the limit.
+static RECOVERIES: AtomicU64 = AtomicU64::new(0);
+static GROWTH_HOOK: OnceLock<fn()> = OnceLock::new();
+
+/// The count of a thread that has no batch: before its first block, and while it ends. Far enough
+/// from zero that every change takes the slow path.
+const NO_BATCH: i64 = i64::MAX / 2;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Stage {
+    New,
+    Runs,
+    Ends,
+}
+
+/// Adds what is left of a thread's batch when the thread ends.
+struct LastBatch;
+
+impl Drop for LastBatch {
+    fn drop(&mut self) {
+        let rest = BATCHED.replace(NO_BATCH);
+        STAGE.set(Stage::Ends);
+        if rest != NO_BATCH {
+            add(rest);
+        }
+    }
+}
+
+thread_local! {
+    static BATCHED: Cell<i64> = const { Cell::new(NO_BATCH) };
+    static STAGE: Cell<Stage> = const { Cell::new(Stage::New) };
+    static LAST_BATCH: LastBatch = const { LastBatch };
+}
+
+/// Counts bytes that this thread allocated, or below zero freed.
+#[inline(always)]
+pub(super) fn change(bytes: i64) {
+    let batched = BATCHED.get() + bytes;
+    if batched.unsigned_abs() > BATCH as u64 {
+        return end_batch(batched);
+    }
+    BATCHED.set(batched);
+}
+
+#[cold]
+#[inline(never)]
+fn end_batch(batched: i64) {
+    match STAGE.get() {
+        Stage::Runs => {
+            BATCHED.set(0);
+            add(batched);
+        }
+        Stage::New => {
+            // First, for what follows may allocate.
+            STAGE.set(Stage::Runs);
+            BATCHED.set(batched - NO_BATCH);
+            let registered = LAST_BATCH.try_with(|_| ());
+            // It fails only while the thread ends: nothing would add its batch.
+            if registered.is_err() {
+                drop(LastBatch);
+            }
+        }
+        Stage::Ends => add(batched - NO_BATCH),
+    }
+}
+
+/// Adds to the shared count.
+fn add(bytes: i64) {
+    let held = HELD.fetch_add(bytes, Ordering::Relaxed) + bytes;
+    let over = held > LIMIT.load(Ordering::Relaxed);
+    note_over(over);
+    if over && bytes > 0 {
+        call_growth_hook();
+    }
+}
+
+fn note_over(over: bool) {
+    if OVER.load(Ordering::Relaxed) != over && OVER.swap(over, Ordering::Relaxed) && !over {
+        RECOVERIES.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn call_growth_hook() {
+    if let Some(hook) = GROWTH_HOOK.get() {
+        hook();
+    }
+}
+
+/// Names the function that is called on a thread whose blocks grew while more is held than may be.
+/// It must not allocate. The first one stays.
+pub fn set_growth_hook(hook: fn()) {
+    // Every VM of the process names the same one.
+    let _ = GROWTH_HOOK.set(hook);
+}
+
+/// Bytes that are held: exact for this thread, and for each other one to [`BATCH_BYTES`].
+pub fn held() -> usize {
+    let own = BATCHED.get();
+    let own = if own == NO_BATCH { 0 } else { own };
+    usize::try_from(HELD.load(Ordering::Relaxed) + own).unwrap_or(0)
+}
+
+/// The most bytes that may be held; none: there is no limit.
+pub fn limit() -> Option<usize> {
+    match LIMIT.load(Ordering::Relaxed) {
+        NO_LIMIT => None,
+        limit => usize::try_from(limit).ok(),
+    }
+}
+
+/// Sets the most bytes that the blocks of the process may hold together.
+pub fn set_limit(bytes: Option<usize>) {
+    let limit = bytes.and_then(|bytes| i64::try_from(bytes).ok()).unwrap_or(NO_LIMIT);
+    LIMIT.store(limit, Ordering::Relaxed);
+    note_over(HELD.load(Ordering::Relaxed) > limit);
+}
+
+/// Whether more is held than may be.
+#[inline(always)]
+pub fn is_over() -> bool {
+    OVER.load(Ordering::Relaxed)
+}
+
+/// How often the count fell back below the limit.
+pub fn recoveries() -> u64 {
+    RECOVERIES.load(Ordering::Relaxed)
+}
+
+/// What may be held beyond the limit, for what runs while it is exceeded.
+fn reserve(limit: usize) -> usize {
+    (limit / RESERVE_PART).max(RESERVE_BYTES_MIN)
+}
+
+/// Whether the reserve beyond the limit is used up, too.
+pub fn is_reserve_used() -> bool {
+    limit().is_some_and(|limit| held() > limit.saturating_add(reserve(limit)))
+}
+
+/// How many bytes may still be taken.
+pub fn room() -> usize {
+    limit().map_or(usize::MAX, |limit| limit.saturating_sub(held()))
+}
+
+/// Asks for room before it is taken.
+///
+/// # Errors
+/// There is less than that: words that name the limit, its setting and who holds most.
+pub fn check_room(bytes: usize) -> Result<(), Error> {
+    match limit() {
+        Some(limit) if bytes > room() => Err(error!("{}", no_room_message(bytes, limit))),
+        _ => Ok(()),
+    }
+}
+
+/// Looks at the limit while much is being made whose size is not known in advance.
+///
+/// # Errors
+/// More is held than may be.
+pub fn check_over() -> Result<(), Error> {
+    if is_over() { Err(error!("{}", over_message())) } else { Ok(()) }
+}
+
+const SETTING: &str = "limits.engine_memory_mib in settings.sjson";
+
+fn mib(bytes: usize) -> usize {
+    bytes.div_ceil(1 << 20)
+}
+
+fn no_room_message(bytes: usize, limit: usize) -> String {
+    format!(
+        "not enough memory: this takes {} MiB, and the engine holds {} of its {} MiB{}: ask for \
+         less, release some of it, or raise {SETTING}",
+        mib(bytes),
+        held() >> 20,
+        limit >> 20,
+        largest_owners()
+    )
+}
+
+/// The words for memory that is held beyond the limit.
+pub fn over_message() -> String {
+    format!(
+        "not enough memory: the engine holds all of its {} MiB{}: release some of it, or raise \
+         {SETTING}",
+        limit().unwrap_or(0) >> 20,
+        largest_owners()
+    )
+}
+
+/// Who holds most, where that is counted.
+fn largest_owners() -> String {
+    if !is_counting() {
+        return String::new();
+    }
+    let mut owners = Vec::new();
+    owners::each(|_, name, bytes, _| owners.push((bytes, name)));
+    describe_owners(owners)
+}
+
+fn describe_owners(mut owners: Vec<(i64, &str)>) -> String {
+    owners.retain(|(bytes, _)| *bytes >= NAMED_BYTES_MIN);
+    owners.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+    owners.truncate(NAMED_OWNERS_MAX);
+    let named: Vec<_> =
+        owners.iter().map(|(bytes, name)| format!("{name} {} MiB", bytes >> 20)).collect();
+    if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) }
+}
+
+/// Memory that no block of the process holds, and that counts all the same: on the graphics
+/// adapter, or of an allocator of its own. Given back when it is dropped.
+#[derive(Debug)]
+pub struct Charge {
+    bytes: usize,
+    owner: u8,
+}
+
+impl Charge {
+    /// Nothing yet, of an owner.
+    pub fn new(owner: &str) -> Charge {
+        let owner = if is_counting() { owners::number_of(owner) } else { NOBODY };
+        if owner != NOBODY {
+            owners::hold(owner, 0);
+        }
+        Charge { bytes: 0, owner }
+    }
+
+    /// Bytes that are charged.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Charges so many bytes instead of those before.
+    pub fn set(&mut self, bytes: usize) {
+        if self.owner != NOBODY {
+            owners::resize(self.owner, self.bytes, bytes);
+        }
+        add(bytes as i64 - self.bytes as i64);
+        self.bytes = bytes;
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.set(0);
+        if self.owner != NOBODY {
+            owners::release(self.owner, 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The count is the process's, and other tests run in parallel: these hold whatever they do. What
+    // happens at the limit is in tests/bad_input/memory.rs.
+
+    #[test]
+    fn a_thread_adds_its_count_in_batches_and_the_rest_when_it_ends() {
+        // So much that what other threads do meanwhile is nothing beside it.
+        const LARGE: i64 = 1 << 50;
+        let before = held();
+        let small = std::thread::spawn(|| {
+            change(100);
+            (BATCHED.get(), HELD.load(Ordering::Relaxed))
+        });
+        let (batched, shared) = small.join().unwrap();
+        assert_eq!(batched, 100);
+        assert!(shared < LARGE / 2);
+        std::thread::spawn(|| change(LARGE)).join().unwrap();
+        assert!(held() as i64 - before as i64 > LARGE / 2, "it was added when the thread ended");
+        std::thread::spawn(|| change(-LARGE)).join().unwrap();
+        assert!((held() as i64 - before as i64) < LARGE / 2, "and taken away by another");
+    }
+
+    #[test]
+    fn a_charge_counts_until_it_is_dropped() {
+        const LARGE: usize = 1 << 52;
+        let mut charge = Charge::new("tests/charge");
+        charge.set(LARGE);
+        assert!(held() > LARGE / 2);
+        charge.set(LARGE / 2);
+        assert_eq!(charge.bytes(), LARGE / 2);
+        drop(charge);
+        assert!(held() < LARGE / 4);
+    }
+
+    #[test]
+    fn an_error_names_those_who_hold_most() {
+        let owners = vec![(5 << 20, "log"), (900, "small"), (9 << 20, "calls/Save")];
+        assert_eq!(describe_owners(owners), " (calls/Save 9 MiB, log 5 MiB)");
+        assert_eq!(describe_owners(vec![(1, "small")]), "");
+        let many = vec![(4 << 20, "d"), (3 << 20, "c"), (2 << 20, "b"), (1 << 20, "a")];
+        assert_eq!(describe_owners(many), " (d 4 MiB, c 3 MiB, b 2 MiB)");
+    }
+
+    #[test]
+    fn without_a_limit_there_is_room_for_everything() {
+        assert_eq!(limit(), None, "no test of this program sets one");
+        assert_eq!((room(), is_over(), is_reserve_used()), (usize::MAX, false, false));
+        assert_eq!(check_room(usize::MAX), Ok(()));
+        assert_eq!((reserve(64 << 20), reserve(2 << 30)), (8 << 20, 256 << 20));
+    }
+}
