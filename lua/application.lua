@@ -2,11 +2,13 @@
 local core = ...
 
 local type, select, next = type, select, next
-local format, concat, gmatch, sub = string.format, table.concat, string.gmatch, string.sub
+local format, concat, gmatch, sub = string.format, core.table.concat, string.gmatch, string.sub
 local bad_argument, raise = core.bad_argument, core.raise
 local no_reload = core.no_reload
 
 local Application = core.module("Application")
+
+local SETTING_VALUES_MAX = 65536 -- of one user setting
 
 -- User settings: what the player chose, above the defaults of settings.sjson. Read when first asked
 -- for, written only by save_user_settings. Tables are copied on their way in and out, so that what
@@ -103,9 +105,14 @@ function Application.user_setting(...)
 end
 
 -- A copy of a value, which must be plain.
-local function plain_copy(value, depth)
+local function plain_copy(value, depth, read)
   local kind = type(value)
-  if kind == "table" then
+  read.count = read.count + 1
+  if read.count > SETTING_VALUES_MAX then
+    raise("Application.set_user_setting: there are more than " .. SETTING_VALUES_MAX
+      .. " values (SETTING_VALUES_MAX; a table that is reached twice counts twice): keep large data "
+      .. "in a save")
+  elseif kind == "table" then
     if depth > 16 then
       raise("Application.set_user_setting: tables are nested more than 16 deep")
     end
@@ -115,7 +122,7 @@ local function plain_copy(value, depth)
         raise("Application.set_user_setting: keys must be names or 1, 2, 3 …, got "
           .. core.describe(key))
       end
-      made[key] = plain_copy(item, depth + 1)
+      made[key] = plain_copy(item, depth + 1, read)
     end
     return made
   elseif kind == "number" then
@@ -152,7 +159,7 @@ function Application.set_user_setting(...)
   no_reload("Application.set_user_setting")
   local count = select("#", ...) - 1
   check_keys("Application.set_user_setting", count, ...)
-  local value = plain_copy(select(count + 1, ...), 1)
+  local value = plain_copy(select(count + 1, ...), 1, { count = 0 })
   load_settings()
   put(value, count, ...)
   changes[#changes + 1] = {

@@ -5,7 +5,7 @@ local core, options = ...
 
 local type, tostring, tonumber, error, pairs = type, tostring, tonumber, error, pairs
 local rawget, rawset, setmetatable = rawget, rawset, setmetatable
-local format, sub, sort = string.format, string.sub, table.sort
+local format, sub = string.format, string.sub
 local place = core.place
 
 core.ffi, core.debug, core.jit = require("ffi"), debug, jit
@@ -89,7 +89,7 @@ function core.names(set)
       names[#names + 1] = name
     end
   end
-  sort(names)
+  core.table.sort(names)
   return names
 end
 

@@ -187,9 +187,7 @@ end
 -- What is in the clipboard, as one line of so many bytes at most.
 local function pasted(most)
   local text = (Window.clipboard() or ""):gsub("[%z\1-\31\127]+", " ")
-  if #text <= most then return text end
-  -- Not half a character.
-  return (sub(text, 1, most):gsub("[\192-\255]?[\128-\191]*$", ""))
+  return #text <= most and text or core.utf8_cut(text, most)
 end
 
 -- What a field is after this frame's keys: its text, and whether it is done with.
@@ -268,7 +266,9 @@ end
 local function input_number(label, value, form, whole)
   if ui.hidden() then return value, false end
   local id = ui.id(label)
-  local text = ui.state[id] or form:format(value)
+  -- A widget of another kind may have the same label.
+  local typed_before = ui.state[id]
+  local text = type(typed_before) == "string" and typed_before or form:format(value)
   local now, changed, done = field(label, text)
   local number = tonumber(now)
   if number and number == number and math.abs(number) < huge then

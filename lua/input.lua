@@ -5,7 +5,7 @@ local core = ...
 
 local type, next, pcall, select, tostring = type, next, pcall, select, tostring
 local sqrt, format, find, match = math.sqrt, string.format, string.find, string.match
-local sort, concat = table.sort, table.concat
+local sort, concat = core.table.sort, core.table.concat
 local raise, bad_argument, describe = core.raise, core.bad_argument, core.describe
 local no_reload = core.no_reload
 local Vector2, Application = core.module("Vector2"), core.module("Application")

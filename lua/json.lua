@@ -3,16 +3,22 @@ local core = ...
 
 local type, next, pcall, error = type, next, pcall, error
 local tonumber, tostring, setmetatable = tonumber, tostring, setmetatable
-local byte, find, format, gsub = string.byte, string.find, string.format, string.gsub
+local byte, find, format = string.byte, string.find, string.format
 local len, rep, sub = string.len, string.rep, string.sub
-local concat, sort = table.concat, table.sort
+local concat = table.concat
+-- The bounded ones (strings.lua, tables.lua): keys and texts may be many.
+local gsub, sort = core.string.gsub, core.table.sort
 local floor, huge = math.floor, math.huge
 local raise, bad_argument, describe = core.raise, core.bad_argument, core.describe
-local check_options = core.check_options
+local check_options, read_long_number = core.check_options, core.read_long_number
 local utf8_invalid_at, utf8_encode = core.utf8_invalid_at, core.utf8_encode
 
 local DEPTH_MAX = 512 -- tables or brackets inside each other
 local INDENT_MAX = 16 -- spaces for one level
+local TEXT_BYTES_MAX = 64 * 1024 * 1024 -- of a text that is written
+local VALUES_MAX = 2 ^ 22 -- in a text that is written
+local PIECES_MAX = 65536 -- of a text before they become one
+local SHOWN_BYTES_MAX = 40 -- of a number in an error
 local EXACT = 2 ^ 53 -- every whole number up to here is exact
 local EXACT_SHOWN = 1e14 -- `tostring` shows every whole number below this in full
 local EXACT_DIGITS = 15 -- every whole number of so many digits is exact
@@ -22,7 +28,8 @@ local EXACT_DIGITS = 15 -- every whole number of so many digits is exact
 ---null is `Json.null`, so that no key and no place in an array is lost. A table whose keys are 1 to
 ---n is an array and one whose keys are strings is an object; mixed keys and holes are errors. An
 ---empty table is an object, unless `Json.array` marked it; an empty array that was read is marked.
----Where a key stands twice, the last one counts. Numbers are doubles: whole ones are exact to 2^53.
+---Where a key stands twice, the last one counts. Numbers are doubles: whole ones are exact to 2^53,
+---one beyond 1.8e308 is an error, and one too near to 0 is 0.
 ---Keys are written in sorted order, so that equal tables give equal text. 512 levels are allowed.
 ---@example
 ---   local save = Json.decode('{"level": 3, "items": ["sword", null]}')
@@ -201,9 +208,11 @@ local function read_number(text, from, b)
     b = byte(text, i + 1)
     i = skip_digits(text, (b == 43 or b == 45) and i + 2 or i + 1, "in an exponent")
   end
-  value = tonumber(sub(text, from, i - 1))
+  local digits = sub(text, from, i - 1)
+  value = tonumber(digits) or read_long_number(digits)
   if value == huge or value == -huge then
-    fail(text, from, "the number " .. sub(text, from, i - 1) .. " is too large for a double")
+    if #digits > SHOWN_BYTES_MAX then digits = sub(digits, 1, SHOWN_BYTES_MAX) .. "…" end
+    fail(text, from, "the number " .. digits .. " is too large for a double")
   end
   return value, i
 end
@@ -359,9 +368,17 @@ local function refuse(state, depth, words)
 end
 
 local function put(state, text)
-  local size = state.size + 1
+  local size, bytes = state.size + 1, state.bytes + #text
+  if bytes > TEXT_BYTES_MAX then
+    raise("Json.encode: the text would have more than 64 MiB (TEXT_BYTES_MAX; a table that is "
+      .. "reached twice is written twice): write it in parts")
+  end
   state[size] = text
-  state.size = size
+  if size == PIECES_MAX then
+    state.parts[#state.parts + 1] = concat(state, "", 1, size)
+    size = 0
+  end
+  state.size, state.bytes = size, bytes
 end
 
 local CONTROL = {}
@@ -512,7 +529,12 @@ end
 
 -- `depth` counts the keys on the way to the value.
 function put_value(state, value, depth)
-  local kind = type(value)
+  local kind, values = type(value), state.values + 1
+  if values > VALUES_MAX then
+    raise("Json.encode: there are more than " .. VALUES_MAX .. " values (VALUES_MAX; a table that "
+      .. "is reached twice counts twice): write them in parts")
+  end
+  state.values = values
   if kind == "string" then return put(state, quoted(state, value, depth)) end
   if kind == "number" then return put_number(state, value, depth) end
   if kind == "boolean" then return put(state, value and "true" or "false") end
@@ -532,7 +554,7 @@ local OPTIONS = { indent = true, sort = true }
 ---@param options? table indent, sort
 ---@return string valid UTF-8
 function Json.encode(value, options)
-  local state = { size = 0, keys = {}, quoted_keys = {}, open = {}, sort = true }
+  local state = { size = 0, bytes = 0, values = 0, parts = {}, keys = {}, quoted_keys = {}, open = {}, sort = true }
   if options ~= nil then
     check_options("Json.encode", 2, "options", options, OPTIONS)
     local indent, sorted = options.indent, options.sort
@@ -550,5 +572,7 @@ function Json.encode(value, options)
     state.sort = sorted ~= false
   end
   put_value(state, value, 0)
-  return concat(state, "", 1, state.size)
+  local parts = state.parts
+  parts[#parts + 1] = concat(state, "", 1, state.size)
+  return concat(parts)
 end

@@ -2,7 +2,9 @@
 local core = ...
 
 local type, tostring, setmetatable, rawget, next = type, tostring, setmetatable, rawget, next
-local gsub, concat, sort, tonumber = string.gsub, table.concat, table.sort, tonumber
+local concat, tonumber = table.concat, tonumber
+-- The bounded ones (strings.lua, tables.lua): texts and their keys may be many.
+local gsub, sort = core.string.gsub, core.table.sort
 local bad_argument, raise, suggest = core.bad_argument, core.raise, core.suggest
 local has_native_stack = core.has_native_stack
 local Application = core.module("Application")

@@ -29,6 +29,8 @@ local JOINT_OPTIONS = { position = true, other_position = true, axis = true, lim
   collides = true }
 -- Radians or metres.
 local LIMIT_MAX = 1e7
+-- What the fields of an actor may be: a million points are four values each.
+local FIELD_VALUES_MAX, FIELDS_DEPTH_MAX = 2 ^ 23, 16
 local JOINT_NUMBERS = { "length", "stiffness", "damping", "break_force", "break_torque" }
 
 ---Holds two actors together, or one and the world: "fixed" altogether, "ball" at a point, "hinge"
@@ -105,17 +107,24 @@ function Unit.num_actors(unit)
   return num_actors(unit)
 end
 
--- Vectors as lists, so that the fields are plain data, as in a file.
-local function plain(value)
-  if istype(V3, value) then
+-- Vectors as lists, so that the fields are plain data, as in a file. `read` counts the values.
+local function plain(value, depth, read)
+  read.count = read.count + 1
+  if read.count > FIELD_VALUES_MAX then
+    raise("Unit.create_actor: argument #3 'fields' has more than " .. FIELD_VALUES_MAX
+      .. " values (FIELD_VALUES_MAX; a table that is reached twice counts twice)")
+  elseif istype(V3, value) then
     return { value._x, value._y, value._z }
   elseif istype(Q, value) then
     return { value._x, value._y, value._z, value._w }
   elseif type(value) ~= "table" then
     return value
+  elseif depth > FIELDS_DEPTH_MAX then
+    raise("Unit.create_actor: argument #3 'fields' is nested more than " .. FIELDS_DEPTH_MAX
+      .. " deep (or in a circle)")
   end
   local made = {}
-  for key, item in next, value do made[key] = plain(item) end
+  for key, item in next, value do made[key] = plain(item, depth + 1, read) end
   return made
 end
 
@@ -131,7 +140,7 @@ function Unit.create_actor(unit, actor, fields)
     if type(fields) ~= "table" then
       bad_argument("Unit.create_actor", 3, "fields", "table or nil", fields)
     end
-    return create_actor(unit, actor, plain(fields))
+    return create_actor(unit, actor, plain(fields, 1, { count = 0 }))
   end
   return create_actor(unit, actor, nil)
 end

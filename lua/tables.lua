@@ -4,19 +4,28 @@ local core = ...
 
 -- Items that one table.move or table.insert may shift.
 local ITEMS_MAX = 2 ^ 26
+-- The greatest position that LuaJIT's functions know: it counts them in 32 bits, and takes a greater
+-- one for another.
+local POSITION_MAX = 2 ^ 31 - 1
+-- Beyond this a loop from one number to another does not move on.
+local COUNTED_MAX = 2 ^ 53
 -- Items that quicksort may order in C.
 local SORT_ITEMS_DIRECT = 10000
 
 local table = core.table
 local getinfo, raise, has_native_stack = core.debug.getinfo, core.raise, core.has_native_stack
 local type, tostring, tonumber, select, rawget = type, tostring, tonumber, select, rawget
-local format, min = string.format, math.min
+local format, abs, min = string.format, math.abs, math.min
 local table_insert, table_move, table_sort = table.insert, table.move, table.sort
 local with_commas = core.with_commas
 
 function table.insert(t, ...)
   if select("#", ...) == 2 and type(t) == "table" then
     local position = tonumber((...))
+    if position and position > POSITION_MAX then
+      raise(format("table.insert: position %.14g is more than %s (POSITION_MAX): set a field "
+        .. "instead, t[key] = value", position, with_commas(POSITION_MAX)))
+    end
     -- The comparison is false for NaN, which LuaJIT would take for -2^31.
     if position and not (#t - position <= ITEMS_MAX) then
       raise(format("table.insert: position %s is not in a table of %s items", tostring(position),
@@ -27,9 +36,14 @@ function table.insert(t, ...)
 end
 
 function table.move(source, first, last, to, target)
-  if type(first) == "number" and type(last) == "number" and last - first >= ITEMS_MAX then
-    raise(format("table.move: %s items are more than %s at once", with_commas(last - first + 1),
+  local from, to_last = tonumber(first), tonumber(last)
+  if from and to_last and to_last - from >= ITEMS_MAX then
+    raise(format("table.move: %s items are more than %s at once", with_commas(to_last - from + 1),
       with_commas(ITEMS_MAX)))
+  elseif from and to_last and not (to_last < from)
+      and not (abs(from) < COUNTED_MAX and abs(to_last) < COUNTED_MAX) then
+    raise(format("table.move: arguments #2 'first' and #3 'last' must be below 2^53, got %.14g and "
+      .. "%.14g", from, to_last))
   end
   return table_move(source, first, last, to, target)
 end

@@ -16,6 +16,7 @@ local CATCH_UP_MAX = 100 -- calls of one `every`, or of one chain of timers, in 
 local INTERVAL_SECONDS_MIN = 0.001 -- shorter intervals than this are mistakes
 -- Sixty steps of 1/60 s add up to a little less than 1 s; what is due this soon is due now.
 local TOLERANCE_SECONDS = 1e-6
+local TIME_SECONDS_MAX = 2 ^ 53 -- where time ends: beyond that, seconds cannot be counted
 
 ---@module Timer
 ---Calls functions later, and lets coroutines `wait`. Time is the game's: it follows the time step
@@ -117,10 +118,16 @@ local function insert(heap, timer, due)
   sift_up(heap, heap.size)
 end
 
+-- A moment after now, however late it is: far away, a short time added changes nothing, and a timer
+-- that is due again at once would be called for ever.
+local function later(seconds)
+  return now + max(seconds, 4 * TOLERANCE_SECONDS, now * 2 ^ -50)
+end
+
 local function schedule(timer, seconds)
   if seconds <= TOLERANCE_SECONDS then return insert(by_frame, timer, frame + 1) end
   local due = moment + seconds
-  if due <= now + TOLERANCE_SECONDS and chain >= CATCH_UP_MAX then due = now + seconds end
+  if due <= now + TOLERANCE_SECONDS and chain >= CATCH_UP_MAX then due = later(seconds) end
   insert(by_time, timer, due)
 end
 
@@ -151,6 +158,7 @@ local function schedule_next(timer)
   end
   timer.turn = turn
   timer.due = timer.base + turn * timer.interval
+  if timer.burst >= CATCH_UP_MAX then timer.due = max(timer.due, later(0)) end
   sift_down(by_time, timer.index)
 end
 
@@ -175,8 +183,8 @@ end
 local function advance(seconds)
   frame = frame + 1
   local step = seconds - now_lost
-  local sum = now + step
-  now_lost = (sum - now) - step
+  local sum = min(now + step, TIME_SECONDS_MAX)
+  now_lost = sum < TIME_SECONDS_MAX and (sum - now) - step or 0
   now, moment, chain = sum, sum, 0
   while by_frame.size > 0 and by_frame[1].due <= frame do fire(by_frame[1], now) end
   while by_time.size > 0 and by_time[1].due <= now + TOLERANCE_SECONDS do

@@ -78,9 +78,7 @@ end
 function core.in_words(value)
   local text = shown(value, DEPTH_MAX, {})
   if #text > TEXT_BYTES_MAX then
-    -- Not in the middle of a letter.
-    local cut = sub(text, 1, TEXT_BYTES_MAX):gsub("[\192-\255]?[\128-\191]*$", "")
-    text = cut .. format("… (%d bytes in all)", #text)
+    text = core.utf8_cut(text, TEXT_BYTES_MAX) .. format("… (%d bytes in all)", #text)
   end
   if not valid(text) then
     text = text:gsub("[\128-\255]", function(byte) return format("\\%d", byte:byte()) end)

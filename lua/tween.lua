@@ -12,6 +12,7 @@ local no_reload = core.no_reload
 local TWEENS_MAX = 100000 -- tweens at one time
 -- Sixty steps of 1/60 s add up to a little less than 1 s; what ends this soon ends now.
 local TOLERANCE_SECONDS = 1e-6
+local TIME_SECONDS_MAX = 2 ^ 53 -- where time ends: beyond that, seconds cannot be counted
 
 ---@module Tween
 ---Moves fields of a table to new values over time: `Tween.to(door, 2, { angle = 90 }, "quad_out")`.
@@ -226,8 +227,8 @@ end
 -- begin, so the others are in their right place in the next frame.
 local function advance(seconds)
   local step = seconds - now_lost
-  local sum = now + step
-  now_lost = (sum - now) - step
+  local sum = min(now + step, TIME_SECONDS_MAX)
+  now_lost = sum < TIME_SECONDS_MAX and (sum - now) - step or 0
   now = sum
   local kept = 0
   for i = 1, list_size do

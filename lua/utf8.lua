@@ -2,10 +2,12 @@
 local core = ...
 
 local type, ipairs, pairs, select = type, ipairs, pairs, select
-local byte, find, format, gsub = string.byte, string.find, string.format, string.gsub
+local byte, format = string.byte, string.format
+-- The bounded ones (strings.lua): a text may be long.
+local find, gsub = core.string.find, core.string.gsub
 local len, reverse_bytes, sub, to_char = string.len, string.reverse, string.sub, string.char
 local ascii_lower, ascii_upper = string.lower, string.upper
-local concat, floor = table.concat, math.floor
+local concat, floor = core.table.concat, math.floor
 local raise, bad_argument = core.raise, core.bad_argument
 
 ---@module Utf8
@@ -364,6 +366,17 @@ function Utf8.lower(s)
   check_valid("Utf8.lower", 1, "s", s)
   if not to_lower then make_cases() end
   return (gsub(ascii_lower(s), WIDE, to_lower))
+end
+
+-- The beginning of a text, of so many bytes at most, that does not end in the middle of a character.
+function core.utf8_cut(s, most)
+  local last = most
+  while last > most - 3 do
+    local b = byte(s, last + 1)
+    if not b or b < 0x80 or b > 0xBF then break end
+    last = last - 1
+  end
+  return sub(s, 1, last)
 end
 
 -- For the prelude's other files.

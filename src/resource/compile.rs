@@ -15,19 +15,22 @@ use super::index::{self, Broken, Entry, Index, Stamp};
 use super::kind::{Compiling, Kind, Kinds};
 use super::name::{ResourceName, is_inside};
 use super::scan::{self, Scan, Variant};
+use super::slow::SlowWatch;
 use super::sources::{JobSources, Sources};
 use crate::doing;
 use crate::error;
 use crate::foundation::file_access::{self, EntryKind, Refusal, readers};
 use crate::foundation::files::{disk, write_whole};
 use crate::foundation::hash::murmur64a;
-use crate::foundation::{Error, fault};
+use crate::foundation::{Error, fault, log};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::thread::Builder;
+use std::time::Duration;
 
 /// What to compile, and where to.
 pub struct Target<'a> {
@@ -251,22 +254,31 @@ fn jobs<'a>(
     (jobs, problems)
 }
 
+/// What takes longer than this is told while it is compiled.
+const SLOW: Duration = Duration::from_secs(5);
+
 /// Does every job, on as many threads as the target says.
 fn run(target: &Target, jobs: &[Job], progress: Progress) -> Vec<Done> {
     let results: Vec<Mutex<Option<Done>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
     let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let sources = Sources::new(target.root, target.kinds);
+    let threads = target.threads.clamp(1, jobs.len().max(1));
+    let slow = SlowWatch::new(threads, SLOW);
     let work = || {
+        let worker = slow.worker();
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = jobs.get(index) else { break };
+            let compiling = worker.compiling(&job.variant.file.path);
             let done = one(target, &sources, job);
+            drop(compiling);
             *fault::lock(&results[index]) = Some(done);
             progress(finished.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
         }
     };
-    let threads = target.threads.clamp(1, jobs.len().max(1));
     std::thread::scope(|scope| {
+        // Without a thread for it nothing is told, and all is compiled.
+        let _ = Builder::new().spawn_scoped(scope, || slow.tell(log::warning));
         for _ in 1..threads {
             scope.spawn(work);
         }

@@ -116,6 +116,10 @@ fn check_strings(root: Value) -> Result<(), (Value, String)> {
 const PATTERNS: u8 = 0;
 /// Members, as a bundle has them.
 const MEMBERS: u8 = 1;
+/// The most names of one package, patterns included.
+pub const PACKAGE_NAMES_MAX: usize = 65_536;
+/// The most patterns with a star: each is compared with every resource of the game.
+pub const PACKAGE_STARS_MAX: usize = 256;
 
 /// A pattern of a package: type and name, each with at most one `*`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,7 +147,7 @@ fn star(pattern: &str, text: &str) -> bool {
 
 fn compile_package(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
     let document = document(compiling)?;
-    let mut patterns = Vec::new();
+    let (mut patterns, mut stars) = (Vec::new(), 0);
     for entry in document.root().entries().into_iter().flatten() {
         let kind = entry.key;
         let kinds = compiling.kinds.0.iter().map(|kind| kind.name);
@@ -159,6 +163,21 @@ fn compile_package(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
             let name = item.as_str().ok_or_else(|| fault(compiling, &item, &must))?;
             if [kind, name].iter().any(|text| text.matches('*').count() > 1) {
                 let words = format!("'{name}': a '*' can stand once in a name and once in a type");
+                return Err(fault(compiling, &item, &words));
+            }
+            stars += usize::from(kind.contains('*') || name.contains('*'));
+            if patterns.len() == PACKAGE_NAMES_MAX {
+                let words = format!(
+                    "a package has at most {PACKAGE_NAMES_MAX} names (PACKAGE_NAMES_MAX): use a \
+                     pattern, or more packages"
+                );
+                return Err(fault(compiling, &item, &words));
+            }
+            if stars > PACKAGE_STARS_MAX {
+                let words = format!(
+                    "a package has at most {PACKAGE_STARS_MAX} patterns with a '*' \
+                     (PACKAGE_STARS_MAX): make two packages"
+                );
                 return Err(fault(compiling, &item, &words));
             }
             patterns.push(Pattern { kind: kind.to_string(), name: name.to_string() });
@@ -408,5 +427,19 @@ mod tests {
         let stars = "x.package:1: '*a*': a '*' can stand once in a name and once in a type";
         assert_eq!(words("texture = [\"*a*\"]"), stars);
         assert!(words("texture = [\"a\"").starts_with("x.package:1:11: list is not closed"));
+        let many = |name: &str, count: usize| {
+            let names = (0..count).map(|i| format!("\"{name}{i}\"")).collect::<Vec<_>>();
+            words(&format!("texture = [{}]", names.join(" ")))
+        };
+        assert_eq!(
+            many("*", PACKAGE_STARS_MAX + 1),
+            "x.package:1: a package has at most 256 patterns with a '*' (PACKAGE_STARS_MAX): make \
+             two packages"
+        );
+        assert_eq!(
+            many("a", PACKAGE_NAMES_MAX + 1),
+            "x.package:1: a package has at most 65536 names (PACKAGE_NAMES_MAX): use a pattern, or \
+             more packages"
+        );
     }
 }

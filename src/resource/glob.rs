@@ -2,6 +2,22 @@
 
 /// The most stars of a pattern: nobody means more.
 pub const STARS_MAX: usize = 8;
+/// The most bytes of a pattern.
+pub const PATTERN_BYTES_MAX: usize = 1024;
+
+/// The most patterns of one list: each is compared with every path.
+pub const PATTERNS_MAX: usize = 256;
+
+/// Refuses a list of too many patterns.
+pub fn check_count(count: usize) -> Result<(), String> {
+    match count > PATTERNS_MAX {
+        true => Err(format!(
+            "{count} patterns of paths are more than {PATTERNS_MAX} (PATTERNS_MAX): name folders, \
+             as tests/**"
+        )),
+        false => Ok(()),
+    }
+}
 
 /// A pattern of paths from the game's folder.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,6 +31,12 @@ impl Glob {
             Err("a pattern of paths is empty".to_string())
         } else if stars > STARS_MAX {
             Err(format!("'{text}' has more than {STARS_MAX} stars (STARS_MAX)"))
+        } else if text.len() > PATTERN_BYTES_MAX {
+            Err(format!(
+                "a pattern of paths has {} bytes, more than {PATTERN_BYTES_MAX} \
+                 (PATTERN_BYTES_MAX): shorten it",
+                text.len()
+            ))
         } else if text.starts_with('/') || text.contains('\\') {
             Err(format!("'{text}' must be a path from the game's folder, with '/'"))
         } else {
@@ -95,10 +117,26 @@ mod tests {
     }
 
     #[test]
+    fn a_pattern_that_nearly_fits_in_very_many_ways_is_decided_at_once() {
+        let path = format!("{}/b", ["a".repeat(250), "a".repeat(250)].join("/"));
+        let many = |text: &str| Glob::new(text).unwrap().fits(&path);
+        assert!(!many("*a*a*a*a*a*a*a*b/*"));
+        assert!(!many("**/*a*a*a*/*a*a*c"));
+        assert!(many("**/*a*a*a*a*a*/b"));
+        assert!(many("**/**/**/b"));
+    }
+
+    #[test]
     fn what_is_no_pattern_is_refused() {
         let words = |text: &str| Glob::new(text).unwrap_err();
         assert_eq!(words(""), "a pattern of paths is empty");
         assert_eq!(words("/a"), "'/a' must be a path from the game's folder, with '/'");
         assert!(words("*a*a*a*a*a*a*a*a*a").contains("more than 8 stars"));
+        let many =
+            "257 patterns of paths are more than 256 (PATTERNS_MAX): name folders, as tests/**";
+        assert_eq!(check_count(PATTERNS_MAX + 1), Err(many.to_string()));
+        assert_eq!(check_count(PATTERNS_MAX), Ok(()));
+        let long = words(&"a".repeat(PATTERN_BYTES_MAX + 1));
+        assert!(long.ends_with("more than 1024 (PATTERN_BYTES_MAX): shorten it"), "{long}");
     }
 }

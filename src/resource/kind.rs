@@ -3,6 +3,7 @@
 
 use super::name::ResourceName;
 use crate::foundation::Error;
+use std::collections::HashSet;
 
 /// How a file stands for a resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -133,8 +134,9 @@ pub struct Compiling<'a> {
     read: &'a Reader<'a>,
     /// Files that were read beside the source.
     pub files: Vec<String>,
-    /// Resources that the source names, as (type, name).
+    /// Resources that the source names, as (type, name), in the order of the source.
     pub references: Vec<ResourceName>,
+    referred: HashSet<ResourceName>,
 }
 
 impl<'a> Compiling<'a> {
@@ -147,8 +149,9 @@ impl<'a> Compiling<'a> {
         release: bool,
         read: &'a Reader<'a>,
     ) -> Compiling<'a> {
-        let (files, references, kinds) = (Vec::new(), Vec::new(), Kinds(&[]));
-        Compiling { name, path, form, bytes, release, kinds, read, files, references }
+        let (files, references, referred) = (Vec::new(), Vec::new(), HashSet::new());
+        let kinds = Kinds(&[]);
+        Compiling { name, path, form, bytes, release, kinds, read, files, references, referred }
     }
 
     /// Reads another file of the game; a change of it compiles this resource anew.
@@ -176,7 +179,7 @@ impl<'a> Compiling<'a> {
     /// Notes that the source names a resource.
     pub fn refer(&mut self, kind: &str, name: &str) {
         let reference = ResourceName::new(kind, name);
-        if !self.references.contains(&reference) {
+        if self.referred.insert(reference.clone()) {
             self.references.push(reference);
         }
     }

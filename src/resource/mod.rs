@@ -18,6 +18,7 @@ pub mod save;
 pub mod scan;
 pub mod settings;
 pub mod shading;
+mod slow;
 pub mod sources;
 pub mod store;
 pub mod surface;

@@ -1,7 +1,7 @@
 //! A game's settings: the one table of keys, with types, ranges, defaults and words, and the
 //! reading of settings.sjson against it. Knows nothing of what the settings do.
 
-use super::glob::Glob;
+use super::glob::{self, Glob};
 use crate::error;
 use crate::foundation::file_access::{self, readers};
 use crate::foundation::sjson::{self, Kind, Tree, Value};
@@ -463,7 +463,9 @@ impl Settings {
             Tree::String(text) => Glob::new(text).map_err(|words| fault(&words)),
             _ => Err(fault("only texts can stand in it")),
         };
-        self.list("bundle.exclude").iter().map(glob).collect()
+        let patterns = self.list("bundle.exclude");
+        glob::check_count(patterns.len()).map_err(|words| fault(&words))?;
+        patterns.iter().map(glob).collect()
     }
 
     /// A list's items.

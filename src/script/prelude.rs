@@ -53,6 +53,7 @@ pub const FILES: &[File] = files![
     "script",
     "class",
     "utf8",
+    "json_numbers",
     "json",
     "timer",
     "tween",

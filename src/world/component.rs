@@ -72,6 +72,20 @@ pub static CAMERA: Component = Component {
     ],
 };
 
+/// The most components of a unit: as many as the nodes of a model can make, and more.
+pub const UNIT_COMPONENTS_MAX: usize = 16_384;
+
+/// Refuses more components than a unit can have.
+pub fn check_count(count: usize) -> Result<(), String> {
+    match count > UNIT_COMPONENTS_MAX {
+        true => Err(format!(
+            "{count} components are more than a unit can have (UNIT_COMPONENTS_MAX is \
+             {UNIT_COMPONENTS_MAX})"
+        )),
+        false => Ok(()),
+    }
+}
+
 /// The engine's component of that name.
 pub fn known(name: &str) -> Option<&'static Component> {
     COMPONENTS.iter().copied().find(|component| component.name == name)
@@ -90,7 +104,9 @@ pub fn check<'a>(
     named: &mut Vec<(String, String)>,
 ) -> Result<(), (Value<'a>, String)> {
     let must = "'components' must be a block: components = { health = { max = 100 } }";
-    for part in components.entries().ok_or_else(|| (*components, must.to_string()))? {
+    let parts = components.entries().ok_or_else(|| (*components, must.to_string()))?;
+    check_count(parts.len()).map_err(|words| (*components, words))?;
+    for part in parts {
         let (name, value) = (part.key, part.value);
         if value.kind() == Kind::Null && !whole {
             continue;

@@ -4,7 +4,7 @@
 
 use super::WorldId;
 use super::level_resource::{LevelResource, Placed};
-use super::scene::Pose;
+use super::scene::{Pose, UNITS_MAX};
 use super::unit::UnitId;
 use crate::foundation::{Error, Handle, Kind, Quat, Slots, Vec3};
 use crate::resource::store::Store;
@@ -98,6 +98,15 @@ pub struct Levels {
     looked: std::cell::Cell<usize>,
 }
 
+/// What is known on the way down from a level to those inside of it.
+#[derive(Default)]
+struct Way {
+    /// The names of the levels that stand in each other here.
+    chain: Vec<String>,
+    /// How many units all levels so far have.
+    units: usize,
+}
+
 /// No level's slot.
 const NO_LEVEL: u32 = u32::MAX;
 
@@ -140,8 +149,8 @@ impl Levels {
         place: Place,
         object_sets: Option<&[String]>,
     ) -> Result<LevelId, Error> {
-        let mut chain = Vec::new();
-        let id = self.add_below(store, (world, None), name, place, object_sets, &mut chain)?;
+        let mut way = Way::default();
+        let id = self.add_below(store, (world, None), name, place, object_sets, &mut way)?;
         self.of_mut(id).order = self.with_nested(id).into();
         Ok(id)
     }
@@ -167,8 +176,9 @@ impl Levels {
         name: &str,
         place: Place,
         object_sets: Option<&[String]>,
-        chain: &mut Vec<String>,
+        way: &mut Way,
     ) -> Result<LevelId, Error> {
+        let Way { chain, units } = way;
         chain.push(name.to_string());
         let within = chain.len() > 1 && chain[..chain.len() - 1].contains(&chain[chain.len() - 1]);
         if within || chain.len() > LEVEL_DEPTH_MAX {
@@ -181,6 +191,14 @@ impl Levels {
             [.., above, _] => crate::error!("level \"{above}\": {}", fault.message),
             _ => fault,
         })?;
+        *units += resource.units.len();
+        if *units > UNITS_MAX {
+            return Err(crate::error!(
+                "level \"{}\" and the levels inside of it have more than {UNITS_MAX} units \
+                 (UNITS_MAX): take some out of \"{name}\", or place it less often",
+                chain[0]
+            ));
+        }
         let waiting: VecDeque<u32> = (0..resource.units.len() as u32)
             .filter(|unit| resource.is_wanted(*unit as usize, object_sets))
             .collect();
@@ -206,7 +224,7 @@ impl Levels {
             let below = place.within(&nested.placed);
             let sets = nested.object_sets.as_deref();
             let added = match below.is_possible() {
-                true => self.add_below(store, (world, Some(id)), &nested.level, below, sets, chain),
+                true => self.add_below(store, (world, Some(id)), &nested.level, below, sets, way),
                 false => Err(crate::error!(
                     "level \"{name}\" has '{}' at {} with the scale {}, which cannot be: give \
                      levels a finite place and a scale above 0",
@@ -229,7 +247,7 @@ impl Levels {
                 }
             }
         }
-        chain.pop();
+        way.chain.pop();
         Ok(id)
     }
 
@@ -392,6 +410,34 @@ mod tests {
         assert_eq!((spawned, levels.progress(town)), (wanted, 1.0));
         let looked = levels.looked.get();
         assert!(looked < 8 * (wanted + count), "{looked} looks for {wanted} units");
+    }
+
+    #[test]
+    fn levels_that_multiply_each_others_units_are_refused() {
+        let mut levels = Levels::default();
+        let known = [
+            resource("a", 0, &["b"; 64]),
+            resource("b", 0, &["c"; 60]),
+            resource("c", 1000, &[]),
+            resource("d", 0, &["d2"; 2]),
+            resource("d2", 0, &["a", "a"]),
+        ];
+        levels.resources = known.into_iter().map(|it| (it.name.clone(), it)).collect();
+        let mut worlds = Slots::new(Kind::World, 1);
+        let world = WorldId(worlds.add(()).unwrap());
+        let mut store = Store::without("nothing is read".to_string());
+        for name in ["a", "d"] {
+            let refused = levels.add(&mut store, world, name, Place::ORIGIN, None).unwrap_err();
+            assert_eq!(
+                refused.message,
+                format!(
+                    "level \"{name}\" and the levels inside of it have more than 262144 units \
+                     (UNITS_MAX): take some out of \"c\", or place it less often"
+                )
+            );
+            assert_eq!(levels.slots.len(), 0, "nothing of it stays");
+        }
+        levels.add(&mut store, world, "c", Place::ORIGIN, None).unwrap();
     }
 
     #[test]

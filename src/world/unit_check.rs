@@ -2,6 +2,7 @@
 //! checked by their own table. What is made of it is in unit_resource.rs.
 
 use super::component;
+use super::scene::UNIT_NODES_MAX;
 use super::unit_resource::clash_words;
 use crate::foundation::hash::clash;
 use crate::foundation::sjson::{self, Value};
@@ -105,6 +106,14 @@ pub fn must_be(key: &str, value: Value) -> Option<&'static str> {
 fn check_nodes<'a>(nodes: &Value<'a>) -> Result<(), (Value<'a>, String)> {
     let must = "'nodes' must be a block: nodes = { lid = { position = [0, 0, 1] } }";
     let entries: Vec<_> = nodes.entries().ok_or_else(|| (*nodes, must.to_string()))?.collect();
+    if entries.len() >= UNIT_NODES_MAX {
+        let words = format!(
+            "{} nodes and the root are more than a unit can have (UNIT_NODES_MAX is \
+             {UNIT_NODES_MAX})",
+            entries.len()
+        );
+        return Err((*nodes, words));
+    }
     let names = entries.iter().map(|node| node.key);
     if let Some((one, other)) = clash(std::iter::once("root").chain(names)) {
         let at = entries.iter().find(|node| node.key == other);

@@ -17,7 +17,7 @@ use crate::resource::kind::{Form, Kind};
 use crate::resource::name::ResourceName;
 use crate::resource::store::Store;
 use crate::system::models::{Model, shapes};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Units.
@@ -163,6 +163,10 @@ impl UnitResource {
         if let Some((_, fields)) = nodes.iter().find(|(node, _)| node == "root") {
             unit.poses[0] = pose(fields);
         }
+        // Before they are put in order.
+        if nodes.len() > UNIT_NODES_MAX {
+            return Err(too_many_nodes(nodes.len()));
+        }
         for (node, parent) in parents_first(nodes)? {
             let (name, fields) = &nodes[node];
             unit.node_names.push(name.clone());
@@ -170,10 +174,7 @@ impl UnitResource {
             unit.poses.push(pose(fields));
         }
         if unit.parents.len() > UNIT_NODES_MAX {
-            let count = unit.parents.len();
-            return Err(crate::error!(
-                "{count} nodes are more than a unit can have (UNIT_NODES_MAX is {UNIT_NODES_MAX})"
-            ));
+            return Err(too_many_nodes(unit.parents.len()));
         }
         if let Some((one, other)) = clash(unit.node_names.iter().map(String::as_str)) {
             return Err(crate::error!("{}", clash_words(one, other)));
@@ -185,6 +186,8 @@ impl UnitResource {
 
     fn with_parts(mut self, tree: &Tree) -> Result<UnitResource, Error> {
         if let Some(Tree::Object(parts)) = tree.get("components") {
+            component::check_count(parts.len()).map_err(Error::new)?;
+            let nodes: HashSet<&str> = self.node_names.iter().map(String::as_str).collect();
             for (name, fields) in parts {
                 let component = match fields.get("component") {
                     Some(Tree::String(component)) => component.clone(),
@@ -192,7 +195,7 @@ impl UnitResource {
                 };
                 let node = fields.get("node");
                 if let Some(Tree::String(node)) = node
-                    && !self.node_names.contains(node)
+                    && !nodes.contains(node.as_str())
                 {
                     let near = suggest::hint(node, self.node_names.iter().map(String::as_str));
                     return Err(crate::error!(
@@ -212,6 +215,12 @@ impl UnitResource {
         let hash = IdString32::new(name);
         self.node_hashes.iter().position(|known| *known == hash)
     }
+}
+
+fn too_many_nodes(count: usize) -> Error {
+    crate::error!(
+        "{count} nodes are more than a unit can have (UNIT_NODES_MAX is {UNIT_NODES_MAX})"
+    )
 }
 
 /// Refuses nodes that are nowhere: poses of parents and children may go beyond all numbers.
@@ -313,14 +322,14 @@ fn not_taken(place: &str, base: Option<&Tree>, over: &Tree) -> Option<(String, S
         Some(Tree::Object(below)) => below,
         _ => &[],
     };
-    let below = || below.iter().filter(|(_, value)| *value != Tree::Null);
+    let below = below.iter().filter(|(_, value)| *value != Tree::Null);
+    let names = || below.clone().map(|(known, _)| known.as_str());
+    let known: HashMap<&str, &Tree> = names().zip(below.clone().map(|(_, value)| value)).collect();
     over.iter().find_map(|(key, value)| {
         let place = format!("{place}.{key}");
-        match (value, below().find(|(known, _)| known == key)) {
-            (Tree::Null, None) => {
-                Some((place, suggest::hint(key, below().map(|(known, _)| known.as_str()))))
-            }
-            (_, found) => not_taken(&place, found.map(|(_, value)| value), value),
+        match (value, known.get(key.as_str())) {
+            (Tree::Null, None) => Some((place, suggest::hint(key, names()))),
+            (_, found) => not_taken(&place, found.copied(), value),
         }
     })
 }

@@ -3,6 +3,7 @@
 
 use super::{Data, Document, Field, NESTING_MAX, Node, Span, SyntaxError, TEXT_BYTES_MAX};
 use super::{column_of, write::number_text};
+use std::borrow::Cow;
 
 type Parsed<T> = Result<T, SyntaxError>;
 
@@ -60,6 +61,17 @@ fn fault_at(text: &str, byte: usize, message: String) -> SyntaxError {
         line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,
         column: column_of(&before[line_start..]),
         message,
+    }
+}
+
+/// The most characters of a word that a message shows.
+const SHOWN_MAX: usize = 60;
+
+/// A word for a message, which a long one would fill.
+fn shown(word: &str) -> Cow<'_, str> {
+    match word.char_indices().nth(SHOWN_MAX) {
+        None => Cow::Borrowed(word),
+        Some((end, _)) => Cow::Owned(format!("{}…", &word[..end])),
     }
 }
 
@@ -275,13 +287,14 @@ impl<'a> Parser<'a> {
         }
         self.skip()?;
         if !matches!(self.peek(), Some(b'=' | b':')) {
+            let key = shown(&key);
             let message = format!("key '{key}' has no value: write {key} = value");
             return self.fault_from(start, message);
         }
         self.at += 1;
         self.skip()?;
         if matches!(self.peek(), None | Some(b',' | b'}' | b']')) {
-            let message = format!("key '{key}' has no value: write one behind it");
+            let message = format!("key '{}' has no value: write one behind it", shown(&key));
             return self.fault_from(start, message);
         }
         let node = self.value()?;
@@ -298,7 +311,7 @@ impl<'a> Parser<'a> {
         let line = |field: &Field| fault_at(self.text, field.key_span.start, String::new()).line;
         let message = format!(
             "key '{}' is given twice, in line {} and in line {}: remove one",
-            pair[0].key,
+            shown(&pair[0].key),
             line(pair[0]),
             line(pair[1])
         );
@@ -337,24 +350,26 @@ impl<'a> Parser<'a> {
             _ if word.starts_with(['.', '+']) => "write numbers like 0.5, quotes around text",
             _ => "put quotes around text",
         };
-        self.fault_from(start, format!("'{word}' is not a value: {remedy}"))
+        self.fault_from(start, format!("'{}' is not a value: {remedy}", shown(word)))
     }
 
     fn number(&mut self) -> Parsed<f64> {
         let start = self.at;
         let word = self.word();
         if let Some(remedy) = number_remedy(word) {
-            return self.fault_from(start, format!("'{word}' is not a number: {remedy}"));
+            return self.fault_from(start, format!("'{}' is not a number: {remedy}", shown(word)));
         }
         let value: f64 = word.parse().expect("the grammar above is a part of Rust's");
         if value.is_infinite() {
+            let word = shown(word);
             let message = format!("number {word} is too large: the largest is about 1.8e308");
             return self.fault_from(start, message);
         }
         let whole = !word.contains(['.', 'e', 'E']);
         if whole && format!("{value:.0}") != word {
             let message = format!(
-                "number {word} would become {}: write it with fewer digits or as text in quotes",
+                "number {} would become {}: write it with fewer digits or as text in quotes",
+                shown(word),
                 number_text(value)
             );
             return self.fault_from(start, message);
@@ -481,6 +496,9 @@ fn number_remedy(word: &str) -> Option<&'static str> {
         return Some("write digits behind the point");
     }
     let exponent = exponent.map(|e| e.strip_prefix(['+', '-']).unwrap_or(e));
+    if exponent == Some("") && digits(whole) {
+        return Some("write digits behind the 'e'");
+    }
     if !digits(whole) || !fraction.is_none_or(digits) || !exponent.is_none_or(digits) {
         return Some("put quotes around text");
     }

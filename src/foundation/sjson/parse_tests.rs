@@ -59,6 +59,16 @@ fn numbers_are_those_of_json() {
         ("9007199254740992", 9007199254740992.0),
         ("1e-400", 0.0),
         ("0.1", 0.1),
+        ("1e-2147483648", 0.0),
+        ("1e-99999999999999999999", 0.0),
+        ("0e2147483648", 0.0),
+        ("0.0e99999999999999999999", 0.0),
+        ("1e00002", 100.0),
+        ("1.7976931348623157e308", f64::MAX),
+        ("5e-324", 5e-324),
+        (&format!("1{}e-400", "0".repeat(400)), 1.0),
+        (&format!("0.{}1e401", "0".repeat(400)), 1.0),
+        (&format!("0.{}", "3".repeat(1 << 20)), 1.0 / 3.0),
     ] {
         assert_eq!(parse(text).unwrap().root().as_f64(), Some(value), "{text}");
     }
@@ -129,7 +139,19 @@ fn words_that_are_no_values_get_a_remedy() {
     check("a = 1.", "line 1, column 5: '1.' is not a number: write digits behind the point");
     check("a = 0x1F", "line 1, column 5: '0x1F' is not a number: write it in decimal digits");
     check("a = -", "line 1, column 5: '-' is not a number: put quotes around text");
-    check("a = 1e", "line 1, column 5: '1e' is not a number: put quotes around text");
+    check("a = 1e", "line 1, column 5: '1e' is not a number: write digits behind the 'e'");
+    check("a = 1.5e+", "line 1, column 5: '1.5e+' is not a number: write digits behind the 'e'");
+    check("a = NaN", "line 1, column 5: 'NaN' is not a value: put quotes around text");
+    check("a = -Infinity", "line 1, column 5: '-Infinity' is not a number: put quotes around text");
+    for number in ["1e2147483648", "-1e99999999999999999999", "1.7976931348623159e308"] {
+        let words = "is too large: the largest is about 1.8e308";
+        check(&format!("a = {number}"), &format!("line 1, column 5: number {number} {words}"));
+    }
+    // Long ones do not fill the message.
+    for text in ["9", "x", "1e", "0"] {
+        let words = parse(&format!("a = {}", text.repeat(1 << 16))).unwrap_err().message;
+        assert!(words.len() < 200 && words.contains('…'), "{words}");
+    }
     check("a = 640x480", "line 1, column 5: '640x480' is not a number: put quotes around text");
     check("a = 1e999", "line 1, column 5: number 1e999 is too large: the largest is about 1.8e308");
     check(

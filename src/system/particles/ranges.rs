@@ -83,23 +83,32 @@ pub fn check(data: &EffectData) -> Result<(), Error> {
         let checked = emitter.numbers.check(emitters.len(), variables.len());
         checked.map_err(|fault| error!("emitter '{}': {}", emitter.name, fault.message))?;
     }
-    if (0..emitters.len()).any(|at| circle(emitters, at, &mut vec![at]).is_some()) {
+    let leads_back = |at: usize| {
+        circle(emitters, at, &mut vec![at], &mut vec![false; emitters.len()]).is_some()
+    };
+    if (0..emitters.len()).any(leads_back) {
         return Err(error!("it is damaged: an emitter feeds itself"));
     }
     Ok(())
 }
 
-/// The way from the first of `way` back to it, if there is one.
-pub fn circle(emitters: &[EmitterDef], at: usize, way: &mut Vec<usize>) -> Option<Vec<usize>> {
+/// The way from the first of `way` back to it, if there is one. From what was `seen` no way leads
+/// there.
+pub fn circle(
+    emitters: &[EmitterDef],
+    at: usize,
+    way: &mut Vec<usize>,
+    seen: &mut [bool],
+) -> Option<Vec<usize>> {
     for sub in emitters[at].numbers.subs.iter().filter(|sub| sub.emitter > 0) {
         let next = sub.emitter as usize - 1;
         if next == way[0] {
             way.push(next);
             return Some(way.clone());
         }
-        if !way.contains(&next) {
+        if !std::mem::replace(&mut seen[next], true) {
             way.push(next);
-            if let Some(found) = circle(emitters, next, way) {
+            if let Some(found) = circle(emitters, next, way, seen) {
                 return Some(found);
             }
             way.pop();

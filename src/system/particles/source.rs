@@ -141,8 +141,8 @@ fn variables(effect: &Fields) -> Result<Vec<Variable>, Error> {
 /// Refuses emitters that feed themselves.
 fn check_circles(path: &str, emitters: &[EmitterDef], lines: &[usize]) -> Result<(), Error> {
     for (start, line) in lines.iter().enumerate() {
-        let mut way = vec![start];
-        if let Some(circle) = circle(emitters, start, &mut way) {
+        let (mut way, mut seen) = (vec![start], vec![false; emitters.len()]);
+        if let Some(circle) = circle(emitters, start, &mut way, &mut seen) {
             let names: Vec<&str> = circle.iter().map(|at| &emitters[*at].name[..]).collect();
             let (name, way) = (names[0], names.join(" → "));
             return Err(error!(

@@ -155,7 +155,7 @@ struct Vorbis {
 /// Packets of a byte stand for up to 4,096 samples.
 fn ogg_fits(bytes: &[u8]) -> bool {
     let mut vorbis = Vorbis::default();
-    let (mut samples, mut at) = (0, 0);
+    let (mut samples, mut at, mut looked_at) = (0, 0, 0);
     let mut packet = Vec::new();
     while let Some(found) = bytes[at..].windows(4).position(|window| window == b"OggS") {
         let page = &bytes[at + found..];
@@ -164,6 +164,11 @@ fn ogg_fits(bytes: &[u8]) -> bool {
         let Some(lacing) = page.get(27..27 + count) else { break };
         if page[5] & 1 == 0 {
             packet.clear();
+        }
+        // Pages do not overlap; where most of them do, each byte would be read thousands of times.
+        looked_at += lacing.iter().map(|size| usize::from(*size)).sum::<usize>();
+        if looked_at > OVERLAPS_MAX * bytes.len() {
+            return false;
         }
         let mut from = 27 + count;
         for size in lacing {
@@ -183,6 +188,10 @@ fn ogg_fits(bytes: &[u8]) -> bool {
     }
     true
 }
+
+/// How many times the pages of a file may have its bytes: what is taken for a page by chance
+/// overlaps others.
+const OVERLAPS_MAX: usize = 4;
 
 /// The most bytes of a packet that are looked at: the heads are smaller.
 const SETUP_BYTES_MAX: usize = 1 << 20;
@@ -308,6 +317,16 @@ mod tests {
         // Half a second, and what the last blocks are longer than it.
         assert!((12_000..14_500).contains(&samples), "{samples}");
         assert!(ogg_fits(bytes));
+    }
+
+    #[test]
+    fn pages_that_lie_in_each_other_are_not_read_again_and_again() {
+        // 27 bytes of head, then 255 sizes of 255, and the next page begins within the first.
+        let mut bytes = b"OggS\0\0".repeat(200_000);
+        for at in (26..bytes.len()).step_by(6) {
+            bytes[at] = 255;
+        }
+        assert!(!ogg_fits(&bytes));
     }
 
     #[test]

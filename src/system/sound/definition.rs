@@ -11,6 +11,8 @@ use crate::foundation::hash::IdString32;
 
 /// The most layers of one sound, which play at once.
 pub const LAYERS_MAX: usize = 8;
+/// The most curves of a sound, those of its layers included: each is evaluated for every voice.
+pub const CURVES_MAX: usize = 256;
 /// The most parameters that one sound can name.
 pub const SOUND_PARAMETERS_MAX: usize = 64;
 /// The most files, containers and switches of one sound together.

@@ -4,8 +4,8 @@
 use super::block::{self, Block};
 use super::curve::{Easing, POINTS_MAX, Target};
 use super::definition::{
-    Curve, DEPTH_MAX, Definition, Edge, LAYERS_MAX, Loop, NODES_MAX, Node, Parameter, Policy,
-    Rolloff, SOUND_PARAMETERS_MAX, Streaming,
+    CURVES_MAX, Curve, DEPTH_MAX, Definition, Edge, LAYERS_MAX, Loop, NODES_MAX, Node, Parameter,
+    Policy, Rolloff, SOUND_PARAMETERS_MAX, Streaming,
 };
 use super::parameters::Tag;
 use super::ranges::{self, CURVE_X, CURVES_MAX, DECIBELS, PITCH, SECONDS, WEIGHT};
@@ -208,6 +208,12 @@ impl Reading<'_> {
             let count = self.points(&curve, points, range)?;
             let parameter = self.parameter(name, Tag::Number, item)?;
             let easing = easing.unwrap_or(Easing::Linear);
+            if self.definition.curves.len() == CURVES_MAX {
+                let words = format!(
+                    "a sound can have {CURVES_MAX} curves, with those of its layers (CURVES_MAX)"
+                );
+                return Err(block::fault(self.path, item, &words));
+            }
             self.definition.curves.push(Curve { parameter, target, easing, first, count });
         }
         Ok(())

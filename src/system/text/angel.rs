@@ -219,7 +219,9 @@ impl Record {
 
     fn list<const N: usize>(&self, name: &str, path: &str) -> Result<[f32; N], Error> {
         let Some(text) = self.get(name) else { return Ok([0.0; N]) };
-        let numbers: Vec<f32> = text.split(',').filter_map(|n| n.trim().parse().ok()).collect();
+        let number =
+            |text: &str| text.trim().parse().ok().filter(|number: &f32| number.is_finite());
+        let numbers: Vec<f32> = text.split(',').filter_map(number).collect();
         numbers.try_into().map_err(|_| {
             error!("{path}:{}: {name} must be {N} numbers with commas, got '{text}'", self.line)
         })

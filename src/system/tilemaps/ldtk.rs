@@ -45,6 +45,28 @@ fn fields(tree: &Tree) -> Tree {
     Tree::Object(list(tree, "fieldInstances").iter().map(entry).collect())
 }
 
+/// The most tiles that lie on one cell of a layer.
+const STACKED_MAX: usize = 64;
+/// The most tiles of all layers of a file: a line of text can stand for a layer of millions.
+const FILE_TILES_MAX: usize = 1 << 23;
+
+/// How many tiles more a file may have.
+struct Room {
+    left: usize,
+}
+
+impl Room {
+    fn take(&mut self, path: &str, tiles: usize) -> Result<(), Error> {
+        self.left = self.left.checked_sub(tiles).ok_or_else(|| {
+            error!(
+                "{path}: its layers have more than {FILE_TILES_MAX} tiles in all (FILE_TILES_MAX): \
+                 make two files of it"
+            )
+        })?;
+        Ok(())
+    }
+}
+
 /// The first number of each tile set and how many tiles it has, by its own number in the file.
 type Firsts = HashMap<i64, (f64, f64)>;
 
@@ -76,7 +98,9 @@ pub fn compile(compiling: &mut Compiling, path: &str, bytes: &[u8]) -> Result<Tr
     }
     let worlds = list(&project, "worlds").iter().flat_map(|world| list(world, "levels"));
     let levels = list(&project, "levels").iter().chain(worlds);
-    let maps = levels.map(|level| map(path, level, &firsts)).collect::<Result<Vec<_>, Error>>()?;
+    let mut room = Room { left: FILE_TILES_MAX };
+    let maps = levels.map(|level| map(path, level, &firsts, &mut room));
+    let maps = maps.collect::<Result<Vec<_>, Error>>()?;
     Ok(object(vec![("sets", Tree::Array(sets)), ("maps", Tree::Array(maps))]))
 }
 
@@ -105,7 +129,7 @@ fn tile_set(set: &Tree, first: f64, texture: String, count: f64) -> Tree {
     ])
 }
 
-fn map(path: &str, level: &Tree, firsts: &Firsts) -> Result<Tree, Error> {
+fn map(path: &str, level: &Tree, firsts: &Firsts, room: &mut Room) -> Result<Tree, Error> {
     let height = number(level, "pxHei");
     let (mut layers, mut grids, mut objects) = (Vec::new(), Vec::new(), Vec::new());
     let mut cell = 0.0;
@@ -124,7 +148,7 @@ fn map(path: &str, level: &Tree, firsts: &Firsts) -> Result<Tree, Error> {
         }
         let tiles = [list(layer, "autoLayerTiles"), list(layer, "gridTiles")].concat();
         if !tiles.is_empty() {
-            layers.extend(tile_layers(path, layer, &tiles, height, firsts)?);
+            layers.extend(tile_layers(path, layer, &tiles, height, firsts, room)?);
         }
         let entities = list(layer, "entityInstances");
         objects.extend(entities.iter().map(|entity| entity_of(entity, &name, height)));
@@ -150,6 +174,7 @@ fn tile_layers(
     tiles: &[Tree],
     height: f64,
     firsts: &Firsts,
+    room: &mut Room,
 ) -> Result<Vec<Tree>, Error> {
     let name = text(layer, "__identifier");
     let set = number(layer, "__tilesetDefUid") as i64;
@@ -179,13 +204,21 @@ fn tile_layers(
         }
         let value = first + own + turned;
         let free = sheets.iter().position(|sheet| sheet[place] == 0.0);
-        let sheet = free.unwrap_or_else(|| {
+        let sheet = free.unwrap_or(sheets.len());
+        if sheet == sheets.len() {
+            if sheet == STACKED_MAX {
+                return Err(error!(
+                    "{path}: layer '{name}' has more than {STACKED_MAX} tiles on one cell \
+                     (STACKED_MAX): make layers of them"
+                ));
+            }
+            room.take(path, columns as usize * rows as usize)?;
             sheets.push(vec![0.0; columns as usize * rows as usize]);
-            sheets.len() - 1
-        });
+        }
         sheets[sheet][place] = value;
     }
     if sheets.is_empty() && !lacking.is_empty() {
+        room.take(path, columns as usize * rows as usize)?;
         sheets.push(vec![0.0; columns as usize * rows as usize]);
     }
     let layers = sheets.into_iter().enumerate().map(|(i, tiles)| {

@@ -3,6 +3,7 @@
 
 use super::kind::TILEMAP;
 use super::*;
+use crate::foundation::sjson::Tree;
 use crate::resource::kind::{Compiling, Form};
 
 /// The data of a file of that name; other files of the game are given by path.
@@ -303,4 +304,73 @@ fn what_cannot_be_drawn_says_what_to_change() {
     check("maps/x.tilemap", "map = \"cave.png\"", "maps/cave.png is not there");
     let deep = format!("<map>{}", "<a>".repeat(100));
     assert!(compiled("maps/cave.tmx", &deep, &[]).unwrap_err().contains("nested too deep"));
+}
+
+#[test]
+fn a_few_lines_that_ask_for_very_much_are_refused() {
+    let refused = |path: &str, text: &str| compiled(path, text, &[]).unwrap_err();
+    let tile = "{\"px\":[0,0],\"src\":[0,0],\"f\":0,\"t\":0}";
+    let layer = |side: usize, tiles: usize| {
+        let tiles = vec![tile; tiles].join(",");
+        format!(
+            "{{\"__identifier\":\"Ground\",\"__gridSize\":8,\"__cWid\":{side},\"__cHei\":{side},\
+             \"__tilesetDefUid\":7,\"gridTiles\":[{tiles}]}}"
+        )
+    };
+    let world = |layers: &[String]| {
+        format!(
+            "{{\"defs\":{{\"tilesets\":[{{\"uid\":7,\"relPath\":\"rock.png\",\"pxWid\":16,\
+             \"pxHei\":16,\"tileGridSize\":8,\"__cWid\":2,\"__cHei\":2}}]}},\"levels\":[{{\
+             \"identifier\":\"A\",\"pxWid\":8,\"pxHei\":8,\"layerInstances\":[{}]}}]}}",
+            layers.join(",")
+        )
+    };
+    // Each tile that lies on others takes a whole layer.
+    assert_eq!(
+        refused("maps/x.ldtk", &world(&[layer(8, 65)])),
+        "maps/x.ldtk: layer 'Ground' has more than 64 tiles on one cell (STACKED_MAX): make layers \
+         of them"
+    );
+    assert_eq!(
+        refused("maps/x.ldtk", &world(&vec![layer(2048, 1); 3])),
+        "maps/x.ldtk: its layers have more than 8388608 tiles in all (FILE_TILES_MAX): make two \
+         files of it"
+    );
+    assert!(compiled("maps/x.ldtk", &world(&vec![layer(8, 64); 3]), &[]).is_ok());
+    let far = |x: &str, width: &str| {
+        let chunk = format!(
+            "[{{\"x\":{x},\"y\":0,\"width\":{width},\"height\":1,\"data\":[1,1]}},\
+             {{\"x\":0,\"y\":0,\"width\":1,\"height\":1,\"data\":[1]}}]"
+        );
+        refused(
+            "maps/x.tmj",
+            &json("[]").replacen("\"data\":[]", &format!("\"chunks\":{chunk}"), 1),
+        )
+    };
+    for (x, width) in [("1e9", "2"), ("-1e300", "2"), ("1.7e308", "1.7e308"), ("0", "-5")] {
+        let words = far(x, width);
+        assert!(words.ends_with("are too many for a layer (TILES_MAX), or too few"), "{words}");
+    }
+}
+
+#[test]
+fn numbers_of_xml_are_finite_and_its_entities_are_short() {
+    let map = |width: &str, text: &str| {
+        let text = format!(
+            "<map orientation=\"orthogonal\" width=\"{width}\" height=\"1\" tilewidth=\"8\" \
+             tileheight=\"8\"><properties><property name=\"a\" type=\"float\" value=\"{width}\"/>\
+             </properties><layer name=\"l\" width=\"1\" height=\"1\"><data encoding=\"csv\">0\
+             </data></layer>{text}</map>"
+        );
+        compiled("maps/x.tmx", &text, &[])
+    };
+    for number in ["inf", "-infinity", "NaN", "1e999", "1e2147483648"] {
+        let (world, _) = map(number, "").unwrap();
+        assert_eq!(world.maps[0].columns, 0, "{number}");
+        assert_eq!(world.maps[0].properties.get("a"), Some(&Tree::Null), "{number}");
+    }
+    let (world, _) = map("1e-2147483648", "").unwrap();
+    assert_eq!(world.maps[0].properties.get("a"), Some(&Tree::Number(0.0)));
+    // Without a ';' each would look through all that follows.
+    assert!(map("1", &"&".repeat(4 << 20)).is_ok());
 }

@@ -265,9 +265,10 @@ fn joined(path: &str, chunks: &[Tree]) -> Result<(f64, f64, Vec<Tree>, [f64; 2])
     let (left, top) = (edge(f64::min, "x", None), edge(f64::min, "y", None));
     let columns = edge(f64::max, "x", Some("width")) - left;
     let rows = edge(f64::max, "y", Some("height")) - top;
-    if columns * rows > super::TILES_MAX as f64 {
+    let side = 0.0..=super::TILES_MAX as f64;
+    if !side.contains(&columns) || !side.contains(&rows) || columns * rows > *side.end() {
         return Err(error!(
-            "{path}: {columns} × {rows} tiles are too many for a layer (TILES_MAX)"
+            "{path}: {columns} × {rows} tiles are too many for a layer (TILES_MAX), or too few"
         ));
     }
     let mut tiles = vec![Tree::Number(0.0); columns as usize * rows as usize];

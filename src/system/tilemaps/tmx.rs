@@ -118,6 +118,14 @@ fn attribute(text: &str) -> Option<(&str, &str, &str)> {
     Some((name.trim(), value, after))
 }
 
+/// A number, which "inf" and "1e999" are not.
+fn finite(text: &str) -> Option<f64> {
+    text.parse::<f64>().ok().filter(|number| number.is_finite())
+}
+
+/// The most bytes between `&` and `;`.
+const NAME_BYTES_MAX: usize = 16;
+
 fn unescaped(text: &str) -> String {
     if !text.contains('&') {
         return text.to_string();
@@ -126,7 +134,8 @@ fn unescaped(text: &str) -> String {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('&') {
         out += before;
-        let (name, following) = after.split_once(';').unwrap_or(("", after));
+        let end = after.bytes().take(NAME_BYTES_MAX).position(|byte| byte == b';');
+        let (name, following) = end.map_or(("", after), |end| (&after[..end], &after[end + 1..]));
         let number = name.strip_prefix("#x").map(|hex| u32::from_str_radix(hex, 16));
         let number = number.or_else(|| name.strip_prefix('#').map(str::parse));
         let c = match name {
@@ -165,7 +174,7 @@ impl Element {
     /// Whole numbers of text, between commas.
     fn numbers(text: &str) -> Tree {
         let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-        let number = |part: &str| part.parse().map_or(Tree::Null, Tree::Number);
+        let number = |part: &str| finite(part).map_or(Tree::Null, Tree::Number);
         Tree::Array(parts.map(number).collect())
     }
 
@@ -175,7 +184,7 @@ impl Element {
             if self.tag == "property" && name == "value" {
                 continue;
             }
-            let number = value.parse::<f64>().ok().filter(|_| !TEXTS.contains(&name.as_str()));
+            let number = finite(value).filter(|_| !TEXTS.contains(&name.as_str()));
             let tree = match number {
                 Some(number) if name == "visible" => Tree::Bool(number != 0.0),
                 Some(number) => Tree::Number(number),
@@ -199,7 +208,7 @@ impl Element {
             "tileset" => {
                 if let Some(image) = self.child("image") {
                     put("image", Tree::String(image.get("source").unwrap_or("").to_string()));
-                    let size = |key: &str| image.get(key).and_then(|text| text.parse().ok());
+                    let size = |key: &str| image.get(key).and_then(finite);
                     put("imagewidth", Tree::Number(size("width").unwrap_or(0.0)));
                     put("imageheight", Tree::Number(size("height").unwrap_or(0.0)));
                 }
@@ -237,7 +246,7 @@ impl Element {
     fn put_value(&self, put: &mut impl FnMut(&str, Tree)) {
         let value = self.get("value").unwrap_or(&self.text);
         let tree = match self.get("type") {
-            Some("int" | "float" | "object") => value.parse().map_or(Tree::Null, Tree::Number),
+            Some("int" | "float" | "object") => finite(value).map_or(Tree::Null, Tree::Number),
             Some("bool") => Tree::Bool(value == "true"),
             _ => Tree::String(value.to_string()),
         };
@@ -269,7 +278,7 @@ fn put_tiles(data: &Element, put: &mut impl FnMut(&str, Tree)) {
 fn points(text: &str) -> Tree {
     let point = |pair: &str| {
         let (x, y) = pair.split_once(',')?;
-        let number = |text: &str| text.parse().ok().map(Tree::Number);
+        let number = |text: &str| finite(text).map(Tree::Number);
         let fields = vec![("x".to_string(), number(x)?), ("y".to_string(), number(y)?)];
         Some(Tree::Object(fields))
     };

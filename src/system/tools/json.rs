@@ -168,6 +168,21 @@ mod tests {
     }
 
     #[test]
+    fn numbers_beyond_all_others_are_refused_or_zero() {
+        let all = read("[1e-2147483648, -1e-99999999999999999999, 0e2147483648, 5e-324]").unwrap();
+        assert_eq!(all, numbers([0.0, -0.0, 0.0, 5e-324]));
+        for number in ["1e2147483648", "-1e309", "1e99999999999999999999"] {
+            let words = read(&format!("{{\"a\": [1, {number}]}}")).unwrap_err();
+            let wanted =
+                format!("line 1, column 11: number {number} is too large: the largest is ");
+            assert!(words.starts_with(&wanted), "{words}");
+        }
+        for number in ["-", "+1", "1.", ".5", "1e", "01", "0x10", "NaN", "Infinity", "1e1.5"] {
+            assert!(read(&format!("[{number}]")).is_err(), "{number}");
+        }
+    }
+
+    #[test]
     fn a_message_has_so_many_values_and_no_more() {
         let four = "{\"a\": [1, {\"b\": 2}]}";
         assert!(read_message(four, 5).is_ok());

@@ -39,9 +39,16 @@ pub fn turned_matrix(matrix: &[f32; 16]) -> [f32; 16] {
     (turn * Mat4::from_cols_array(matrix) * turn.transpose()).to_cols_array()
 }
 
-/// What a file says for the game, where that is an object.
-pub fn extras(extras: &Extras) -> Option<Tree> {
-    let tree = sjson::parse(extras.as_ref()?.get()).ok()?.to_tree();
+/// What a file says for the game, where that is an object. What cannot be read of it, such as a
+/// number that is too large, is a warning.
+fn extras(extras: &Extras, of: &str, warnings: &mut Vec<String>) -> Option<Tree> {
+    let tree = match sjson::parse(extras.as_ref()?.get()) {
+        Ok(document) => document.to_tree(),
+        Err(fault) => {
+            warnings.push(format!("the extras of {of} are left out: {}", fault.message));
+            return None;
+        }
+    };
     matches!(&tree, Tree::Object(entries) if !entries.is_empty()).then_some(tree)
 }
 
@@ -102,7 +109,7 @@ pub fn read(root: &Root, model: &mut ModelData) -> Result<Ordered, Error> {
         Some(scene) => scene.nodes.iter().map(|node| node.value()).collect(),
         None => tops(root),
     };
-    model.extras = first.and_then(|scene| extras(&scene.extras));
+    model.extras = first.and_then(|scene| extras(&scene.extras, "the scene", &mut model.warnings));
     let mut places = vec![None; root.nodes.len()];
     // The last is looked at first, so the first of the file goes on last.
     let mut waiting: Vec<(usize, Option<u32>)> = tops.iter().rev().map(|i| (*i, None)).collect();
@@ -126,6 +133,7 @@ pub fn read(root: &Root, model: &mut ModelData) -> Result<Ordered, Error> {
                  transform)"
             ));
         }
+        let extras = extras(&node.extras, &format!("node '{name}'"), &mut names.warnings);
         let light = node.extensions.as_ref().and_then(|all| all.khr_lights_punctual.as_ref());
         let here = model.nodes.len() as u32;
         places[index] = Some(here);
@@ -139,7 +147,7 @@ pub fn read(root: &Root, model: &mut ModelData) -> Result<Ordered, Error> {
             camera: node.camera.map(|index| index.value() as u32),
             light: light.map(|light| light.light.value() as u32),
             skin: node.skin.map(|index| index.value() as u32),
-            extras: extras(&node.extras),
+            extras,
         });
         let children = node.children.iter().flatten().rev();
         waiting.extend(children.map(|child| (child.value(), Some(here))));

@@ -2,6 +2,7 @@
 
 use super::recipe::gltf;
 use super::{ModelData, import};
+use crate::foundation::sjson::Tree;
 use crate::resource::kind::{Compiling, Form};
 use crate::resource::name::ResourceName;
 use crate::system::models::Picture;
@@ -134,6 +135,26 @@ fn movements_of_what_is_no_node_are_left_out() {
     // What else is wrong is told as it is.
     let wrong = text.replacen("\"version\": \"2.0\"", "\"version\": 2", 1);
     assert!(imported(&wrong).unwrap_err().starts_with("x.gltf: it is not glTF: "));
+}
+
+#[test]
+fn extras_that_cannot_be_read_are_told() {
+    for (value, words) in [
+        ("1e2147483648", "number 1e2147483648 is too large: the largest is about 1.8e308"),
+        (
+            "9007199254740993",
+            "number 9007199254740993 would become 9007199254740992: write it with fewer digits or \
+             as text in quotes",
+        ),
+    ] {
+        let extras = format!("\"extras\": {{ \"locked\": {value} }}");
+        let text = gltf().replacen("\"extras\": { \"locked\": true }", &extras, 1);
+        let model = imported(&text).unwrap();
+        assert_eq!(model.warnings, [format!("the extras of node 'Lid' are left out: {words}")]);
+    }
+    let tiny = gltf().replacen("\"locked\": true", "\"locked\": 1e-2147483648", 1);
+    let lid = imported(&tiny).unwrap().nodes[1].extras.clone().unwrap();
+    assert_eq!(lid.get("locked"), Some(&Tree::Number(0.0)));
 }
 
 #[test]

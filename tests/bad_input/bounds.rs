@@ -1,0 +1,382 @@
+//! Work without bounds: every function that a game can reach is called with extreme arguments, and
+//! each must come back within three seconds of CPU time. `bounds/table.sjson` says for each what
+//! bounds its work; one that is not there fails here, and so does one that is gone.
+//!
+//! The game that calls them is `bounds/main.lua`. Where a call never comes back, the walk is begun
+//! again for that function alone, which names every call: the message has the last one.
+//!
+//! `ENGINE_BOUNDS_ROUNDS=20 cargo test --test bad_input bounds` adds so many rounds of calls with
+//! arguments by lot; `ENGINE_BOUNDS_SEED` is where the lot begins, 1 if it is left out.
+
+use crate::Game;
+use engine::foundation::sjson::{self, Tree};
+use engine::script::emit::Api;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::Child;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+const TABLE: &str = include_str!("bounds/table.sjson");
+const FILES: [(&str, &str); 5] = [
+    ("main.lua", include_str!("bounds/main.lua")),
+    ("values.lua", include_str!("bounds/values.lua")),
+    ("fixtures.lua", include_str!("bounds/fixtures.lua")),
+    ("ordinary.lua", include_str!("bounds/ordinary.lua")),
+    ("units/all.unit", include_str!("bounds/all.unit")),
+];
+/// What calls work with, of the Lua suites' own game.
+const RESOURCES: [&str; 43] = [
+    "components/health.lua",
+    "components/z_log.lua",
+    "data/bytes.bin",
+    "data/level.config",
+    "data/menu.strings",
+    "data/note.txt",
+    "data/other.package",
+    "data/set.package",
+    "global.physics_properties",
+    "levels/shed.level",
+    "levels/yard.level",
+    "maps/cave.tmx",
+    "maps/rock.png",
+    "maps/world.ldtk",
+    "materials/rust.material",
+    "models/chest.gltf",
+    "modules/worker_jobs.lua",
+    "particles/fire.particles",
+    "pictures/blink.sheet",
+    "pictures/glow.material",
+    "pictures/hero.png",
+    "pictures/hero.sheet",
+    "pictures/noise.png",
+    "pictures/wave.material",
+    "pictures/wave.wgsl",
+    "sounds/engine.sound",
+    "sounds/few.sound",
+    "sounds/high.wav",
+    "sounds/low.wav",
+    "sounds/step.sound",
+    "sounds/tone.wav",
+    "textures/dot.tga",
+    "textures/packed.ktx2",
+    "textures/ship.tga",
+    "units/barrel.unit",
+    "units/cave.unit",
+    "units/enemy.unit",
+    "units/hero.unit",
+    "units/physics/crate.unit",
+    "units/physics/floor.unit",
+    "units/physics/platform.unit",
+    "units/physics/shapes.unit",
+    "units/physics/walker.unit",
+];
+/// A walk that says nothing for so long has met a call that never comes back.
+const SILENCE: Duration = Duration::from_secs(90);
+/// The kinds of bounds that name their functions in a list; the others name a limit, too.
+const PLAIN_BOUNDS: [&str; 3] = ["constant", "linear", "interruptible"];
+
+/// What bounds each function, by its path: the kind of bound, or the name of a limit.
+fn bounds() -> BTreeMap<String, String> {
+    let tree = sjson::parse(TABLE).expect("the table is SJSON").to_tree();
+    let Tree::Object(modules) = tree else { panic!("the table has modules") };
+    let mut bounds = BTreeMap::new();
+    for (module, kinds) in &modules {
+        let pads = (1..=8).map(|pad| format!("Pad{pad}"));
+        let names = if module == "Pad1" { pads.collect() } else { vec![module.clone()] };
+        let Tree::Object(kinds) = kinds else { panic!("'{module}' must be a block") };
+        for (kind, functions) in kinds {
+            let listed: Vec<(&String, &str)> = match functions {
+                Tree::Array(items) if PLAIN_BOUNDS.contains(&kind.as_str()) => {
+                    items.iter().map(|item| (text(item), kind.as_str())).collect()
+                }
+                Tree::Object(limits) if kind == "limited" => {
+                    limits.iter().map(|(name, limit)| (name, text(limit).as_str())).collect()
+                }
+                _ => panic!("'{kind}' of '{module}' is no kind of bound, or has another form"),
+            };
+            for (module, (name, bound)) in
+                names.iter().flat_map(|module| listed.iter().map(move |one| (module, one)))
+            {
+                let point = if module.is_empty() || name.starts_with('(') { "" } else { "." };
+                let path = format!("{module}{point}{name}");
+                let before = bounds.insert(path.clone(), bound.to_string());
+                assert_eq!(before, None, "'{path}' is in the table twice");
+            }
+        }
+    }
+    bounds
+}
+
+#[track_caller]
+fn text(tree: &Tree) -> &String {
+    let Tree::String(text) = tree else { panic!("{tree:?} must be text") };
+    text
+}
+
+/// What each documented function takes: names and types. Two stand for any number.
+fn parameters() -> BTreeMap<String, Vec<(String, String)>> {
+    let api = Api::new();
+    let mut all = BTreeMap::new();
+    for function in api.functions() {
+        let mut parameters = Vec::new();
+        for param in &function.params {
+            match param.name.as_str() {
+                "..." => {
+                    parameters.extend((1..=2).map(|i| (format!("rest_{i}"), param.kind.clone())));
+                }
+                name => parameters.push((name.to_string(), param.kind.clone())),
+            }
+        }
+        all.insert(function.path(), parameters);
+    }
+    for module in api.modules.iter().filter(|module| !module.class.calls.is_empty()) {
+        // All its ways to be called, in one: an argument has the types of all of them.
+        let mut columns: Vec<(String, String)> = Vec::new();
+        for call in &module.class.calls {
+            let inside = call.split_once('(').and_then(|(_, rest)| rest.rsplit_once("):"));
+            let inside = inside.map_or("", |(inside, _)| inside);
+            for (i, one) in inside.split(',').filter(|one| !one.trim().is_empty()).enumerate() {
+                let (name, kind) = one.split_once(':').expect("it has a type");
+                let name = name.trim().trim_end_matches('?').to_string();
+                match columns.get_mut(i) {
+                    Some((_, known)) => *known = format!("{known}|{}", kind.trim()),
+                    None => columns.push((name, kind.trim().to_string())),
+                }
+            }
+        }
+        all.insert(format!("{}()", module.name), columns);
+    }
+    all
+}
+
+/// The module that tells the walk what there is.
+fn functions_lua() -> String {
+    let mut out = "return { bounds = {\n".to_string();
+    for (path, bound) in bounds() {
+        writeln!(out, "  [{path:?}] = {bound:?},").unwrap();
+    }
+    out += "}, params = {\n";
+    for (path, parameters) in parameters() {
+        let parameters: Vec<String> = parameters
+            .iter()
+            .map(|(name, kind)| format!("{{ name = {name:?}, type = {kind:?} }}"))
+            .collect();
+        writeln!(out, "  [{path:?}] = {{ {} }},", parameters.join(", ")).unwrap();
+    }
+    out + "} }\n"
+}
+
+fn game() -> Game {
+    let mut game = Game::new("bounds", "");
+    for (path, text) in FILES {
+        game = game.with(path, text);
+    }
+    let suites = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lua");
+    for path in RESOURCES {
+        game = game.with(path, std::fs::read(suites.join(path)).expect("the suites have it"));
+    }
+    let settings = "name = \"walk\"\nlimits = { update_seconds = 10 init_seconds = 30 }";
+    game.with("settings.sjson", settings).with("functions.lua", functions_lua())
+}
+
+/// What a walk said.
+struct Walk {
+    /// Its own lines, without `walk: `.
+    lines: Vec<String>,
+    /// Everything on standard error.
+    errors: String,
+    /// Whether it was ended because it said nothing any more.
+    silent: bool,
+}
+
+fn walk(game: &Game, arguments: &[&str]) -> Walk {
+    let start = ["--headless", "--realtime", "--no-watch", "--"];
+    let mut child: Child =
+        game.command(&[&start, arguments].concat()).spawn().expect("the engine starts");
+    let (out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let (sender, said) = channel();
+    let reader = std::thread::spawn(move || {
+        // What calls print may be no text.
+        for line in BufReader::new(out).split(b'\n').map_while(Result::ok) {
+            let line = String::from_utf8_lossy(&line);
+            if let Some(line) = line.strip_prefix("walk: ") {
+                sender.send(line.to_string()).expect("the walk is listened to");
+            }
+        }
+    });
+    let errors = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        err.read_to_end(&mut bytes).expect("a pipe can be read");
+        String::from_utf8_lossy(&bytes).into_owned()
+    });
+    let (mut lines, mut silent) = (Vec::new(), false);
+    loop {
+        match said.recv_timeout(SILENCE) {
+            Ok(line) => lines.push(line),
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                silent = true;
+                child.kill().expect("it can be ended");
+                break;
+            }
+        }
+    }
+    while let Ok(line) = said.recv() {
+        lines.push(line);
+    }
+    reader.join().unwrap();
+    child.wait().expect("it has ended");
+    Walk { lines, errors: errors.join().unwrap(), silent }
+}
+
+fn with_start<'a>(lines: &'a [String], start: &str) -> Vec<&'a str> {
+    lines.iter().filter_map(|line| line.strip_prefix(start)).collect()
+}
+
+/// Fails with the call that a walk ended at, which is found by a walk of that function alone.
+fn blame(game: &Game, walk: &Walk) -> ! {
+    let how = if walk.silent { "never came back" } else { "ended the game" };
+    let Some(name) = with_start(&walk.lines, "next ").last().copied() else {
+        panic!("the walk did not begin:\n{}", walk.errors);
+    };
+    let again = self::walk(game, &["only", name]);
+    let call = with_start(&again.lines, "call ").last().copied().unwrap_or(name);
+    panic!(
+        "a call of {name} {how}; alone, the last one was {call}\n{}",
+        if again.errors.is_empty() { &walk.errors } else { &again.errors }
+    );
+}
+
+#[test]
+fn every_function_is_in_the_table_and_comes_back_from_extreme_arguments() {
+    let game = game();
+    let rounds = std::env::var("ENGINE_BOUNDS_ROUNDS").ok();
+    let seed = std::env::var("ENGINE_BOUNDS_SEED").unwrap_or("1".to_string());
+    let by_lot = rounds.as_ref().map(|rounds| ["random", &seed, rounds]);
+    for arguments in [&[][..]].into_iter().chain(by_lot.as_ref().map(|by_lot| &by_lot[..])) {
+        let walk = walk(&game, arguments);
+        let wrong = |start, remedy: &str| {
+            let found = with_start(&walk.lines, start);
+            assert!(found.is_empty(), "{remedy}:\n{}", found.join("\n"));
+        };
+        let table = "tests/bad_input/bounds/table.sjson";
+        wrong("missing ", &format!("say in {table} what bounds the work of these"));
+        wrong("gone ", &format!("take out of {table} what no game can reach any more"));
+        wrong("unknown ", "say in tests/bad_input/bounds/ordinary.lua what these take");
+        wrong("slow ", "bound the work of these by a named limit, or do it in Lua");
+        let done = with_start(&walk.lines, "done ");
+        if done.is_empty() {
+            blame(&game, &walk);
+        }
+        assert!(!walk.silent, "the game did not end after the walk");
+    }
+}
+
+#[test]
+fn the_limits_of_the_table_are_those_of_the_code() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders = vec![root.join("src"), root.join("lua")];
+    let mut code = String::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            match path.extension().and_then(|end| end.to_str()) {
+                _ if path.is_dir() => folders.push(path),
+                Some("rs" | "lua") => code += &std::fs::read_to_string(path).unwrap(),
+                _ => {}
+            }
+        }
+    }
+    for (path, limit) in bounds() {
+        let plain = PLAIN_BOUNDS.contains(&limit.as_str());
+        let known = ["const ", "local "].iter().any(|word| {
+            let declared = format!("{word}{limit}");
+            code.contains(&format!("{declared}:")) || code.contains(&format!("{declared} ="))
+        }) || code.contains(&format!(", {limit} ="))
+            || code.contains(&format!("local {limit},"));
+        assert!(plain || known, "'{path}' is limited by {limit}, which is nowhere declared");
+    }
+}
+
+/// What is refused, and in which words.
+#[test]
+fn what_asks_for_work_without_an_end_is_refused_in_words() {
+    let sharing = "local t = { 1 } for i = 1, 40 do t = { t, t } end";
+    let world = "local world = Application.new_world() \
+                 local unit = World.spawn_unit(world, \"core/units/empty\")";
+    let rows = [
+        (
+            "table.insert({}, 2 ^ 31, 1)".to_string(),
+            "table.insert: position 2147483648 is more than 2,147,483,647 (POSITION_MAX): set a \
+             field instead, t[key] = value",
+        ),
+        (
+            "table.insert({}, \"1e300\", 1)".to_string(),
+            "table.insert: position 1e+300 is more than 2,147,483,647 (POSITION_MAX)",
+        ),
+        (
+            "table.insert({ 1 }, -2 ^ 31 - 1, 1)".to_string(),
+            "table.insert: position -2147483649 is not in a table of 1 items",
+        ),
+        (
+            "table.move({}, 2 ^ 53, 2 ^ 53, 1)".to_string(),
+            "table.move: arguments #2 'first' and #3 'last' must be below 2^53, got \
+             9.007199254741e+15 and 9.007199254741e+15",
+        ),
+        (
+            "table.move({}, -math.huge, -math.huge, 1)".to_string(),
+            "table.move: arguments #2 'first' and #3 'last' must be below 2^53, got -inf and -inf",
+        ),
+        (
+            format!("{sharing} Json.encode(t)"),
+            "Json.encode: there are more than 4194304 values (VALUES_MAX; a table that is reached \
+             twice counts twice): write them in parts",
+        ),
+        (
+            format!("{sharing} Application.set_user_setting(\"a\", t)"),
+            "Application.set_user_setting: tables are nested more than 16 deep",
+        ),
+        (
+            "local t = {} for i = 1, 300 do t[i] = i end local u = {} for i = 1, 300 do u[i] = t end \
+             Application.set_user_setting(\"a\", u)"
+                .to_string(),
+            "Application.set_user_setting: there are more than 65536 values (SETTING_VALUES_MAX; a \
+             table that is reached twice counts twice): keep large data in a save",
+        ),
+        (
+            format!("{world} local t = {{}} t.t = t Unit.create_actor(unit, \"a\", t)"),
+            "Unit.create_actor: argument #3 'fields' is nested more than 16 deep (or in a circle)",
+        ),
+        (
+            format!(
+                "{world} local t = {{ 1, 2, 3, 4, 5, 6, 7, 8 }} for i = 1, 8 do \
+                 t = {{ t, t, t, t, t, t, t, t }} end Unit.create_actor(unit, \"a\", t)"
+            ),
+            "Unit.create_actor: argument #3 'fields' has more than 8388608 values \
+             (FIELD_VALUES_MAX; a table that is reached twice counts twice)",
+        ),
+        (
+            "Utf8.clean((\"\\255\"):rep(2 ^ 18), (\"x\"):rep(2 ^ 10))".to_string(),
+            "table.concat: the result would have ",
+        ),
+    ];
+    let mut main = "local function try(f) print((select(2, pcall(f)))) end\n".to_string();
+    for (code, _) in &rows {
+        writeln!(main, "try(function() {code} end)").unwrap();
+    }
+    // In linear time, however much of the needle is found again and again.
+    main += "local s = (\"a\"):rep(2 ^ 21)\n\
+             print(Utf8.find(s .. \"b\", s:sub(1, 2 ^ 20) .. \"b\"))\n";
+    let ended = Game::new("bounds_words", &main).play(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let lines: Vec<&str> = ended.out.lines().collect();
+    assert_eq!(lines.len(), rows.len() + 1, "{}", ended.out);
+    for (i, ((code, words), line)) in rows.iter().zip(&lines).enumerate() {
+        let wanted = format!("main.lua:{}: {words}", i + 2);
+        assert!(line.starts_with(&wanted), "{code}: {line}");
+    }
+    assert_eq!(lines[rows.len()], "1048577\t2097153");
+}

@@ -1,0 +1,132 @@
+-- What calls work on: a living thing of each kind, made again where a call ended it, and the number
+-- of one that is gone.
+local M = {}
+
+local things = {} -- by kind, what is there
+local gone = {} -- by kind, the number of something that is gone
+
+local function unit(name, position)
+  return World.spawn_unit(M.get("World"), name, position or Vector3(0, 0, 2))
+end
+
+-- A part of the unit, which a call may have taken away.
+local function part(find)
+  local fine, found = pcall(find, M.get("Unit"))
+  if fine and found then return found end
+  World.destroy_unit(M.get("World"), M.get("Unit"))
+  return find(M.get("Unit"))
+end
+
+local makers = {
+  World = function()
+    local world = Application.new_world()
+    World.spawn_unit(world, "units/physics/floor")
+    World.create_particles(world, "particles/fire")
+    return world
+  end,
+  Unit = function() return unit("units/all") end,
+  Walker = function() return unit("units/physics/walker") end,
+  Level = function() return World.spawn_level(M.get("World"), "levels/yard") end,
+  Camera = function() return part(function(unit) return Unit.camera(unit, 1) end) end,
+  Light = function() return part(function(unit) return Unit.light(unit, 1) end) end,
+  Mesh = function() return part(function(unit) return Unit.mesh(unit, 1) end) end,
+  Sprite = function() return part(function(unit) return Unit.sprite(unit, 1) end) end,
+  Tilemap = function() return Tilemap.new("maps/cave") end,
+  Actor = function() return part(function(unit) return Unit.actor(unit, "body") end) end,
+  Joint = function() return part(function(unit) return Unit.joint(unit, "hinge") end) end,
+  Mover = function() return Unit.set_mover(M.get("Walker"), "standing") end,
+  Gui = function() return World.create_screen_gui(M.get("World")) end,
+  GuiObject = function() return Gui.rect(M.get("Gui"), Vector3(0, 0, 0), Vector2(1, 1)) end,
+  Material = function() return Material.new("pictures/wave") end,
+  Viewport = function() return Application.create_viewport("seen", 64, 64) end,
+  Window = function() return Window.open() end,
+  LineObject = function() return World.create_line_object(M.get("World")) end,
+  ParticleEffect = function() return World.create_particles(M.get("World"), "particles/fire") end,
+  Broadphase = function() return Broadphase.new(1) end,
+  PhysicsWorld = function() return World.physics_world(M.get("World")) end,
+  SoundWorld = function() return World.sound_world(M.get("World")) end,
+  PhysicsSnapshot = function() return PhysicsWorld.snapshot(M.get("PhysicsWorld")) end,
+  Raycast = function()
+    return PhysicsWorld.make_raycast(M.get("PhysicsWorld"), function() end, "all")
+  end,
+  ResourcePackage = function() return Application.resource_package("data/set") end,
+  Voice = function() return Sound.trigger(M.get("World"), "sounds/engine") end,
+  Worker = function()
+    return Worker.start("modules/worker_jobs", { job = "echo", value = 1 })
+  end,
+  Counter = function() return Stats.counter("walk/counter") end,
+  Localizer = function() return Localizer("data/menu") end,
+}
+
+-- What is asked of a thing to know that it is there, where its module has no `alive`.
+local questions = {
+  PhysicsWorld = PhysicsWorld.gravity, SoundWorld = SoundWorld.num_voices,
+  LineObject = LineObject.reset, Broadphase = Broadphase.num,
+  ResourcePackage = ResourcePackage.name, Worker = Worker.status,
+  ParticleEffect = function(effect)
+    assert(World.are_particles_playing(M.get("World"), effect))
+  end,
+  Walker = function(unit) assert(Unit.alive(unit)) end,
+  PhysicsSnapshot = function() error("is made anew for each call") end,
+}
+
+local enders = {
+  Broadphase = Broadphase.destroy, Tilemap = Tilemap.destroy, Material = Material.destroy,
+  Viewport = Application.destroy_viewport, Window = Window.close, Voice = Sound.stop,
+  ResourcePackage = Application.release_resource_package, Worker = Worker.cancel,
+}
+
+local function alive(kind, thing)
+  local module = _G[kind]
+  if type(module) == "table" and rawget(module, "alive") then return module.alive(thing) end
+  return not questions[kind] or pcall(questions[kind], thing)
+end
+
+-- The living thing of a kind.
+function M.get(kind)
+  local thing = things[kind]
+  if thing == nil or not alive(kind, thing) then
+    thing = makers[kind]()
+    things[kind] = thing
+  end
+  return thing
+end
+
+-- The number of one that is gone, or nil.
+function M.gone(kind) return gone[kind] end
+
+function M.has(kind) return makers[kind] ~= nil end
+
+-- Ends everything, what calls made as well.
+function M.clear()
+  local ended = things
+  things = {}
+  for kind, ender in pairs(enders) do
+    if ended[kind] then pcall(ender, ended[kind]) end
+  end
+  for _, world in ipairs(Application.worlds()) do
+    if world ~= Application.main_world() then Application.release_world(world) end
+  end
+end
+
+-- What is there for the whole walk.
+function M.settle()
+  pcall(Sound.start_clock, "walk", 120)
+  Input.set_actions({ jump = { "space" } })
+  Application.set_time_step_policy("clear_history", "no_throttle", "external_multiplier", 1)
+end
+
+function M.start()
+  Application.main_world()
+  M.settle()
+  local kinds = {}
+  for kind in pairs(makers) do kinds[#kinds + 1] = kind end
+  table.sort(kinds)
+  for _, kind in ipairs(kinds) do
+    local thing = M.get(kind)
+    if type(thing) == "number" then gone[kind] = thing end
+  end
+  M.clear()
+end
+
+return M
