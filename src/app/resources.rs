@@ -282,7 +282,7 @@ impl App {
     }
 
     /// Has the scripts among `changed` reloaded, and the game told of everything that is new.
-    pub(super) fn reload(&mut self, changed: &[ResourceName]) -> Result<(), Box<Report>> {
+    pub fn reload(&mut self, changed: &[ResourceName]) -> Result<(), Box<Report>> {
         let (mut files, mut gone) = (Vec::new(), Vec::new());
         let engine = self.vm.engine();
         for (what, reload) in RELOADS {

@@ -11,6 +11,7 @@ pub const FOLDERS: &[&str] = &[
     "core",
     "docs",
     "examples",
+    "fuzz",
     "game_template",
     "lua",
     "packaging",

@@ -315,7 +315,7 @@ impl App {
     ///
     /// # Errors
     /// Where there is no port, or the folder cannot be written.
-    pub(super) fn let_tools_in(&mut self, folder: PathBuf, redraws: bool) -> Result<String, Error> {
+    pub fn let_tools_in(&mut self, folder: PathBuf, redraws: bool) -> Result<String, Error> {
         let tools = Tools::open(folder, redraws)?;
         let address = tools.state.server.address();
         self.tools = Some(tools);

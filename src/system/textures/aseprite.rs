@@ -141,6 +141,7 @@ pub fn read(bytes: &[u8]) -> Result<Source, Error> {
             file.chunk(kind, &mut chunk, layers_have_opacity)?;
         }
     }
+    file.check_shown()?;
     let frames = (0..count).map(|index| {
         let pixels = Pixels::Bytes(file.flatten(index)?);
         let (width, height) = (file.width as u32, file.height as u32);
@@ -307,20 +308,34 @@ impl File {
         for cel in cels {
             let Picture::Texels { width, height, bytes } = self.picture(cel)? else { continue };
             let opacity = u32::from(cel.opacity) * u32::from(self.layers[cel.layer].opacity) / 255;
-            for y in 0..*height {
-                for x in 0..*width {
+            let columns = inside(cel.x, *width, self.width);
+            for y in inside(cel.y, *height, self.height) {
+                for x in columns.clone() {
                     let (to_x, to_y) = (cel.x + x as i32, cel.y + y as i32);
-                    let inside = (0..self.width as i32).contains(&to_x)
-                        && (0..self.height as i32).contains(&to_y);
-                    if inside {
-                        let color = self.color(bytes, y * width + x)?;
-                        let at = (to_y as usize * self.width + to_x as usize) * 4;
-                        over(&mut out[at..at + 4], color, opacity);
-                    }
+                    let color = self.color(bytes, y * width + x)?;
+                    let at = (to_y as usize * self.width + to_x as usize) * 4;
+                    over(&mut out[at..at + 4], color, opacity);
                 }
             }
         }
         Ok(out)
+    }
+
+    /// Refuses more texels on each other than a picture can have: a linked cel has next to no bytes
+    /// in the file, and is shown in full.
+    fn check_shown(&self) -> Result<(), Error> {
+        let mut texels = 0;
+        for cel in self.frames.iter().flat_map(|(_, cels)| cels) {
+            let Picture::Texels { width, height, .. } = self.picture(cel)? else { continue };
+            let columns = inside(cel.x, *width, self.width).len();
+            texels += (columns * inside(cel.y, *height, self.height).len()) as u64;
+        }
+        if texels > TEXELS_MAX {
+            return Err(error!(
+                "its layers show more than {TEXELS_MAX} texels in all frames (TEXELS_MAX)"
+            ));
+        }
+        Ok(())
     }
 
     /// The texels of a cel, or of the one in an earlier frame that it is linked to.
@@ -333,6 +348,13 @@ impl File {
             _ => Err(error!("the file is damaged: a cel is linked to nothing")),
         }
     }
+}
+
+/// The part of a cel's `size` columns or rows, from `at`, that lies in a picture of `whole`.
+fn inside(at: i32, size: usize, whole: usize) -> std::ops::Range<usize> {
+    let first = at.min(0).unsigned_abs() as usize;
+    let end = (whole as i64 - i64::from(at)).clamp(0, size as i64) as usize;
+    first.min(end)..end
 }
 
 /// Puts a colour over another; alpha is not multiplied in, before and after.
@@ -348,4 +370,39 @@ fn over(below: &mut [u8], color: [u8; 4], opacity: u32) {
         *part = (mixed / sum + 0.5) as u8;
     }
     below[3] = (sum * 255.0 + 0.5) as u8;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_part_of_a_cel_inside_the_picture_is_walked() {
+        assert_eq!(inside(0, 5, 9), 0..5);
+        assert_eq!(inside(-2, 5, 2), 2..4);
+        assert_eq!(inside(7, 5, 9), 0..2);
+        assert!(inside(9, 5, 9).is_empty() && inside(-5, 5, 9).is_empty());
+        assert!(inside(-32_768, 65_535, 1).len() == 1 && inside(32_767, 65_535, 1).is_empty());
+    }
+
+    #[test]
+    fn linked_cels_that_show_more_than_a_picture_can_have_are_refused() {
+        let cel = |picture| Cel { layer: 0, x: 0, y: 0, opacity: 255, order: 0, picture };
+        let (width, height) = (4096, 4096);
+        let bytes = vec![0; width * height];
+        let first = vec![cel(Picture::Texels { width, height, bytes })];
+        let linked = |count| vec![cel(Picture::Linked(0)); count];
+        let file = |count| File {
+            width,
+            height,
+            depth: 8,
+            frames: vec![(1.0, first.clone()), (1.0, linked(count))],
+            ..File::default()
+        };
+        assert!(file(7).check_shown().is_ok());
+        assert_eq!(
+            file(8).check_shown().unwrap_err().message,
+            "its layers show more than 134217728 texels in all frames (TEXELS_MAX)"
+        );
+    }
 }

@@ -374,3 +374,19 @@ fn numbers_of_xml_are_finite_and_its_entities_are_short() {
     // Without a ';' each would look through all that follows.
     assert!(map("1", &"&".repeat(4 << 20)).is_ok());
 }
+
+#[test]
+fn a_layer_with_parts_of_tiles_is_refused() {
+    let check = |path: &str, text: &str, words: &str| {
+        let found = compiled(path, text, &[]).unwrap_err();
+        assert!(found.starts_with(words), "{found}");
+    };
+    let size = "\"__cWid\":3,\"__cHei\":2,\n       \"__opacity\"";
+    assert!(LDTK.contains(size));
+    let sized = |size_of: &str| LDTK.replace(size, &format!("{size_of},\"__opacity\""));
+    check(
+        "maps/cave.ldtk",
+        &sized("\"__cWid\":2.5,\"__cHei\":2"),
+        "maps/cave.ldtk: layer 'Ground' has 2.5 × 2 tiles, which must be whole numbers: save",
+    );
+}

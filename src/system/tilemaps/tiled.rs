@@ -143,13 +143,19 @@ struct Parts<'a> {
     cell: [f64; 2],
     layers: Vec<Tree>,
     objects: Vec<Tree>,
+    /// Cells of layers that were joined of chunks so far.
+    joined: usize,
 }
+
+/// The most cells of all layers that are made of chunks, together: two small chunks that are far
+/// from each other stand for a large layer.
+const JOINED_MAX: usize = 4 * super::TILES_MAX;
 
 impl Parts<'_> {
     fn of<'a>(path: &'a str, map: &Tree) -> Parts<'a> {
         let cell = [number(map, "tilewidth"), number(map, "tileheight")];
         let height = number(map, "height") * cell[1];
-        Parts { path, height, cell, layers: Vec::new(), objects: Vec::new() }
+        Parts { path, height, cell, layers: Vec::new(), objects: Vec::new(), joined: 0 }
     }
 
     /// The layers of a map or a group, moved and shown as the groups around them are.
@@ -206,7 +212,17 @@ impl Parts<'_> {
                 let (columns, rows) = (number(layer, "width"), number(layer, "height"));
                 (columns, rows, list(layer, "data").to_vec(), [0.0, 0.0])
             }
-            chunks => joined(path, chunks)?,
+            chunks => {
+                let joined = joined(path, chunks)?;
+                self.joined += joined.2.len();
+                if self.joined > JOINED_MAX {
+                    return Err(error!(
+                        "{path}: the layers of this infinite map have more than {JOINED_MAX} cells \
+                         between their outermost chunks (JOINED_MAX): split the map"
+                    ));
+                }
+                joined
+            }
         };
         let left = x + start[0] * self.cell[0];
         let top = y + start[1] * self.cell[1];
@@ -256,8 +272,22 @@ impl Parts<'_> {
     }
 }
 
+/// The farthest cell from the origin that a chunk can begin at.
+const CHUNK_AT_MAX: f64 = 1e9;
+
 /// The chunks of an infinite map as one layer: columns, rows, tiles, and its first cell.
 fn joined(path: &str, chunks: &[Tree]) -> Result<(f64, f64, Vec<Tree>, [f64; 2]), Error> {
+    for (chunk, key) in
+        chunks.iter().flat_map(|one| ["x", "y", "width", "height"].map(|k| (one, k)))
+    {
+        let (at, least) = (number(chunk, key), if key.len() > 1 { 0.0 } else { -CHUNK_AT_MAX });
+        if at.fract() != 0.0 || !(least..=CHUNK_AT_MAX).contains(&at) {
+            return Err(error!(
+                "{path}: '{key}' of a chunk must be a whole number from {least} to {CHUNK_AT_MAX}, \
+                 got {at}: save the map again in Tiled"
+            ));
+        }
+    }
     let edge = |of: fn(f64, f64) -> f64, key: &str, size: Option<&str>| {
         let at = |chunk: &Tree| number(chunk, key) + size.map_or(0.0, |size| number(chunk, size));
         chunks.iter().map(at).reduce(of).unwrap_or(0.0)

@@ -1,0 +1,176 @@
+//! Where cases begin: good inputs for every target, made of the project's own files, and the words
+//! that mutations put in. Nothing here is kept in the repository but the cases of fuzz/corpus/.
+
+mod made;
+
+use super::game::Stage;
+use super::sources::{self, SAME};
+use super::{SEPARATOR, root};
+use engine::app::kinds::KINDS;
+use engine::resource::kind::{Compiling, Form};
+use engine::resource::name::ResourceName;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Folders whose files are seeds.
+const FOLDERS: &[&str] = &["core", "examples", "game_template", "templates", "tests", "docs"];
+/// The most seeds of one target.
+const SEEDS_MAX: usize = 24;
+/// The most words of a dictionary.
+const WORDS_MAX: usize = 400;
+
+/// The seeds of a target, shortest first: cases that are kept, then what is made of the project.
+pub fn seeds_of(target: &str, bytes_max: usize) -> Vec<Vec<u8>> {
+    let (group, name) = target.split_once('.').expect("targets have two names");
+    let mut seeds = match group {
+        "source" => sources_of(name),
+        "data" => compiled_of(name),
+        "use" => used_of(name),
+        _ => made::others(target),
+    };
+    seeds.sort_by_key(Vec::len);
+    seeds.dedup();
+    seeds.retain(|seed| seed.len() <= bytes_max);
+    seeds.truncate(SEEDS_MAX);
+    let mut all = kept_of(target);
+    all.extend(seeds);
+    all
+}
+
+/// The cases of the corpus: every fault that was found, and what else a target should be tried by.
+fn kept_of(target: &str) -> Vec<Vec<u8>> {
+    let folder = root().join("fuzz/corpus").join(target);
+    let mut paths: Vec<_> =
+        fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    paths.iter().map(|path| fs::read(path).expect("a case can be read")).collect()
+}
+
+thread_local! {
+    /// Every file of the folders, by its ending.
+    static FILES: BTreeMap<String, Vec<PathBuf>> = files();
+    static SAMPLES: RefCell<BTreeMap<String, Option<Vec<u8>>>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+fn files() -> BTreeMap<String, Vec<PathBuf>> {
+    let mut found = BTreeMap::new();
+    for folder in FOLDERS {
+        walk(&root().join(folder), &mut found);
+    }
+    found
+}
+
+fn walk(folder: &Path, found: &mut BTreeMap<String, Vec<PathBuf>>) {
+    let mut paths: Vec<_> = fs::read_dir(folder)
+        .expect("the project's folders can be read")
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
+    paths.sort();
+    for path in paths {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() {
+            if !name.starts_with('.') {
+                walk(&path, found);
+            }
+        } else if let Some((_, ending)) = name.rsplit_once('.') {
+            found.entry(ending.to_string()).or_default().push(path);
+        }
+    }
+}
+
+/// Good files of an ending, with the endings that are read alike.
+fn files_of(ending: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let alike = SAME.iter().filter(|(_, read)| *read == ending).map(|(same, _)| *same);
+    let endings: Vec<&str> = [ending].into_iter().chain(alike).collect();
+    FILES.with(|files| {
+        let paths = endings.iter().flat_map(|ending| files.get(*ending).into_iter().flatten());
+        paths.filter_map(|path| Some((path.clone(), fs::read(path).ok()?))).collect()
+    })
+}
+
+/// A good file for a path that a source names, by its ending.
+pub fn sample(path: &str) -> Option<Vec<u8>> {
+    let ending = path.rsplit_once('.')?.1.to_ascii_lowercase();
+    if let Some(known) = SAMPLES.with_borrow(|known| known.get(&ending).cloned()) {
+        return known;
+    }
+    let files = files_of(&ending).into_iter().map(|(_, bytes)| bytes).chain(made::files(&ending));
+    let found = files.filter(|bytes| bytes.len() > 64).min_by_key(Vec::len);
+    SAMPLES.with_borrow_mut(|known| known.insert(ending, found.clone()));
+    found
+}
+
+/// Sources of an ending. One that reads another file has that file as its second part.
+fn sources_of(ending: &str) -> Vec<Vec<u8>> {
+    let all = sources::endings();
+    let (kind, _, form) =
+        *all.iter().find(|(_, known, _)| *known == ending).expect("an ending of the table");
+    let mut seeds = made::files(ending);
+    for (path, bytes) in files_of(ending) {
+        let folder = path.parent().expect("a file is in a folder").to_path_buf();
+        // Paths in sources begin at the game's folder: one of those that the file lies in.
+        let second = RefCell::new(None);
+        let read = |wanted: &str| {
+            let places = folder.ancestors().take(4).map(|place| place.join(wanted));
+            let found = places.filter_map(|place| fs::read(place).ok()).next();
+            let found = found.ok_or_else(|| engine::error!("{wanted} is not there"))?;
+            second.borrow_mut().get_or_insert(found.clone());
+            Ok(found)
+        };
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let resource = ResourceName::new(kind.name, "x");
+        let mut compiling = Compiling::new(resource, name, form, bytes.clone(), false, &read);
+        compiling.kinds = KINDS;
+        // What does not compile is a seed, too.
+        let _ = (kind.compile)(&mut compiling);
+        drop(compiling);
+        if let Some(second) = second.into_inner() {
+            seeds.push([&bytes, SEPARATOR, &second].concat());
+        }
+        seeds.push(bytes);
+    }
+    seeds
+}
+
+/// Compiled data of a kind: of its sources, whatever their ending.
+fn compiled_of(kind: &str) -> Vec<Vec<u8>> {
+    let of_kind = sources::endings().into_iter().filter(|(known, ..)| known.name == kind);
+    let mut seeds = Vec::new();
+    for (kind, ending, form) in of_kind {
+        let sources = sources_of(ending);
+        let data = |source: &Vec<u8>| sources::compile(kind, ending, form, source, false).ok();
+        seeds.extend(sources.iter().filter_map(data));
+        if form == Form::Own && kind.name == "package" {
+            seeds.push(engine::resource::data_kinds::write_members(&[]));
+        }
+    }
+    seeds
+}
+
+/// Compiled data that the fuzzer's game can use.
+fn used_of(kind: &str) -> Vec<Vec<u8>> {
+    Stage::shared().all_of(kind)
+}
+
+/// The words of a target's seeds, numbers that are hard to get right, and the line between files.
+pub fn dictionary(seeds: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let mut words = BTreeSet::new();
+    for seed in seeds {
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
+        for word in seed.split(|byte| !is_word(byte)) {
+            if (3..=24).contains(&word.len()) {
+                words.insert(word.to_vec());
+            }
+        }
+    }
+    let mut all: Vec<Vec<u8>> = words.into_iter().take(WORDS_MAX).collect();
+    for word in ["-0", "1e308", "-1e400", "1e2147483648", "4294967296", "2147483648", "NaN", "null"]
+    {
+        all.push(word.into());
+    }
+    all.extend([SEPARATOR.to_vec(), vec![255; 4], vec![0; 8], vec![255, 255, 255, 127]]);
+    all
+}

@@ -1,0 +1,416 @@
+//! Seeds that no file of the project is: small files of the formats that it has none of, and inputs
+//! of the targets that read no resources.
+
+use super::super::files::reframed;
+use super::super::game::Stage;
+use super::super::{SEPARATOR, scratch};
+use engine::app::earlier::Earlier;
+use engine::app::given::Given;
+use engine::app::kinds::KINDS;
+use engine::app::record::{Frame, Note, Origin, Recording};
+use engine::foundation::blob::Writer;
+use engine::resource::bundling::{self, Making};
+use engine::resource::save::{Saves, Slot, Version};
+use engine::system::input::{DeviceId, Event, KEYBOARD, What};
+use engine::system::platform;
+use engine::system::window::Change;
+use image::{ExtendedColorType, ImageEncoder, codecs};
+use std::fs;
+
+const TEXELS: [u8; 64] = {
+    let mut texels = [0; 64];
+    let mut i = 0;
+    while i < 64 {
+        texels[i] = (i * 37 % 256) as u8;
+        i += 1;
+    }
+    texels
+};
+
+const SHADER: &str = "struct Variables { speed: f32, tint: vec4f }
+@group(2) @binding(0) var<uniform> variables: Variables;
+@group(2) @binding(1) var noise: texture_2d<f32>;
+@group(2) @binding(2) var noise_sampler: sampler;
+
+fn paint(in: Paint) -> vec4f {
+    let at = in.uv + frame.seconds * variables.speed;
+    return in.base * variables.tint * textureSample(noise, noise_sampler, at).r;
+}
+";
+
+const PAGES: &str = r#"info face="My Font" size=32 bold=0 italic=0 padding=0,0,0,0 spacing=1,1
+common lineHeight=40 base=30 scaleW=256 scaleH=128 pages=1 packed=0
+page id=0 file="x.png"
+chars count=2
+char id=65 x=0 y=0 width=20 height=30 xoffset=1 yoffset=2 xadvance=22 page=0 chnl=15
+char id=86 x=40 y=0 width=20 height=30 xoffset=1 yoffset=2 xadvance=21 page=0 chnl=15
+kernings count=1
+kerning first=65 second=86 amount=-2
+"#;
+
+const PAGES_XML: &str = r#"<?xml version="1.0"?><font><info face="My Font" size="32"/>
+<common lineHeight="40" base="30" scaleW="256" scaleH="128" pages="1" packed="0"/>
+<pages><page id="0" file="x.png"/></pages><chars count="1">
+<char id="65" x="0" y="0" width="20" height="30" xoffset="1" yoffset="2" xadvance="22" page="0"
+ chnl="15"/></chars><kernings count="1"><kerning first="65" second="86" amount="-2"/></kernings>
+</font>"#;
+
+const TILED: &str = r#"{"type":"map","orientation":"orthogonal","width":3,"height":2,"tilewidth":8,
+"tileheight":8,"infinite":false,"properties":[{"name":"title","value":"Cave"}],
+"tilesets":[{"firstgid":1,"name":"rock","image":"x.png","imagewidth":32,"imageheight":16,
+"tilewidth":8,"tileheight":8,"columns":4,"tilecount":8,"margin":0,"spacing":0,
+"tiles":[{"id":1,"type":"wall","properties":[{"name":"solid","type":"bool","value":true}]},
+{"id":2,"animation":[{"tileid":2,"duration":100},{"tileid":3,"duration":300}]}]},
+{"firstgid":9,"source":"x.tsj"}],
+"layers":[{"type":"group","offsetx":4,"layers":[{"type":"tilelayer","name":"ground","width":3,
+"height":2,"opacity":0.5,"visible":true,"data":[1,2,0,3,0,2147483650]}]},
+{"type":"tilelayer","name":"packed","width":1,"height":1,"encoding":"base64","compression":"zlib",
+"data":"eJxjZGBgAAAACAAC"},
+{"type":"objectgroup","name":"things","objects":[{"id":1,"name":"door","type":"exit","x":8,"y":4,
+"width":8,"height":8,"rotation":0},{"id":2,"name":"key","gid":3,"x":0,"y":16,"width":8,"height":8},
+{"id":3,"name":"way","x":0,"y":0,"polyline":[{"x":0,"y":0},{"x":4,"y":6}]}]}]}"#;
+
+const TILED_XML: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<map version="1.10" orientation="orthogonal" width="2" height="1" tilewidth="8" tileheight="8">
+ <tileset firstgid="1" source="x.tsx"/>
+ <layer id="1" name="ground" width="2" height="1"><data encoding="csv">1,2</data></layer>
+</map>"#;
+
+const TILE_SET_XML: &str = r#"<tileset name="rock" tilewidth="8" tileheight="8" tilecount="8"
+ columns="4"><image source="x.png" width="32" height="16"/>
+ <tile id="1" type="wall"><properties><property name="solid" type="bool" value="true"/></properties>
+ </tile></tileset>"#;
+
+const TILE_SET: &str = r#"{"name":"more","image":"x.png","imagewidth":16,"imageheight":8,
+"tilewidth":8,"tileheight":8,"columns":2,"tilecount":2}"#;
+
+/// Small files of an ending.
+pub fn files(ending: &str) -> Vec<Vec<u8>> {
+    let text = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect();
+    let kind = ExtendedColorType::Rgba8;
+    let mut out = Vec::new();
+    match ending {
+        "bmp" => codecs::bmp::BmpEncoder::new(&mut out).write_image(&TEXELS, 4, 4, kind),
+        "qoi" => codecs::qoi::QoiEncoder::new(&mut out).write_image(&TEXELS, 4, 4, kind),
+        "webp" => {
+            codecs::webp::WebPEncoder::new_lossless(&mut out).write_image(&TEXELS, 4, 4, kind)
+        }
+        "jpg" => codecs::jpeg::JpegEncoder::new(&mut out).write_image(
+            &TEXELS[..48],
+            4,
+            4,
+            ExtendedColorType::Rgb8,
+        ),
+        "hdr" => {
+            codecs::hdr::HdrEncoder::new(&mut out).encode(&[image::Rgb([0.5, 1.0, 9.0]); 64], 8, 8)
+        }
+        "dds" => return vec![dds(b"DXT1", &TEXELS[..8]), dds(b"DXT5", &TEXELS[..16])],
+        "aseprite" => return vec![aseprite(32), aseprite(8)],
+        "ttc" => return vec![collection()],
+        "shader" | "wgsl" => return text(&[SHADER]),
+        "fnt" => return text(&[PAGES, PAGES_XML]),
+        "font" => {
+            return text(&[
+                "source = \"x.ttf\"\nface = 0\nfallback = [\"a\"]\nprewarm = \"abc\"",
+                "source = \"x.fnt\"\nspread = 4",
+            ]);
+        }
+        "tmj" => {
+            let with = |map: &str, set: &str| [map.as_bytes(), SEPARATOR, set.as_bytes()].concat();
+            return vec![TILED.into(), with(TILED, TILE_SET)];
+        }
+        "tmx" => {
+            return vec![[TILED_XML.as_bytes(), SEPARATOR, TILE_SET_XML.as_bytes()].concat()];
+        }
+        "tsx" => return text(&[TILE_SET_XML]),
+        "tsj" => return text(&[TILE_SET]),
+        "tilemap" => {
+            return text(&["map = \"x.tmx\"", "map = \"x.tmj\""]);
+        }
+        "texture" => return text(&["source = \"x.png\"\nfilter = \"nearest\"\nmax_size = 8"]),
+        "binary" => return text(&["bytes"]),
+        _ => return Vec::new(),
+    }
+    .expect("a picture can be written");
+    vec![out]
+}
+
+fn dds(four: &[u8; 4], blocks: &[u8]) -> Vec<u8> {
+    let mut numbers = [0u32; 31];
+    (numbers[0], numbers[1], numbers[2], numbers[3]) = (124, 0x1007, 4, 4);
+    (numbers[18], numbers[19]) = (32, 4);
+    numbers[20] = u32::from_le_bytes(*four);
+    numbers[26] = 0x1000;
+    let head: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    [b"DDS ", &head[..], blocks].concat()
+}
+
+/// A collection of one font.
+fn collection() -> Vec<u8> {
+    let font = super::root().join("core/fonts/symbols.ttf");
+    let mut font = fs::read(font).expect("the engine's font is there");
+    let head = [b"ttcf", &[0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 16][..]].concat();
+    // Its tables are found from the file's beginning.
+    let tables = usize::from(u16::from_be_bytes([font[4], font[5]]));
+    for table in 0..tables {
+        let at = 12 + 16 * table + 8;
+        let offset = u32::from_be_bytes(font[at..at + 4].try_into().expect("four bytes")) + 16;
+        font[at..at + 4].copy_from_slice(&offset.to_be_bytes());
+    }
+    [head, font].concat()
+}
+
+/// Two frames of 2 x 1 texels: two layers, a linked cel, a palette and a tag.
+fn aseprite(depth: u16) -> Vec<u8> {
+    let words = |list: &[u16]| -> Vec<u8> { list.iter().flat_map(|w| w.to_le_bytes()).collect() };
+    let chunk = |kind: u16, body: &[u8]| {
+        let size = (body.len() as u32 + 6).to_le_bytes();
+        [&size[..], &kind.to_le_bytes(), body].concat()
+    };
+    let layer = |opacity: u8, name: &[u8]| {
+        let name = [&words(&[name.len() as u16])[..], name].concat();
+        let head = words(&[1, 0, 0, 0, 0, 0]);
+        chunk(0x2004, &[&head[..], &[opacity, 0, 0, 0], &name].concat())
+    };
+    let cel = |layer: u16, kind: u16, rest: &[u8]| {
+        let head = [words(&[layer, 0, 0]), vec![255], words(&[kind, 0]), vec![0; 5]].concat();
+        chunk(0x2005, &[&head[..], rest].concat())
+    };
+    let texels = &TEXELS[..usize::from(depth / 4)];
+    let raw = [&words(&[2, 1])[..], texels].concat();
+    let tag = [&words(&[1])[..], &[0; 8], &words(&[0, 1]), &[1], &words(&[0]), &[0; 10]];
+    let tag = [&tag.concat()[..], &words(&[2]), b"go"].concat();
+    let palette = [
+        &[2u8, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0][..],
+        &[0; 8],
+        &[0, 0, 9, 9, 9, 255, 0, 0, 255, 0, 0, 255],
+    ];
+    let first = [
+        chunk(0x2019, &palette.concat()),
+        layer(255, b"low"),
+        layer(128, b"high"),
+        cel(0, 0, &raw),
+        cel(1, 0, &raw),
+        chunk(0x2018, &tag),
+    ];
+    let frame = |milliseconds: u16, chunks: &[u8], count: u16| {
+        let size = (chunks.len() as u32 + 16).to_le_bytes();
+        let head = words(&[0xf1fa, count, milliseconds, 0, 0, 0]);
+        [&size[..], &head, chunks].concat()
+    };
+    let mut head = vec![0; 128];
+    head[4..14].copy_from_slice(&words(&[0xa5e0, 2, 2, 1, depth]));
+    head[14] = 1;
+    [head, frame(70, &first.concat(), 6), frame(30, &cel(0, 1, &words(&[0])), 1)].concat()
+}
+
+/// Inputs of the targets that read no resources.
+pub fn others(target: &str) -> Vec<Vec<u8>> {
+    let texts: &[&str] = match target {
+        "file.bundle" => return vec![bundle()],
+        "file.index" => return vec![Stage::shared().small_index().to_bytes()],
+        "file.recording" => return vec![recording()],
+        "file.save" => return vec![save()],
+        "file.recorded_input" => return inputs(),
+        "tool.bytes" => return connections(),
+        "api.calls" => return calls(),
+        "reload.script" => return reloads(),
+        "text.script" => return super::sources_of("lua"),
+        "text.settings" => {
+            return super::files_of("sjson").into_iter().map(|(_, bytes)| bytes).collect();
+        }
+        "sjson.parse" | "sjson.edit" => {
+            let files = ["config", "unit", "json", "particles", "sound"].map(super::sources_of);
+            let prefix: &[u8] = if target == "sjson.edit" { b"\x29\x31" } else { b"" };
+            return files.concat().iter().map(|text| [prefix, text].concat()).collect();
+        }
+        "text.glob" => &["**/*.png\na/b/c.png", "a*b?c\naxxbyc", "**\nx", "a/**/b\na/c/d/b"],
+        "text.pattern" => &[
+            "^(%w+)%s*=%s*(.-)$\nkey = value",
+            "%b()%f[%a](a*)%1\n(x(y)) aaaa",
+            "[^%]%-a-z]*x?()\n]]abc",
+        ],
+        "text.names" => &["units/hero.unit\nen\nfr.noblood", "a.b.c\nlinux\nwindows.en", "../x\n"],
+        "file.user_settings" => &["suite = { volume = 0.75 }\nname = \"x\"\nlist = [1, [2], {}]"],
+        "tool.messages" => &[
+            "{\"type\":\"status\"}\n{\"type\":\"help\"}\n{\"type\":\"units\"}\n\
+             {\"type\":\"unit\",\"unit\":4294967296}\n{\"type\":\"resources\"}",
+            "{\"type\":\"eval\",\"text\":\"return 1, {2}\",\"data\":true}\n{\"type\":\"complete\",\"text\":\"World.\"}\n\
+             {\"type\":\"script\",\"script\":\"x = 1\"}\n{\"type\":\"counters\"}",
+            "{\"type\":\"subscribe\",\"stream\":\"counters\",\"names\":[\"frame\"],\"every\":0.01}\n\
+             {\"type\":\"pause\"}\n{\"type\":\"step\",\"frames\":2}\n{\"type\":\"resume\"}",
+            "{\"type\":\"input\",\"device\":\"keyboard\",\"button\":\"space\",\"value\":1}\n\
+             {\"type\":\"time_step\"}\n{\"type\":\"memory\",\"walk\":true}\n{\"type\":\"sampling\",\"on\":true}\n\
+             {\"type\":\"profile\"}\n{\"type\":\"resource\",\"name\":\"units/hero.unit\"}",
+        ],
+        "text.message" => &[
+            "{\"type\":\"status\",\"id\":1}",
+            "{\"type\":\"eval\",\"id\":\"x\",\"code\":\"return \\u00e9\\ud83e\\udd80\",\"n\":-1.5e3}",
+        ],
+        "text.layout" => {
+            let mut all: Vec<Vec<u8>> = Vec::new();
+            for text in [
+                "Hello {#color(255,0,0)}red{#reset()} world",
+                "office\n\u{0410}\u{0644}\u{0633}\u{0644}\u{0627}\u{0645} \u{05e9}\u{05dc} 12",
+                "\u{0928}\u{092e}\u{0938}\u{094d}\u{0924}\u{0947} \u{1f468}\u{200d}\u{1f469}",
+                "a\u{202e}b\u{2067}c\u{2069}d\u{0301}\u{0302}\u{200b}\u{00ad}\t\r\n",
+            ] {
+                all.push([&[8, 40, 1, 1, 1, 3], text.as_bytes()].concat());
+                all.push([&[30, 0, 0, 0, 0, 0], text.as_bytes()].concat());
+            }
+            return all;
+        }
+        _ => panic!("{target} has no seeds: add them"),
+    };
+    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+}
+
+fn bundle() -> Vec<u8> {
+    let stage = Stage::shared();
+    let mut index = stage.small_index();
+    // What a package names would have to be there, too.
+    index.entries.retain(|entry| entry.resource.kind != "package");
+    let out = scratch("seeds").join("x.bundle");
+    let making = Making {
+        index: &index,
+        data: &stage.data,
+        kinds: KINDS,
+        platform: platform::NAME,
+        game: "game",
+        settings: "name = \"game\"",
+        keeps_path: |name| name.kind == "lua",
+    };
+    bundling::make(&making, &out, &|_, _| ()).expect("a bundle is made");
+    fs::read(out).expect("it is there")
+}
+
+fn recording() -> Vec<u8> {
+    let origin = Origin {
+        game: "game".to_string(),
+        game_version: "1.0".to_string(),
+        engine_version: env!("CARGO_PKG_VERSION").to_string(),
+        content: 7,
+        seed: 3,
+        boot: "main".to_string(),
+        display: true,
+        given: Given::default(),
+        arguments: vec!["a".to_string()],
+    };
+    let note = Note { system: 0, object: 4, hash: 9 };
+    let frame = || Frame {
+        measured: 0.016,
+        given: Given::default(),
+        hashes: std::array::from_fn(|at| at as u64),
+        notes: vec![note],
+    };
+    let saves = [("auto.1.save".to_string(), save())].into();
+    let earlier = Earlier { saves, user_settings: Some(b"loud = true".to_vec()) };
+    let frames = vec![frame(), frame()];
+    let recording = Recording { origin, frames, noted: 2, earlier, failure: None, old: false };
+    let path = scratch("seeds").join("x.recording");
+    recording.write(&path).expect("a recording is written");
+    reframed(&fs::read(path).expect("it is there"))
+}
+
+fn save() -> Vec<u8> {
+    let mut saves = Saves::of_files(Default::default(), "1.2");
+    let slot = Slot::new("auto").expect("a good name");
+    let tree = engine::foundation::sjson::parse("a = [1, { b = \"x\" }]").expect("it is right");
+    let content = engine::resource::data_kinds::write_tree(&tree.to_tree());
+    saves.write(&slot, &content, 5.0, Version::Any).expect("memory can be written to");
+    let files = saves.files(1 << 20).expect("memory can be read").expect("they are small");
+    files.into_values().next().expect("one was written")
+}
+
+/// A WebSocket's request with frames behind it, and other requests.
+fn connections() -> Vec<Vec<u8>> {
+    let head = "GET /connection?token=TOKEN HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nUpgrade: websocket\r\n\
+                Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\
+                Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    let frame = |first: u8, text: &str| {
+        let masked = text.bytes().zip([1, 2, 3, 4].into_iter().cycle()).map(|(a, b)| a ^ b);
+        let mut bytes = vec![first, 0x80 | text.len() as u8, 1, 2, 3, 4];
+        bytes.extend(masked);
+        bytes
+    };
+    let message = frame(0x81, "{\"type\":\"status\",\"id\":1}");
+    let pieces = [frame(0x01, "{\"type\":"), frame(0x89, "ping"), frame(0x80, "1}")].concat();
+    let end = frame(0x88, "\u{3}\u{e8}");
+    vec![
+        [head.as_bytes(), &message, &end].concat(),
+        [head.as_bytes(), &pieces, &frame(0x82, "binary")].concat(),
+        b"GET /?token=TOKEN HTTP/1.1\r\nHost: localhost:PORT\r\n\r\n".to_vec(),
+        b"POST / HTTP/1.1\r\nHost: x\r\nOrigin: http://x\r\n\r\n".to_vec(),
+    ]
+}
+
+/// Events of devices and changes of the window, in frames.
+fn inputs() -> Vec<Vec<u8>> {
+    let event = |what: What| Event { device: KEYBOARD, age: 0.004, what };
+    let typed = vec![
+        event(What::Button { button: 3, value: 1.0, repeat: false }),
+        event(What::Text("ß".to_string())),
+        event(What::Compose { text: "か".to_string(), cursor: Some((0, 3)) }),
+        event(What::Label { button: 3, text: "Ö".to_string() }),
+        event(What::Reset),
+    ];
+    let pads = (0..8).map(|device| Event {
+        device: DeviceId(device),
+        age: 0.0,
+        what: What::Connected { name: "Pad".to_string(), motors: 2 },
+    });
+    let changes = vec![
+        Change::Resized { width: 300, height: 400 },
+        Change::Scale(1.5),
+        Change::Focus(false),
+        Change::Cursor { x: -1.5, y: 20.0 },
+        Change::Dropped("a/b.png".to_string()),
+        Change::Of(7, Box::new(Change::Close)),
+    ];
+    let frames =
+        [Given { events: typed, changes: Vec::new() }, Given { events: pads.collect(), changes }];
+    let mut writer = Writer::default();
+    writer.list(&frames, |writer, given| given.write(writer));
+    vec![writer.finish()]
+}
+
+/// Programs of calls: bytes of a simple generator.
+fn calls() -> Vec<Vec<u8>> {
+    let mut state = 1u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    };
+    (0..12).map(|_| (0..600).map(|_| next()).collect()).collect()
+}
+
+/// Scripts before and after an edit.
+fn reloads() -> Vec<Vec<u8>> {
+    let pair =
+        |before: &str, after: &str| [before.as_bytes(), SEPARATOR, after.as_bytes()].concat();
+    vec![
+        pair(
+            "local count = 0\nlocal M = {}\nfunction M.step() count = count + 1 end\nreturn M\n",
+            "local count = 0\nlocal step = 2\nlocal M = {}\nfunction M.step() count = count + step \
+             end\nreturn M\n",
+        ),
+        pair(
+            "local M = { list = { 1, 2 }, own = { deep = {} } }\nM.own.self = M\n\
+             local co = coroutine.create(function() while true do coroutine.yield(M) end end)\n\
+             function M.step() coroutine.resume(co) end\nreturn M\n",
+            "local M = setmetatable({ list = { 1 }, own = {} }, { __index = { x = 1 } })\n\
+             local co = coroutine.wrap(function() for i = 1, 3 do coroutine.yield(i) end end)\n\
+             function M.step() pcall(co) end\nreturn M\n",
+        ),
+        pair(
+            "local a, b, c = 1, 'x', Vector3(1, 2, 3)\nif a > 0 then function thing() return b end \
+             end\nreturn { step = function() a = a + 1 return a, c end }\n",
+            "local a, b = 2\nfor i = 1, 2 do b = i end\nreturn { step = function() return b end }\n",
+        ),
+        pair("return {", "return 1"),
+        pair(
+            "local base = class('Base')\nfunction base:step() self.n = 1 end\nreturn base\n",
+            "local base = class('Base')\nfunction base:go() end\nreturn base\n",
+        ),
+    ]
+}

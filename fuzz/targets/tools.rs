@@ -1,0 +1,92 @@
+//! What a tool, or something that says it is one, sends to a running game: bytes of HTTP and
+//! WebSocket, and messages.
+
+use super::game::{Stage, open};
+use super::{Target, scratch};
+use engine::app::App;
+use engine::foundation::sjson::Tree;
+use engine::system::tools::Server;
+use engine::system::tools::caller::{Caller, Received};
+use engine::system::tools::session::Session;
+use std::cell::RefCell;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
+
+pub fn targets() -> Vec<Target> {
+    let run = {
+        let server = std::cell::OnceCell::new();
+        move |bytes: &[u8]| {
+            let server = server.get_or_init(|| {
+                Server::open(scratch("tools")).expect("a port of this machine can be opened")
+            });
+            connect(server, bytes);
+        }
+    };
+    let asked = RefCell::new(None);
+    let ask = move |bytes: &[u8]| ask(&mut asked.borrow_mut(), bytes);
+    vec![
+        Target::new("tool.bytes", 2 << 10, run).slow(),
+        Target::new("tool.messages", 1 << 10, ask).slow(),
+    ]
+}
+
+/// How often the game is asked for its last answer, a millisecond each.
+const LOOKS_MAX: usize = 2000;
+
+/// Sends each line as a message to a running game, and has it play until all are answered.
+fn ask(game: &mut Option<(App, Caller)>, bytes: &[u8]) {
+    let (mut app, mut caller) = game.take().unwrap_or_else(|| {
+        let stage = Stage::shared();
+        let (mut app, _) = open(&stage, &["stand".to_string(), String::new()], None);
+        app.let_tools_in(stage.folder.clone(), false).expect("tools are let in");
+        let session = Session::read(&stage.folder).expect("the game says where it is");
+        (app, Caller::connect(&session).expect("the game lets its tools in"))
+    });
+    for line in String::from_utf8_lossy(bytes).lines() {
+        if caller.send_text(line).is_err() {
+            return;
+        }
+    }
+    let Ok(last) = caller.send("status", Vec::new()) else { return };
+    let last = Tree::Number(last as f64);
+    for look in 0..LOOKS_MAX {
+        app.answer_tools(false);
+        match caller.receive(Duration::from_millis(1)) {
+            Received::Message(tree) if tree.get("id") == Some(&last) => break,
+            Received::Message(_) | Received::Bytes(_) | Received::Nothing => {}
+            Received::Ended(_) => return,
+        }
+        assert!(look + 1 < LOOKS_MAX, "the game does not answer");
+    }
+    let plays = app.frame(1.0 / 60.0).is_ok();
+    app.end_frame();
+    // A game that was told to end, or to work on another one's picture, is not asked again.
+    if plays && app.quit().is_none() {
+        *game = Some((app, caller));
+    }
+}
+
+/// Sends bytes with this run's port and token where they say PORT and TOKEN, and reads what comes.
+fn connect(server: &Server, bytes: &[u8]) {
+    let address = server.address();
+    let token = address.rsplit_once("token=").map_or("", |(_, token)| token);
+    let port = server.port().to_string();
+    let sent = replaced(&replaced(bytes, b"PORT", port.as_bytes()), b"TOKEN", token.as_bytes());
+    let Ok(mut stream) = TcpStream::connect(("127.0.0.1", server.port())) else { return };
+    // Where one of these fails the connection was ended by the other side, as it may.
+    let _ = stream.set_read_timeout(Some(Duration::from_secs(4)));
+    let _ = stream.write_all(&sent).and_then(|()| stream.shutdown(Shutdown::Write));
+    let _ = stream.read_to_end(&mut Vec::new());
+    while server.take().is_some() {}
+}
+
+fn replaced(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    match bytes.windows(from.len()).position(|window| window == from) {
+        Some(at) => {
+            let rest = replaced(&bytes[at + from.len()..], from, to);
+            [&bytes[..at], to, &rest].concat()
+        }
+        None => bytes.to_vec(),
+    }
+}
