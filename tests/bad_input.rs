@@ -2,13 +2,10 @@
 //! around a game. Each is played by the built engine in a folder of its own, and each test holds
 //! the words on the terminal and the exit code.
 
-<<<<<<< HEAD
-#[path = "bad_input/broken_files.rs"]
-mod broken_files;
-=======
 #[path = "bad_input/bounds.rs"]
 mod bounds;
->>>>>>> aa2f442f5959368ab9d790bbef684259c835d657
+#[path = "bad_input/broken_files.rs"]
+mod broken_files;
 #[path = "bad_input/errors.rs"]
 mod errors;
 #[cfg(unix)]

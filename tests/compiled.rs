@@ -103,7 +103,10 @@ fn no_change_of_compiled_data_panics_or_takes_long() {
             samples.play(sample, &mutation.of(&sample.data, form));
             row[2] += 1;
         }
-        println!("{}: {} changes opened, {} accepted, {} played", kind.name, row[0], row[1], row[2]);
+        println!(
+            "{}: {} changes opened, {} accepted, {} played",
+            kind.name, row[0], row[1], row[2]
+        );
     }
 }
 

@@ -7,14 +7,16 @@
 #[path = "../targets/mod.rs"]
 mod targets;
 
+use engine::foundation::fault;
 use libfuzzer_sys::fuzz_target;
+use std::cell::OnceCell;
 use std::env::var_os;
 use std::fs;
 use std::path::Path;
 use targets::{Target, dictionary, seeds_of, targets};
 
 thread_local! {
-    static TARGET: Target = target();
+    static TARGET: OnceCell<Target> = const { OnceCell::new() };
 }
 
 /// The target that is wanted.
@@ -27,6 +29,18 @@ fn target() -> Target {
 /// Does what is done without a target, and ends.
 fn begin() {
     if var_os("FUZZ_TARGET").is_some() {
+        let end = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            let file = info.location().map_or("", |at| at.file());
+            // Another thread than the targets' own has no part in containment.
+            let counts = |target: &OnceCell<Target>| {
+                target.get().is_none_or(|target| targets::counts(target.contains, file))
+            };
+            match TARGET.try_with(counts).unwrap_or(true) {
+                true => end(info),
+                false => fault::keep_panic(info),
+            }
+        }));
         return;
     }
     let folder = var_os("FUZZ_SEEDS");
@@ -56,5 +70,5 @@ fn write_seeds(folder: &Path, target: &Target) {
 }
 
 fuzz_target!(init: begin(), |data: &[u8]| {
-    TARGET.with(|target| (target.run)(data));
+    TARGET.with(|known| (known.get_or_init(target).run)(data));
 });

@@ -3,7 +3,9 @@
 
 use super::{Target, files};
 use engine::app::kinds::KINDS;
+use engine::resource::containment::contain;
 use engine::resource::data_kinds::{read_members, read_package, read_tree};
+use engine::resource::name::ResourceName;
 use engine::resource::shading::{MaterialData, ShaderData};
 use engine::system::models::data::ModelData;
 use engine::system::particles::definition::EffectData;
@@ -38,6 +40,12 @@ fn has_reader(kind: &str) -> bool {
 
 /// Reads data of a kind by the functions that games read it by.
 pub fn read(kind: &str, bytes: &[u8]) {
+    let row = KINDS.by_name(kind).expect("a kind of the table");
+    let valid = contain(&ResourceName::new(kind, "x"), || (row.validate)(bytes));
+    // What is not valid is never read, and where it is refused is all the same.
+    if valid.is_err() {
+        return;
+    }
     match kind {
         "texture" => _ = textures::picture(bytes),
         "sheet" => _ = sheet::read(bytes),

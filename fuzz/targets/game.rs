@@ -265,7 +265,10 @@ impl Played {
 
 /// Opens the game; `user_settings` are what the player set before.
 pub fn open(stage: &Stage, arguments: &[String], user_settings: Option<&[u8]>) -> (App, Renderer) {
-    let store = Store::new(stage.index.clone(), Data::Folder(stage.data.clone()));
+    let store = Store::new(
+        stage.index.clone(),
+        Data::Folder(stage.data.clone(), engine::app::kinds::KINDS),
+    );
     let opening = Opening {
         game: Game::Folder(stage.folder.clone()),
         build: Build::Development,

@@ -25,12 +25,17 @@ pub struct Target {
     pub bytes_max: usize,
     /// How many mutations of each seed the gate tries: few where a case is slow.
     pub gate_cases: usize,
+    /// Whether the engine works on it as on a resource: a panic in a library costs that one resource
+    /// (`resource::containment`), and is no finding. One of the engine's own is a finding everywhere.
+    pub contains: bool,
     pub run: Run,
 }
 
 impl Target {
     fn new(name: impl Into<String>, bytes_max: usize, run: impl Fn(&[u8]) + 'static) -> Target {
-        Target { name: name.into(), bytes_max, gate_cases: 12, run: Box::new(run) }
+        let (name, run) = (name.into(), Box::new(run));
+        let contains = ["source.", "data.", "use."].iter().any(|group| name.starts_with(group));
+        Target { name, bytes_max, gate_cases: 12, contains, run }
     }
 
     /// The same, for a target whose cases are slow.
@@ -38,6 +43,12 @@ impl Target {
         self.gate_cases = 1;
         self
     }
+}
+
+/// Whether a panic in a file is a finding, where the target contains those of libraries or does not.
+pub fn counts(contains: bool, file: &str) -> bool {
+    let library = file.contains("/registry/") || file.starts_with("/rustc/");
+    !(contains && library)
 }
 
 /// Every target, in the order of their names.

@@ -5,6 +5,7 @@ use super::{Target, data, seeds, split};
 use engine::app::kinds::KINDS;
 use engine::error;
 use engine::foundation::Error;
+use engine::resource::containment::contain;
 use engine::resource::kind::{Compiling, Form, Kind};
 use engine::resource::name::ResourceName;
 
@@ -65,13 +66,13 @@ pub fn compile(
         None => seeds::sample(path).ok_or_else(|| error!("{path} is not there")),
     };
     let name = ResourceName::new(kind.name, "x");
-    let mut compiling =
-        Compiling::new(name, own_path.clone(), form, bytes.to_vec(), release, &read);
+    let (bytes, named) = (bytes.to_vec(), name.clone());
+    let mut compiling = Compiling::new(named, own_path.clone(), form, bytes, release, &read);
     compiling.kinds = KINDS;
     // As the data compiler does where a raw file stands beside one of the kind's own.
     let raw = kind.extensions.iter().find(|(_, form)| *form == Form::Raw);
     if let (Form::Own, Some((raw, _))) = (form, raw) {
         compiling.files.push(format!("x.{raw}"));
     }
-    (kind.compile)(&mut compiling)
+    contain(&name, || (kind.compile)(&mut compiling))
 }

@@ -79,7 +79,9 @@ impl Plan {
     /// The folder of a game's saves, log and crash reports, made where it is missing.
     pub fn add_saves(&mut self, game: &Game) {
         let (Ok(project), Ok(settings)) = (game.project(), game.settings()) else { return };
-        let folder = platform::save_folder(&game_id(&settings, &project));
+        // A game whose settings name no such folder is refused when it is opened.
+        let Ok(game) = game_id(&settings, &project) else { return };
+        let folder = platform::save_folder(&game);
         // Where it cannot be made, whoever saves is told.
         if let Ok(folder) = folder.map(|folder| (std::fs::create_dir_all(&folder), folder).1) {
             self.reach.write.push(folder);

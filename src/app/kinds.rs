@@ -39,6 +39,10 @@ static ALL: &[&Kind] = &[
 pub const KINDS: Kinds = Kinds(ALL);
 
 #[cfg(test)]
+#[path = "kinds_tests.rs"]
+mod damage_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::resource::kind::ENDINGS;

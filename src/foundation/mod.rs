@@ -6,6 +6,8 @@ pub mod blob;
 pub mod color;
 pub mod context;
 pub mod counters;
+#[cfg(test)]
+pub mod damage;
 pub mod error;
 pub mod fault;
 pub mod file_access;

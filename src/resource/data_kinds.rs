@@ -414,7 +414,7 @@ mod tests {
 
     #[test]
     fn a_broken_package_says_where() {
-        let words = |text| compile(&PACKAGE, text).unwrap_err();
+        let words = |text: &str| compile(&PACKAGE, text).unwrap_err();
         assert_eq!(
             words("texture = \"a\""),
             "x.package:1: 'texture' must be a list of names: texture = [\"name\", …]"

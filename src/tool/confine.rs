@@ -3,7 +3,7 @@
 use crate::app::confinement;
 
 /// Whether the system confines the process.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub struct Confine {
     /// Do not have the system confine the engine to the game's files (Linux);
     /// ENGINE_UNCONFINED=1 in the environment does the same

@@ -190,7 +190,7 @@ mod tests {
 
     fn args(folder: &Path, scale: u32, spread: u32) -> Args {
         let (input, output) = (folder.join("big.fnt"), folder.join("small.fnt"));
-        Args { input, output, scale, spread }
+        Args { input, output, scale, spread, confine: Confine::default() }
     }
 
     #[test]

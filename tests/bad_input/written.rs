@@ -155,7 +155,8 @@ fn a_full_disk_is_told_and_fails() {
 fn commands_whose_output_is_lost_fail_and_a_closed_pipe_is_no_loss() {
     let engine = |arguments: &str, to: &str| {
         let script = format!("\"$0\" {arguments} {to}");
-        let run = Command::new("bash").args(["-o", "pipefail", "-c", &script]);
+        let mut run = Command::new("bash");
+        run.args(["-o", "pipefail", "-c", &script]);
         let run = run.arg(env!("CARGO_BIN_EXE_engine")).output().unwrap();
         ended(run)
     };

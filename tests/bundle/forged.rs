@@ -38,7 +38,10 @@ function update(dt) World.update(world, dt) end
 "#,
     ),
     ("part.lua", "return 'part'"),
-    ("effect.particles", "emitters = { a = { rate = 5 bursts = [{ every = 0.5 count = [1, 3] }] } }"),
+    (
+        "effect.particles",
+        "emitters = { a = { rate = 5 bursts = [{ every = 0.5 count = [1, 3] }] } }",
+    ),
     ("all.package", "texture = [\"*\"]"),
 ];
 

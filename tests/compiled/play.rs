@@ -93,7 +93,8 @@ pub fn run(root: &Path, index: Index, sample: &Sample) -> String {
         sound,
     };
     let played = catch_unwind(AssertUnwindSafe(|| {
-        let mut app = App::open(opening).map_err(|error| Box::new(Report::of_words(error.to_string())))?;
+        let mut app =
+            App::open(opening).map_err(|error| Box::new(Report::of_words(error.to_string())))?;
         app.start()?;
         for _ in 0..FRAMES {
             app.frame(1.0 / 60.0)?;

@@ -140,9 +140,15 @@ const TEXTS: &[(&str, &str)] = &[
     ("rig/rig.gltf", include_str!("rig.gltf")),
     ("levels/full.level", include_str!("full.level")),
     ("units/full.unit", include_str!("full.unit")),
-    ("units/heir.unit", "inherit = \"units/full\" nodes = { low = { scale = 2 } } data = { a = 1 }"),
+    (
+        "units/heir.unit",
+        "inherit = \"units/full\" nodes = { low = { scale = 2 } } data = { a = 1 }",
+    ),
     ("fonts/pages.fnt", PAGES),
-    ("fonts/both.font", "source = \"fonts/symbols.ttf\" fallback = [\"fonts/pages\"] prewarm = \"AV\""),
+    (
+        "fonts/both.font",
+        "source = \"fonts/symbols.ttf\" fallback = [\"fonts/pages\"] prewarm = \"AV\"",
+    ),
     ("textures/wide.texture", "filter = \"nearest\" wrap = \"mirror\" max_size = 160"),
     ("textures/bumps.texture", "data = true wrap = \"repeat\""),
     ("materials/full.material", include_str!("full.material")),

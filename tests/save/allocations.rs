@@ -15,7 +15,7 @@ struct Failing;
 static ALLOCATOR: Failing = Failing;
 
 /// The allocations that succeed before one fails; negative while none is to fail.
-static LEFT: AtomicI64 = AtomicI64::MIN;
+static LEFT: AtomicI64 = AtomicI64::new(i64::MIN);
 
 impl Failing {
     /// Whether the allocation that begins now is the one that fails.

@@ -69,7 +69,7 @@ end
         fs::read_to_string(&opened).ok().filter(|text| text.ends_with('\n'))
     });
     assert_eq!(said, "https://example.org/a?b=$(touch%20c)\n");
-    let broker = broker_of(game.number()).expect("it has one");
+    let broker = broker_of(game.process.id()).expect("it has one");
     // Its files: nothing three times, and the connection. The system's owner alone may look.
     let folder_of_files = format!("/proc/{broker}/fd");
     if let Ok(files) = fs::read_dir(&folder_of_files) {
@@ -85,9 +85,9 @@ end
     let asked = std::process::Command::new("kill").arg(broker.to_string()).status();
     assert!(asked.expect("every system has it").success());
     std::thread::sleep(Duration::from_millis(50));
-    assert_eq!(broker_of(game.number()), Some(broker));
+    assert_eq!(broker_of(game.process.id()), Some(broker));
     // Killed without a word, the game takes it along.
-    game.kill();
+    game.process.kill().expect("it is ours");
     let gone = || (!Path::new(&format!("/proc/{broker}")).exists()).then_some(());
     within_a_minute("the broker stayed", gone);
 }

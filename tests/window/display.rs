@@ -76,7 +76,7 @@ impl Drop for Display {
 
 /// A game that is played in a window.
 pub struct Playing {
-    process: Child,
+    pub process: Child,
     lines: Receiver<String>,
     pub window: String,
     pub said: Vec<String>,
@@ -173,16 +173,6 @@ impl Playing {
             std::thread::sleep(Duration::from_millis(20));
         }
         panic!("the game did not end:\n{}", self.said.join("\n"));
-    }
-
-    /// The number of the process.
-    pub fn number(&self) -> u32 {
-        self.process.id()
-    }
-
-    /// Ends the process without a word to it.
-    pub fn kill(&mut self) {
-        self.process.kill().expect("it is ours");
     }
 
     /// Asks the process to end, as Ctrl+C does.

@@ -279,6 +279,7 @@ fn bundle() -> Vec<u8> {
         game: "game",
         settings: "name = \"game\"",
         keeps_path: |name| name.kind == "lua",
+        is_stopped: || false,
     };
     bundling::make(&making, &out, &|_, _| ()).expect("a bundle is made");
     fs::read(out).expect("it is there")

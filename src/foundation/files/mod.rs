@@ -61,7 +61,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
 fn replace(path: &Path, write: impl FnOnce(&mut Output) -> Result<()>) -> Result<()> {
     // Two threads, or two engines, may write the same file at once: each has a name of its own.
     static TURN: AtomicU32 = AtomicU32::new(0);
-    let (beside, mut file) = loop {
+    let (mut beside, mut file) = loop {
         let turn = TURN.fetch_add(1, Ordering::Relaxed);
         let beside = path.with_extension(format!("{}-{turn}.tmp", std::process::id()));
         match Output::create_new(&beside) {
@@ -71,17 +71,20 @@ fn replace(path: &Path, write: impl FnOnce(&mut Output) -> Result<()>) -> Result
     };
     write(&mut file)?;
     disk::rename(&beside.0, path)?;
-    std::mem::forget(beside);
+    beside.0.clear();
     Ok(())
 }
 
-/// A half-written file. It is removed whatever stops the writing: it is of no use.
+/// A half-written file. It is removed whatever stops the writing: it is of no use. The path is empty
+/// once the file is whole.
 struct HalfWritten(PathBuf);
 
 impl Drop for HalfWritten {
     fn drop(&mut self) {
-        // A file that cannot be removed changes nothing.
-        let _ = disk::remove(&self.0);
+        if !self.0.as_os_str().is_empty() {
+            // A file that cannot be removed changes nothing.
+            let _ = disk::remove(&self.0);
+        }
     }
 }
 
@@ -271,8 +274,8 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("engine-{}-planted", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("victim"), "kept").unwrap();
-        // The next hundred names; other tests take some of them.
-        for turn in 0..100 {
+        // The next names; other tests take some of them.
+        for turn in 0..1000 {
             let name = format!("a.{}-{turn}.tmp", std::process::id());
             std::os::unix::fs::symlink(folder.join("victim"), folder.join(name)).unwrap();
         }

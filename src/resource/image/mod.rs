@@ -8,7 +8,7 @@ mod dds;
 mod ktx2;
 mod plain;
 #[cfg(test)]
-mod tests;
+pub mod tests;
 mod zstd;
 
 use crate::error;

@@ -172,8 +172,8 @@ fn a_file_that_was_cut_at_any_byte_is_refused_in_words() {
     }
 }
 
-#[test]
-fn no_flipped_bit_ends_the_process() {
+/// A small picture in each format that is decoded, by its ending.
+pub fn samples() -> Vec<(&'static str, Vec<u8>)> {
     let kind = ExtendedColorType::Rgba8;
     let mut files: Vec<(&str, Vec<u8>)> = Vec::new();
     files.push(("png", encode_png(2, 2, &SMALL)));
@@ -188,11 +188,26 @@ fn no_flipped_bit_ends_the_process() {
     encode("webp", &|out| {
         webp::WebPEncoder::new_lossless(out).write_image(&SMALL, 2, 2, kind).unwrap()
     });
+    for extension in ["jpg", "jpeg"] {
+        encode(extension, &|out| {
+            let encoder = jpeg::JpegEncoder::new_with_quality(out, 95);
+            encoder.write_image(&[100; 64 * 3], 8, 8, ExtendedColorType::Rgb8).unwrap();
+        });
+    }
+    encode("hdr", &|out| {
+        let light = [::image::Rgb([4.0f32, 0.5, 0.0]); 4];
+        hdr::HdrEncoder::new(out).encode(&light, 2, 2).unwrap();
+    });
     encode("dds", &|out| *out = dds::write(8, 8, b"DXT1", &[7; 32]));
     encode("ktx2", &|out| *out = ktx2::write(8, 8, 145, 0, &[&[7; 64]]));
     encode("ktx2", &|out| *out = ktx2::write(2, 2, 37, 2, &[&SMALL]));
+    files
+}
+
+#[test]
+fn no_flipped_bit_ends_the_process() {
     let mut tried = 0;
-    for (extension, bytes) in files {
+    for (extension, bytes) in samples() {
         for bit in 0..bytes.len().min(120) * 8 {
             let mut bytes = bytes.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);

@@ -332,8 +332,8 @@ fn contents_that_wait_are_limited_by_their_bytes_in_the_same_way_in_every_run() 
     assert_eq!(full, "saves of 0 MiB wait to be written already (WRITE_BYTES_MAX): wait for some");
     // In the next frame they are done for the game, however slow the disk is.
     write(&mut saves, "c", 100, 3).unwrap();
-    let mut read = |saves: &mut Saves, names: [&str; 2], ready: u64| {
-        let begin = |name| saves.begin_read(slot(name), Version::Any, |_| Ok(()), Some(ready));
+    let read = |saves: &mut Saves, names: [&str; 2], ready: u64| {
+        let mut begin = |name| saves.begin_read(slot(name), Version::Any, |_| Ok(()), Some(ready));
         let requests = names.map(|name| begin(name).unwrap());
         requests.map(|request| {
             assert!(matches!(saves.poll(request, ready), Some(Busy::Done(_))));

@@ -260,13 +260,31 @@ fn area_of(points: &[[f32; 2]]) -> f32 {
     points.iter().enumerate().map(|(i, a)| a[0] * next(i)[1] - a[1] * next(i)[0]).sum()
 }
 
+/// The most points that are looked at for the triangles of one polygon: each corner is compared with
+/// the others, and a wound polygon has few that can be cut off at a time. A convex one of POINTS_MAX
+/// corners takes an eighth of this.
+const LOOKS_MAX: usize = 1 << 26;
+
 /// A polygon as triangles.
 ///
 /// # Errors
-/// All points lie on one line, or the edges cross in a way that no part is left that is surely
-/// inside. (Not every crossing is found: what is covered then is not said.)
-/// Source: G. H. Meisters, "Polygons have ears" (1975).
+/// As for [`triangles`].
 fn inside(points: &[[f32; 2]], color: [u8; 4], into: &mut Vec<Instance>) -> Result<(), String> {
+    triangles(points, color, LOOKS_MAX, into)
+}
+
+/// A polygon as triangles, for which at most so many points are looked at, or a few more.
+///
+/// # Errors
+/// All points lie on one line, or the edges cross in a way that no part is left that is surely
+/// inside (not every crossing is found: what is covered then is not said), or it is too wound.
+/// Source: G. H. Meisters, "Polygons have ears" (1975).
+pub(super) fn triangles(
+    points: &[[f32; 2]],
+    color: [u8; 4],
+    looks_max: usize,
+    into: &mut Vec<Instance>,
+) -> Result<(), String> {
     let area = area_of(points);
     if area == 0.0 || points.len() < 3 {
         return Err(
@@ -277,12 +295,17 @@ fn inside(points: &[[f32; 2]], color: [u8; 4], into: &mut Vec<Instance>) -> Resu
     if area < 0.0 {
         left.reverse();
     }
-    let mut at = 0;
-    let mut tried = 0;
+    let (mut at, mut tried, mut looks) = (0, 0, 0);
     while left.len() > 3 {
         let count = left.len();
         if tried == count {
             return Err("the edges of this polygon cross: draw it in parts".to_string());
+        }
+        if looks > looks_max {
+            return Err(format!(
+                "this polygon is wound so much that its triangles take more than {looks_max} looks \
+                 at points (LOOKS_MAX): draw it in parts"
+            ));
         }
         let (a, b, c) = (left[(at + count - 1) % count], left[at % count], left[(at + 1) % count]);
         let bend = turn(a, b, c);
@@ -290,7 +313,17 @@ fn inside(points: &[[f32; 2]], color: [u8; 4], into: &mut Vec<Instance>) -> Resu
             let corner = **p == a || **p == b || **p == c;
             !corner && turn(a, b, **p) >= 0.0 && turn(b, c, **p) >= 0.0 && turn(c, a, **p) >= 0.0
         };
-        if bend == 0.0 || bend > 0.0 && left.iter().find(inside).is_none() {
+        let mut is_ear = || match left.iter().position(|p| inside(&p)) {
+            Some(first) => {
+                looks += first;
+                false
+            }
+            None => {
+                looks += count;
+                true
+            }
+        };
+        if bend == 0.0 || bend > 0.0 && is_ear() {
             if bend > 0.0 {
                 into.push(hard_triangle([a, b, c], color));
             }

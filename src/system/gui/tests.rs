@@ -202,6 +202,26 @@ fn polygons_are_covered_once_and_crossing_edges_are_refused() {
 }
 
 #[test]
+fn a_polygon_takes_a_limited_number_of_looks() {
+    // A band that winds outward, 400 corners on each side.
+    let side = |inner: f32| {
+        (0..400).map(move |i| {
+            let (far, angle) = (inner + i as f32 * 0.1, i as f32 * 0.1);
+            [far * angle.cos(), far * angle.sin()]
+        })
+    };
+    let band: Vec<_> = side(1.0).chain(side(0.97).collect::<Vec<_>>().into_iter().rev()).collect();
+    let mut into = Vec::new();
+    assert_eq!(shape::triangles(&band, RED, 1 << 20, &mut into), Ok(()));
+    let words = shape::triangles(&band, RED, 1 << 12, &mut into).unwrap_err();
+    assert_eq!(
+        words,
+        "this polygon is wound so much that its triangles take more than 4096 looks at points \
+         (LOOKS_MAX): draw it in parts"
+    );
+}
+
+#[test]
 fn a_polygon_fades_over_a_pixel_at_its_edge_and_its_parts_share_their_corners() {
     let mut into = Vec::new();
     let square = [[0.0, 0.0], [10.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0], [0.0, 0.0]];

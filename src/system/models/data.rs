@@ -530,19 +530,21 @@ impl ClipData {
 impl ModelData {
     /// From a node's space into the model's.
     pub fn world(&self, node: &Node) -> Mat4 {
-        let own = |node: &Node| {
+        // A list in place of calls within each other: a chain may be as long as a model has nodes.
+        let mut chain = vec![node];
+        while let Some(parent) = chain[chain.len() - 1].parent
+            && chain.len() <= self.nodes.len()
+        {
+            chain.push(&self.nodes[parent as usize]);
+        }
+        let of = |node: &Node| {
             Mat4::from_scale_rotation_translation(
                 node.scale.into(),
                 Quat::from_array(node.rotation),
                 node.position.into(),
             )
         };
-        let (mut matrix, mut above) = (own(node), node.parent);
-        // Parents stand first, so this ends.
-        while let Some(parent) = above {
-            let parent = &self.nodes[parent as usize];
-            (matrix, above) = (own(parent) * matrix, parent.parent);
-        }
-        matrix
+        let below = chain.pop().map_or(Mat4::IDENTITY, of);
+        chain.iter().rev().fold(below, |above, node| above * of(node))
     }
 }

@@ -83,9 +83,8 @@ pub fn check(data: &EffectData) -> Result<(), Error> {
         let checked = emitter.numbers.check(emitters.len(), variables.len());
         checked.map_err(|fault| error!("emitter '{}': {}", emitter.name, fault.message))?;
     }
-    let leads_back = |at: usize| {
-        circle(emitters, at, &mut vec![at], &mut vec![false; emitters.len()]).is_some()
-    };
+    let leads_back =
+        |at: usize| circle(emitters, at, &mut vec![at], &mut vec![false; emitters.len()]).is_some();
     if (0..emitters.len()).any(leads_back) {
         return Err(error!("it is damaged: an emitter feeds itself"));
     }

@@ -1,7 +1,7 @@
 //! What touched: gathered while a step runs, settled into plain lists after it.
 
 use super::Owner;
-use crate::foundation::Vec3;
+use crate::foundation::{Vec3, fault};
 use rapier3d::prelude as rapier;
 use rapier3d::prelude::{ColliderHandle, CollisionEvent};
 use std::sync::Mutex;

@@ -3,7 +3,8 @@
 
 use super::curve::{POINTS_MAX, Target};
 use super::definition::{
-    DEPTH_MAX, Definition, LAYERS_MAX, Layer, NODES_MAX, Node, Options, SOUND_PARAMETERS_MAX,
+    CURVES_MAX, DEPTH_MAX, Definition, LAYERS_MAX, Layer, NODES_MAX, Node, Options,
+    SOUND_PARAMETERS_MAX,
 };
 use super::parameters::Tag;
 use crate::error;
@@ -34,8 +35,6 @@ pub const DOPPLER: Range = (0.0, 10.0);
 pub const WEIGHT: Range = (0.001, 1000.0);
 /// What a parameter can be at a point of a curve.
 pub const CURVE_X: Range = (-1e9, 1e9);
-/// The most curves of one sound, its layers included.
-pub const CURVES_MAX: usize = 1024;
 
 /// A number of a sound's options: its key, its range and where it is.
 type OptionNumber = (&'static str, Range, fn(&mut Options) -> &mut f32);

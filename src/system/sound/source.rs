@@ -8,7 +8,7 @@ use super::definition::{
     Policy, Rolloff, SOUND_PARAMETERS_MAX, Streaming,
 };
 use super::parameters::Tag;
-use super::ranges::{self, CURVE_X, CURVES_MAX, DECIBELS, PITCH, SECONDS, WEIGHT};
+use super::ranges::{self, CURVE_X, DECIBELS, PITCH, SECONDS, WEIGHT};
 use crate::foundation::Error;
 use crate::foundation::hash::IdString32;
 use crate::foundation::sjson::{Kind, Value};

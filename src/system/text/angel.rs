@@ -165,13 +165,17 @@ fn element_of(element: &str, line: usize, path: &str) -> Result<Record, Error> {
     }
 }
 
+/// The most bytes of an escape such as `&quot;`.
+const ESCAPE_BYTES_MAX: usize = 16;
+
 fn unescape(value: &str) -> String {
     let mut out = String::new();
     let mut rest = value;
     while let Some(start) = rest.find('&') {
         out += &rest[..start];
         rest = &rest[start..];
-        let end = rest.find(';').unwrap_or(0);
+        // The longest name is short, and a text may have very many '&' and no ';'.
+        let end = rest.bytes().take(ESCAPE_BYTES_MAX).position(|byte| byte == b';').unwrap_or(0);
         let name = rest.get(1..end).unwrap_or("");
         let number = name.strip_prefix("#x").map(|hex| u32::from_str_radix(hex, 16));
         let number = number.or_else(|| name.strip_prefix('#').map(str::parse));

@@ -26,7 +26,7 @@ pub mod shrink;
 mod simple;
 mod style;
 #[cfg(test)]
-mod tests;
+pub mod tests;
 
 use crate::doing;
 use crate::error;
@@ -55,6 +55,8 @@ pub const SIZE_MAX: f32 = 4096.0;
 pub const TEXT_BYTES_MAX: usize = 65_536;
 /// The most fonts.
 pub const FONTS_MAX: usize = 256;
+/// The most fonts in a row of which each falls back to the next.
+pub const FALLBACK_MAX: usize = 16;
 /// Prewarmed glyphs that one frame makes beside those that it shows.
 pub const PREWARMED_EACH_FRAME: usize = 32;
 /// Missing characters of one font that the log hears of, each once.
@@ -328,6 +330,13 @@ impl Texts {
         if above.iter().any(|known| known == name) {
             return Err(error!(
                 "fonts fall back to each other in a circle: {} → {name}: take one out",
+                above.join(" → ")
+            ));
+        }
+        if above.len() >= FALLBACK_MAX {
+            return Err(error!(
+                "fonts fall back to each other more than {FALLBACK_MAX} deep: {} → {name}: list \
+                 them all in the first one",
                 above.join(" → ")
             ));
         }

@@ -350,6 +350,10 @@ fn kern_again(
         Half { key, font, id }
     };
     let (first, second) = (half(earlier, index), half(ligature + 128, ligature));
+    if first.font != second.font {
+        // The box of a missing character has no font, and no kerning goes from font to font.
+        return Some(0.0);
+    }
     let pairs = &fonts[number.0 as usize].pairs;
     let pair = match pairs.met(first.key, second.key) {
         Some(met) => met,

@@ -16,7 +16,7 @@ mod picture;
 mod registry;
 pub mod sheet;
 #[cfg(test)]
-mod tests;
+pub mod tests;
 mod texels;
 
 use crate::packet::texture::{Sampling, TextureSlot};

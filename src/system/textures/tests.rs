@@ -474,7 +474,7 @@ fn a_wrong_sheet_says_where_and_what() {
 
 /// An .aseprite of two frames of 2 x 1: two layers, of which the upper one is half transparent, a
 /// linked cel, and a tag.
-fn aseprite(depth: u16) -> Vec<u8> {
+pub fn aseprite(depth: u16) -> Vec<u8> {
     fn chunk(kind: u16, body: &[u8]) -> Vec<u8> {
         let size = (body.len() as u32 + 6).to_le_bytes();
         [&size[..], &kind.to_le_bytes(), body].concat()

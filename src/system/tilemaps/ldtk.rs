@@ -191,16 +191,6 @@ fn tile_layers(
              the project again in LDtk"
         ));
     }
-    let cells = columns as usize * rows as usize;
-    let mut sheet = || {
-        *room = room.checked_sub(cells).ok_or_else(|| {
-            error!(
-                "{path}: layer '{name}': the layers and stacked tiles of all levels have more than \
-                 {STACKED_MAX} cells (STACKED_MAX): split the project"
-            )
-        })?;
-        Ok::<_, Error>(vec![0.0; cells])
-    };
     let grid = number(layer, "__gridSize").max(1.0);
     let mut sheets: Vec<Vec<f64>> = Vec::new();
     let mut lacking = Vec::new();

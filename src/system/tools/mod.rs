@@ -17,7 +17,7 @@ mod request;
 pub mod session;
 
 use crate::foundation::sjson::Tree;
-use crate::foundation::{Error, fault, log};
+use crate::foundation::{Error, fault};
 use crate::{counter, error};
 use session::Session;
 use std::collections::hash_map::RandomState;
@@ -27,7 +27,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use accept::HANDSHAKES_MAX;

@@ -4,11 +4,13 @@ use super::super::data::{Between, LightType, ModelData, Track};
 use super::super::{Picture, Use};
 use super::recipe::{buffer, glb, gltf, text};
 use super::{buffers, import};
+use crate::foundation::fault::on_stack;
 use crate::foundation::sjson::Tree;
 use crate::foundation::{Error, Vec3};
 use crate::packet::texture::Wrap;
 use crate::resource::kind::{Compiling, Form};
 use crate::resource::name::ResourceName;
+use crate::system::models::check::NODES_MAX;
 use std::panic::catch_unwind;
 
 fn imported_beside(file: Vec<u8>, beside: &[u8]) -> Result<(ModelData, Vec<Picture>), String> {
@@ -206,6 +208,23 @@ fn nodes_must_be_a_tree() {
         "node 'Lid' has a place that cannot be used (a number that is not finite, a rotation of \
          length 0, or a matrix with a scale of 0): apply its transform",
     );
+}
+
+#[test]
+fn a_chain_of_nodes_as_long_as_it_may_be_needs_no_deep_stack() {
+    let chain: String = (1..NODES_MAX)
+        .map(|node| format!("{{ \"children\": [{node}], \"translation\": [0, 1, 0] }}, "))
+        .collect();
+    let text = format!(
+        "{{ \"asset\": {{ \"version\": \"2.0\" }}, \"scene\": 0, \
+         \"scenes\": [{{ \"nodes\": [0] }}], \"nodes\": [{chain}{{}}] }}"
+    );
+    let world = on_stack("test", 256 << 10, move || {
+        let (model, _) = imported(text.into_bytes()).unwrap();
+        let last = model.nodes.last().unwrap();
+        model.world(last).transform_point3(Vec3::ZERO).length()
+    });
+    assert_eq!(world, Ok(4094.0));
 }
 
 #[test]

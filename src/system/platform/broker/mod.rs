@@ -13,7 +13,7 @@ use channel::Channel;
 use std::fs::File;
 use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What a broker does for its process.
 #[derive(Clone, Debug, Default)]
@@ -52,9 +52,16 @@ struct Client {
     #[cfg(target_os = "linux")]
     channel: Channel,
     duties: Duties,
+    /// The broker's process.
+    process: i32,
 }
 
-static CLIENT: OnceLock<Mutex<Client>> = OnceLock::new();
+static CLIENT: Mutex<Option<Client>> = Mutex::new(None);
+
+fn client() -> MutexGuard<'static, Option<Client>> {
+    // A panic between a request and its answer leaves the connection whole.
+    CLIENT.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Makes the broker. There must be one thread alone, and nothing may be confined yet.
 ///
@@ -78,12 +85,25 @@ pub fn start(duties: Duties) -> Result<()> {
             drop(ours);
             serve::run(theirs, served)
         }
-        _ => {
+        process => {
             drop(theirs);
-            let client = Mutex::new(Client { channel: ours, duties });
-            CLIENT.set(client).map_err(|_| Error::other("there is a broker already"))
+            *client() = Some(Client { channel: ours, duties, process });
+            Ok(())
         }
     }
+}
+
+/// Ends the broker, if there is one, and waits for it: nothing is left behind by a process that
+/// ends well. That of another process ends by itself.
+pub fn end() {
+    let Some(Client { process, .. }) = client().take() else { return };
+    #[cfg(target_os = "linux")]
+    // SAFETY: waits for a process that this one has made; how it ended is not asked.
+    unsafe {
+        libc::waitpid(process, std::ptr::null_mut(), 0);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = process;
 }
 
 /// Makes the broker: not here.
@@ -94,9 +114,8 @@ pub fn start(_: Duties) -> Result<()> {
 
 /// Calls `ask` with the connection; `None` where there is no broker.
 fn with<R>(ask: impl FnOnce(&Client) -> R) -> Option<R> {
-    let client = CLIENT.get()?;
-    // One request and its answer at a time. A panic between them leaves the connection whole.
-    Some(ask(&client.lock().unwrap_or_else(PoisonError::into_inner)))
+    // One request and its answer at a time.
+    client().as_ref().map(ask)
 }
 
 impl Client {
@@ -163,7 +182,7 @@ impl Replacement {
     pub fn finish(mut self) -> Result<()> {
         self.finished = true;
         let asked = with(|client| client.ask(kind::FINISH, &[self.number]));
-        asked.expect("it came from the broker").map(|_| ())
+        asked.unwrap_or_else(|| Err(Error::other("the broker has ended"))).map(|_| ())
     }
 }
 

@@ -63,7 +63,7 @@ const XML: &str = r#"<?xml version='1.0'?>
 </font>"#;
 
 /// The same font in the binary form.
-fn binary() -> Vec<u8> {
+pub fn binary() -> Vec<u8> {
     let mut out = b"BMF\x03".to_vec();
     let mut block = |kind: u8, bytes: &[u8]| {
         out.push(kind);
@@ -172,6 +172,14 @@ fn faults_of_page_fonts_are_told_with_their_line() {
         "packed=1",
         "a.fnt:2: the glyphs are packed into single channels: export the font without packing",
     );
+    check(
+        "padding=2,2,2,2",
+        "padding=2,inf,2,1e39",
+        "a.fnt:1: padding must be 4 numbers with commas, got '2,inf,2,1e39'",
+    );
+    // Without a ';' each would look through all that follows.
+    let entities = XML.replace("My Font", &"&".repeat(4 << 20));
+    assert!(compile("a.fnt", entities.as_bytes(), &[]).is_ok());
     check_refused(
         "a.fnt",
         b"",
@@ -340,6 +348,11 @@ fn unknown_fonts_and_circles_are_told() {
     let mut above = vec!["a".to_string(), "b".to_string()];
     let error = texts.load(&mut Store::default(), "a", &mut above).unwrap_err();
     assert_eq!(error.message, "fonts fall back to each other in a circle: a → b → a: take one out");
+    let mut above: Vec<String> = (0..FALLBACK_MAX).map(|number| format!("f{number}")).collect();
+    let error = texts.load(&mut Store::default(), "last", &mut above).unwrap_err();
+    let words = "fonts fall back to each other more than 16 deep: f0 → f1 → ";
+    assert!(error.message.starts_with(words), "{error}");
+    assert!(error.message.ends_with(" → last: list them all in the first one"), "{error}");
     let first = texts.find(&mut Store::default(), DEFAULT_FONT).unwrap();
     assert_eq!(texts.find(&mut Store::default(), DEFAULT_FONT).unwrap(), first);
     // The first one is what the default font falls back to.

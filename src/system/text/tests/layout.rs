@@ -65,6 +65,21 @@ fn simple_text_comes_out_as_if_it_were_shaped() {
 }
 
 #[test]
+fn a_ligature_may_follow_the_box_of_a_missing_character() {
+    let (mut texts, font) = texts();
+    for missing in ["\u{7f}", "\u{65e5}", "\u{ac00}"] {
+        let quads = |texts: &mut Texts, text: &str| {
+            let request = request(font, text, 20.0);
+            assert!(is_simple(texts, &request), "{text:?} takes the table's way");
+            texts.layout(&request).unwrap().len()
+        };
+        let alone = quads(&mut texts, missing);
+        assert_eq!(quads(&mut texts, &format!("{missing}fi")), alone + 1, "{missing:?}");
+        assert_eq!(quads(&mut texts, &format!("{missing}ffi")), alone + 1, "{missing:?}");
+    }
+}
+
+#[test]
 fn other_fonts_simple_text_is_shaped_where_tables_are_not_enough() {
     let files = [
         ("DejaVuSans.ttf", "fonts-dejavu-core"),

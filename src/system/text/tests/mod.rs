@@ -5,6 +5,8 @@ mod files;
 mod layout;
 mod pictures;
 
+pub use files::binary as page_font;
+
 use super::painter::Atlas;
 use super::*;
 use std::io::Write;
