@@ -110,8 +110,8 @@ local function plain_copy(value, depth, read)
   read.count = read.count + 1
   if read.count > SETTING_VALUES_MAX then
     raise("Application.set_user_setting: there are more than " .. SETTING_VALUES_MAX
-      .. " values (SETTING_VALUES_MAX; a table that is reached twice counts twice): keep large data "
-      .. "in a save")
+      .. " values (SETTING_VALUES_MAX; a table that is reached twice counts twice): keep large "
+      .. "data in a save")
   elseif kind == "table" then
     if depth > 16 then
       raise("Application.set_user_setting: tables are nested more than 16 deep")

@@ -554,7 +554,10 @@ local OPTIONS = { indent = true, sort = true }
 ---@param options? table indent, sort
 ---@return string valid UTF-8
 function Json.encode(value, options)
-  local state = { size = 0, bytes = 0, values = 0, parts = {}, keys = {}, quoted_keys = {}, open = {}, sort = true }
+  local state = {
+    size = 0, bytes = 0, values = 0, parts = {}, keys = {}, quoted_keys = {}, open = {},
+    sort = true,
+  }
   if options ~= nil then
     check_options("Json.encode", 2, "options", options, OPTIONS)
     local indent, sorted = options.indent, options.sort

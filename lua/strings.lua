@@ -12,8 +12,8 @@
 -- function, as a tail call, so that its words and positions stay the same. Any other call is done
 -- in Lua loops, which the watchdog stops, around native steps with a budget; or it is refused.
 --
--- tests/bad_input/bounds/table.sjson lists every function that a game can reach, with what bounds it:
--- one that is not there fails a test, which calls each of them with extreme arguments.
+-- tests/bad_input/bounds/table.sjson lists every function that a game can reach, with what bounds
+-- it: one that is not there fails a test, which calls each of them with extreme arguments.
 --
 -- What allocation bounds (.. in a loop, string.format of giant strings) ends at the memory limit.
 -- Not covered: strings made on purpose to share one hash, which slow down the string table.

@@ -4,8 +4,8 @@ local core = ...
 
 -- Items that one table.move or table.insert may shift.
 local ITEMS_MAX = 2 ^ 26
--- The greatest position that LuaJIT's functions know: it counts them in 32 bits, and takes a greater
--- one for another.
+-- The greatest position that LuaJIT's functions know: they count in 32 bits, and take a greater one
+-- for another.
 local POSITION_MAX = 2 ^ 31 - 1
 -- Beyond this a loop from one number to another does not move on.
 local COUNTED_MAX = 2 ^ 53

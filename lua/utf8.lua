@@ -368,7 +368,7 @@ function Utf8.lower(s)
   return (gsub(ascii_lower(s), WIDE, to_lower))
 end
 
--- The beginning of a text, of so many bytes at most, that does not end in the middle of a character.
+-- The beginning of a text, of so many bytes at most, that does not end within a character.
 function core.utf8_cut(s, most)
   local last = most
   while last > most - 3 do

@@ -49,15 +49,20 @@ pub fn main() -> i32 {
     }
 }
 
-/// Shows help, or what is wrong with the command line. It has colours of its own, and may repeat
-/// an argument that steers the terminal.
-fn show(words: &clap::Error) {
-    let plain = words.render().to_string();
-    match terminal::escape(&plain) {
-        // A closed pipe takes the words along; there is nobody left to tell.
-        shown if shown == plain => drop(words.print()),
-        shown if words.use_stderr() => terminal::print_error(&shown),
-        shown => terminal::print(&shown),
+/// Shows help, or what is wrong with the command line. The text may repeat an argument; one that
+/// steers the terminal has it shown without colours, where only what is escaped gets through.
+fn show(text: &clap::Error) {
+    let steers =
+        |argument: std::ffi::OsString| argument.to_string_lossy().chars().any(terminal::steers);
+    if !std::env::args_os().any(steers) {
+        // A closed pipe takes the text along; there is nobody left to tell.
+        let _ = text.print();
+        return;
+    }
+    let plain = text.render().to_string();
+    match text.use_stderr() {
+        true => terminal::print_error(&plain),
+        false => terminal::print(&plain),
     }
 }
 

@@ -279,6 +279,21 @@ fn an_error_in_a_released_game_is_one_line_and_a_report() {
 }
 
 #[test]
+fn a_released_game_has_the_limit_on_what_the_engine_holds_too() {
+    let main = "local grid = Broadphase.new(1)\nfunction update()\n  \
+                for i = 1, 1e7 do Broadphase.add(grid, i, Vector3(i, 0, 0), 1) end\nend";
+    let settings = "limits = { engine_memory_mib = 32, update_seconds = 60 }";
+    let scratch = Scratch::new("memory", &[("main.lua", main), ("settings.sjson", settings)]);
+    scratch.bundle();
+    let ended = scratch.engine("run game.bundle --headless --frames 2");
+    assert_eq!(ended.code, 1);
+    // Owners are not counted here.
+    let full = "not enough memory: the engine holds all of its 32 MiB: release some of it, or raise \
+                limits.engine_memory_mib in settings.sjson";
+    assert!(ended.err.contains(full), "{}", ended.err);
+}
+
+#[test]
 fn a_game_with_errors_or_without_a_start_is_not_bundled() {
     let scratch = Scratch::new("errors", &[("main.lua", ""), ("a.config", "x = [")]);
     let made = scratch.engine("compile game --bundle --out game.bundle");

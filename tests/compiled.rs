@@ -1,7 +1,8 @@
 //! Compiled data that nobody compiled: of every kind of resource a sample is made that uses what
-//! there is, each number in it is changed to others with all checksums right, and the data is opened
-//! as a bundle's is. What is refused has words; what is accepted is played for some frames. Nothing
-//! panics, nothing takes long, and no memory is asked for beyond what a sample's size can explain.
+//! there is, each number in it is changed to others with all checksums right, and the data is
+//! opened as a bundle's is. What is refused has words; what is accepted is played for some frames.
+//! Nothing panics, nothing takes long, and no memory is asked for beyond what a sample's size can
+//! explain.
 //!
 //! The gate opens a part of all changes and plays a few. All of them take minutes:
 //!

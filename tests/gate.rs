@@ -5,6 +5,8 @@
 mod documents;
 #[path = "gate/readers.rs"]
 mod readers;
+#[path = "gate/sinks.rs"]
+mod sinks;
 #[path = "gate/source.rs"]
 mod source;
 
@@ -43,7 +45,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("kira", &["src/system/sound/"]),
     ("landlock", &["src/system/platform/"]),
     ("libc", &["src/system/platform/"]),
-    ("libloading", &["src/system/sound/"]),
+    ("libloading", &["src/system/sound/", "src/system/window/"]),
     ("libm", &["src/foundation/"]),
     ("memmap2", &["src/resource/bundle.rs"]),
     ("mimalloc", &["src/foundation/memory/"]),

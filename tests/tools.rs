@@ -10,6 +10,8 @@ mod console;
 #[cfg(target_os = "linux")]
 #[path = "tools/lent.rs"]
 mod lent;
+#[path = "tools/page_text.rs"]
+mod page_text;
 #[path = "tools/recordings.rs"]
 mod recordings;
 #[path = "tools/seen.rs"]

@@ -146,7 +146,7 @@ impl Engine {
             return Err(error);
         }
         let mut charge = Charge::new("textures/drawn");
-        charge.set(bytes);
+        charge.set(bytes as i64);
         let entry = *self.textures.entry(texture);
         let by = match make(entry.slot, self) {
             Ok(by) => by,

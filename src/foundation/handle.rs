@@ -6,6 +6,7 @@
 //! first-in-first-out, and retired for good when its generations have run out, so that a stale
 //! handle can never come to mean something else.
 
+use super::memory::limit;
 use std::collections::VecDeque;
 use std::num::NonZero;
 
@@ -302,18 +303,25 @@ impl<T> Slots<T> {
         self.at(index).map(|_| Handle::new(self.kind, self.generations[index], index))
     }
 
-    /// Ends a value. Its name, the frame and the place are kept for the words of [`Slots::stale`].
+    /// Ends a value. Its name, the frame and the place are kept for the words of [`Slots::stale`],
+    /// where there is memory for them: what is released must make room.
     pub fn remove(&mut self, handle: Handle, name: &str, frame: u64, place: &str) -> Option<T> {
         if !self.is_current(handle) {
             return None;
         }
         let index = handle.index();
         let value = self.values[index].take()?;
-        let grave = Stale::Gone { name: name.to_string(), frame, place: place.to_string() };
-        if self.graves.len() <= index {
-            self.graves.resize_with(index + 1, || None);
+        if limit::is_over() {
+            if let Some(grave) = self.graves.get_mut(index) {
+                *grave = None;
+            }
+        } else {
+            let grave = Stale::Gone { name: name.to_string(), frame, place: place.to_string() };
+            if self.graves.len() <= index {
+                self.graves.resize_with(index + 1, || None);
+            }
+            self.graves[index] = Some(Box::new(grave));
         }
-        self.graves[index] = Some(Box::new(grave));
         self.alive -= 1;
         if self.generations[index] < GENERATION_MAX {
             self.generations[index] += 1;

@@ -116,9 +116,9 @@ pub fn print_error_styled(text: &Styled) {
 }
 
 /// Writes a line of a running game to standard output. A closed pipe or a full disk must not end a
-/// game: `engine run mygame | head` goes on without its output.
+/// game: `engine run mygame | head` goes on without its output. A full disk shows at the end.
 pub fn print_game_line(line: &str) {
-    let _ = writeln!(io::stdout(), "{}", escape(line));
+    note(writeln!(io::stdout(), "{}", escape(line)));
 }
 
 /// Passes on what another process of the engine wrote, which has escaped it already.

@@ -7,8 +7,8 @@
 //! to an executable. Header and index are checked when it is opened, the data of a resource when it
 //! is read. It holds hashes in place of names; the paths of scripts stay, for reports of errors.
 //!
-//! Checksums find damage by chance. Whoever makes a bundle can make them, too, so every number in it
-//! is hostile until it is validated.
+//! Checksums find damage by chance. Whoever makes a bundle can make them, too, so every number in
+//! it is hostile until it is validated.
 
 use super::kind::{Kind, Kinds};
 use super::name::is_inside;

@@ -170,6 +170,17 @@ fn every_error_is_told_in_one_go_and_the_last_good_data_stays() {
 }
 
 #[test]
+fn data_that_could_not_be_opened_is_told_when_it_is_compiled() {
+    let game = Game::new("unplayable", &[("a.txt", "one")]);
+    game.compile();
+    game.save("a.txt", "unplayable");
+    let compiled = game.compile();
+    assert_eq!(compiled.problems, ["a.txt: it is damaged: it cannot be played"]);
+    assert!(compiled.changed.is_empty());
+    assert_eq!(game.data(&compiled, "a", ""), "ONE", "the last good data stays");
+}
+
+#[test]
 fn what_is_broken_is_not_compiled_again_until_something_of_it_changes() {
     let files = [("a.txt", "?"), ("b.txt", "b"), ("c.txt", "use part.inc\nuse late.inc")];
     let game = Game::new("remembered", &[files[0], files[1], files[2], ("part.inc", "x")]);

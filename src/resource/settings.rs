@@ -299,7 +299,8 @@ pub const SETTINGS: &[Setting] = &[
         "sound.device",
         Type::Text,
         "\"default\"",
-        "The name of the device that sound goes to (on Linux, of ALSA).",
+        "The name of the device that sound goes to: `default`, `null`, or one that the system lists (on \
+         Linux, ALSA).",
     ),
     setting(
         "input.actions",

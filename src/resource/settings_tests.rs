@@ -36,7 +36,7 @@ fn what_is_wrong_is_said_with_line_and_remedy() {
     check("name = 3", "settings.sjson:1: 'name' must be text in quotes, got number");
     let one_line = "write it as one line of letters";
     for (odd, shown) in [
-        ("\x1b]0;x\x07", "'\\u{1b}'"),
+        ("\\u001b]0;x", "'\\u{1b}'"),
         ("a\u{9b}b", "'\\u{9b}'"),
         ("a\\nb", "'\\n'"),
         ("a\u{202e}b", "'\\u{202e}'"),

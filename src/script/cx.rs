@@ -66,8 +66,8 @@ pub struct Cx {
     pub main: *mut lua_State,
     /// Whether a changed file is on its trial run: functions with effects are refused.
     pub reloading: bool,
-    /// Whether the engine was found to hold more than its limit and the reserve beyond it: functions
-    /// are refused that may need more.
+    /// Whether the engine was found to hold more than its limit and the reserve beyond it:
+    /// functions are refused that may need more.
     pub reserve_used: bool,
     /// Whether either is so; see [`Cx::restrict`].
     pub restricted: bool,
@@ -169,8 +169,8 @@ pub fn place() -> String {
     }
 }
 
-/// The growth hook of the engine's memory ([`limit::set_growth_hook`]): the VM that this thread runs
-/// looks at the limit. Allocates nothing.
+/// The growth hook of the engine's memory ([`limit::set_growth_hook`]): the VM that this thread
+/// runs looks at the limit. Allocates nothing.
 pub fn engine_memory_grew() {
     // SAFETY: set only while that VM runs; its memory lies outside of the context, and is only
     // ever shared.
@@ -389,7 +389,10 @@ unsafe extern "C" fn script_call(l: *mut lua_State) -> c_int {
         let result = cx.serve(l, (*row).func);
         // Blocks of other threads that worked for this call have not told this one.
         if owner.is_some() && limit::is_over() {
-            cx.memory.look_at_engine();
+            match (*row).func.when_full {
+                true => cx.memory.engine.forgive(),
+                false => cx.memory.look_at_engine(),
+            }
         }
         drop(owner);
         if result == FAILED {

@@ -43,12 +43,19 @@ impl EngineMemory {
         })
     }
 
+    /// What has grown so far is no error: releasing may take a little, too.
+    pub fn forgive(&self) {
+        if self.has_grown() {
+            self.reported.set(limit::held());
+        }
+    }
+
     /// Lua may hold so many bytes from now on.
     pub fn charge_lua(&self, bytes: usize) {
         let Some(charge) = &self.charge else { return };
         let mut charge = charge.borrow_mut();
-        if bytes > charge.bytes() {
-            charge.set(bytes.next_multiple_of(CHARGE_STEP));
+        if bytes as i64 > charge.bytes() {
+            charge.set(bytes.next_multiple_of(CHARGE_STEP) as i64);
         }
     }
 }

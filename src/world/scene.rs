@@ -7,6 +7,7 @@
 
 mod pieces;
 
+use crate::foundation::memory::limit::Charge;
 use crate::foundation::tasks::Pool;
 use crate::foundation::{Error, Mat3, Mat4, Quat, Vec3};
 use std::collections::{BTreeMap, BTreeSet};
@@ -93,6 +94,10 @@ impl Run {
     }
 }
 
+/// What the columns take in addresses, and the steps in which they are counted.
+const RESERVED_BYTES: i64 = (NODES_MAX * SceneGraph::NODE_BYTES) as i64;
+const CHARGE_STEP: usize = 64 << 10;
+
 /// All nodes of all units.
 #[derive(Default)]
 pub struct SceneGraph {
@@ -104,6 +109,8 @@ pub struct SceneGraph {
     parent: Vec<u32>,
     runs: Vec<Run>,
     used: u32,
+    /// Has the columns count for the nodes that are used, and not for all that can ever be.
+    charge: Option<Charge>,
     free: BTreeMap<u32, Vec<u32>>,
     /// The units that were marked since the last update; a run that is not `listed` is old news.
     marked: Vec<u32>,
@@ -120,11 +127,25 @@ impl SceneGraph {
     fn reserve(&mut self) {
         if self.parent.is_empty() {
             crate::owner!("worlds/nodes");
+            let mut charge = Charge::new("worlds/nodes");
+            charge.set(-RESERVED_BYTES);
+            self.charge = Some(charge);
             self.position = vec![[0.0; 3]; NODES_MAX];
             self.rotation = vec![[0.0; 4]; NODES_MAX];
             self.scale = vec![[0.0; 3]; NODES_MAX];
             self.world = vec![[[0.0; 3]; 4]; NODES_MAX];
             self.parent = vec![0; NODES_MAX];
+        }
+    }
+
+    /// Counts the columns up to the nodes that were ever used.
+    fn charge_used(&mut self) {
+        let used = (self.used as usize * SceneGraph::NODE_BYTES).next_multiple_of(CHARGE_STEP);
+        let bytes = used as i64 - RESERVED_BYTES;
+        if let Some(charge) = &mut self.charge
+            && bytes > charge.bytes()
+        {
+            charge.set(bytes);
         }
     }
 
@@ -137,6 +158,7 @@ impl SceneGraph {
             Some(first) => first,
             None if (self.used + count) as usize <= NODES_MAX => {
                 self.used += count;
+                self.charge_used();
                 self.used - count
             }
             None => {

@@ -340,8 +340,8 @@ fn what_asks_for_work_without_an_end_is_refused_in_words() {
             "Application.set_user_setting: tables are nested more than 16 deep",
         ),
         (
-            "local t = {} for i = 1, 300 do t[i] = i end local u = {} for i = 1, 300 do u[i] = t end \
-             Application.set_user_setting(\"a\", u)"
+            "local t = {} for i = 1, 300 do t[i] = i end \
+             local u = {} for i = 1, 300 do u[i] = t end Application.set_user_setting(\"a\", u)"
                 .to_string(),
             "Application.set_user_setting: there are more than 65536 values (SETTING_VALUES_MAX; a \
              table that is reached twice counts twice): keep large data in a save",

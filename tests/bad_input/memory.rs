@@ -1,28 +1,23 @@
 //! Games that have the engine hold ever more for them: each meets an ordinary error, lives on, and
 //! gets its memory back when it releases what it holds.
 
-use crate::{Ended, Game, in_order};
+use crate::{Ended, Game, ended, in_order};
 #[cfg(target_os = "linux")]
 use std::process::{Command, Stdio};
 
-/// Plays each case: makes things until that fails, releases them, looks at what the engine holds,
-/// and makes one again.
+/// Makes things until that fails, releases them, waits until the engine holds as little as before
+/// (other threads may take a moment), and makes some again.
 const HARNESS: &str = r#"
 local MIB = 2 ^ 20
-local cases, world = {}, nil
-
-local function case(name, make, release, begin)
-  cases[#cases + 1] = { name = name, make = make, release = release, begin = begin }
-end
+local it, stage, before, waited = {}, "fill", 0, 0
+local world
 
 local function blob(mib) return ("x"):rep(mib * MIB) end
 
-CASES
+CASE
 
-local at, stage, before = 1, "fill", 0
-
-local function fill(it)
-  world = world or Application.main_world()
+local function fill()
+  world = Application.main_world()
   if it.begin then it.begin() end
   before = Memory.engine_usage()
   local n = 0
@@ -32,203 +27,286 @@ local function fill(it)
       it.make(n)
     end
   end)
-  assert(not ok and n > 1, it.name)
-  print(it.name .. ": " .. tostring(problem))
+  assert(not ok)
+  problem = tostring(problem)
+  print(problem:match("not enough memory[^\n]*") or problem)
   local held, limit = Memory.engine_usage()
-  assert(held < limit * 1.5, it.name .. " holds " .. held)
+  assert(held < limit * 1.6, "it holds " .. held)
 end
 
-local function release(it)
-  it.release()
+-- Whether memory came down; tables of handles stay, to be used again.
+local function is_down()
+  return it.keeps or Memory.engine_usage() < before + 8 * MIB
 end
 
-local function again(it)
-  local held = Memory.engine_usage()
-  assert(held < before + 12 * MIB, it.name .. " keeps " .. (held - before) / MIB .. " MiB")
-  it.make(1)
+local function again()
+  local make = it.again or it.make
+  for n = 1, it.keeps and 1000 or 1 do make(n) end
   it.release()
 end
 
 function update(dt)
-  local it = cases[at]
-  if not it then
-    print("all are done")
-    return Application.quit()
-  end
   if stage == "fill" then
-    fill(it)
+    fill()
     stage = "release"
   elseif stage == "release" then
-    release(it)
+    it.release()
     stage = "wait"
   elseif stage == "wait" then
-    stage = "again"
+    waited = waited + 1
+    assert(waited < 1e6, "memory does not come down")
+    if waited > 2 and is_down() then stage = "again" end
   else
-    again(it)
-    at, stage = at + 1, "fill"
+    again()
+    print("again")
+    Application.quit()
   end
 end
 "#;
 
-/// Cases in Lua, and for each its name and the words of its error.
-fn plays(name: &str, cases: &str, files: &[(&str, &str)], wanted: &[(&str, &str)]) {
-    let mut game = Game::new(name, &HARNESS.replace("CASES", cases));
-    let settings = "limits = { engine_memory_mib = 64, update_seconds = 30 }";
-    for (path, text) in files.iter().chain(&[("settings.sjson", settings)]) {
-        game = game.with(path, text);
-    }
-    let ended = game.play(&["--frames", "100"]);
-    assert_eq!(ended.code, Some(0), "{}\n{}", ended.out, ended.err);
-    let lines: Vec<&str> = ended.out.lines().collect();
-    assert_eq!(lines.last(), Some(&"all are done"), "{}\n{}", ended.out, ended.err);
-    for ((case, message), line) in wanted.iter().zip(&lines) {
-        in_order(line, &[case, ": ", message]);
-    }
-    assert_eq!(lines.len(), wanted.len() + 1, "{}", ended.out);
+const SLEEPER: &str = "return function() while true do Worker.wait(Worker.parent()) end end";
+const TALKER: &str = "return function() local text = (\"x\"):rep(2 ^ 22)\n\
+                      while true do Worker.send(Worker.parent(), text) end end";
+const HOARDER: &str = "return function() local all = {}\n\
+                       for i = 1, 1e9 do all[i] = { i } end end";
+
+/// Plays so many frames headless.
+fn frames(game: &Game, count: &str) -> Ended {
+    ended(game.command(&["--headless", "--frames", count]).output().expect("the engine starts"))
 }
 
-/// What every error of the limit says.
-const FULL: &str = "not enough memory: the engine holds all of its 64 MiB (";
+/// Plays a case, Lua that fills in `it`, under a limit of so many MiB. `wanted`: words of its
+/// error, or none where those of the limit itself are.
+#[track_caller]
+fn fills(name: &str, mib: usize, case: &str, wanted: &str) {
+    let settings = format!("limits = {{ engine_memory_mib = {mib}, update_seconds = 60 }}");
+    let game = Game::new(&format!("memory_{name}"), &HARNESS.replace("CASE", case))
+        .with("settings.sjson", settings)
+        .with("units/thing.unit", "")
+        .with("sleeper.lua", SLEEPER)
+        .with("talker.lua", TALKER)
+        .with("hoarder.lua", HOARDER);
+    let ended = game.command(&["--headless"]).output().expect("the engine starts");
+    let ended = crate::ended(ended);
+    assert_eq!(ended.code, Some(0), "{name}: {}\n{}", ended.out, ended.err);
+    let full = format!("not enough memory: the engine holds all of its {mib} MiB");
+    let wanted = if wanted.is_empty() { full.as_str() } else { wanted };
+    in_order(&ended.out, &[wanted, "again\n"]);
+    assert_eq!(ended.out.lines().count(), 2, "{name}: {}", ended.out);
+}
+
 const NO_ROOM: &str = "not enough memory: this takes ";
 
 #[test]
 fn what_a_game_makes_in_worlds_is_limited_and_given_back() {
-    let cases = r#"
-local made, physics, unit = {}, nil, nil
-case("broadphase", function(n)
-  made[1] = made[1] or Broadphase.new(1)
-  Broadphase.add(made[1], n, Vector3(n % 1000, n / 1000, 0), 0.5)
-end, function() Broadphase.destroy(made[1]) made = {} end)
-case("units", function(n)
-  made[n] = World.spawn_unit(world, "units/thing")
-end, function() World.destroy_units(world, made) made = {} end)
-case("actors", function(n)
-  physics = World.physics_world(world)
-  made[n] = PhysicsWorld.spawn_box(physics, Vector3(n * 4, 0, 0), Vector3(1, 1, 1))
-end, function()
-  for i = 1, #made do PhysicsWorld.destroy_actor(physics, made[i]) end
-  made = {}
-end)
-local bodies = {}
-case("snapshots", function(n)
-  if #bodies == 0 then
-    for i = 1, 4000 do
-      bodies[i] = PhysicsWorld.spawn_box(physics, Vector3(i * 4, 0, 0), Vector3(1, 1, 1))
-    end
-  end
-  made[n] = PhysicsWorld.snapshot(physics)
-end, function()
-  for i = 1, #made do PhysicsWorld.drop_snapshot(physics, made[i]) end
-  for i = 1, #bodies do PhysicsWorld.destroy_actor(physics, bodies[i]) end
-  made, bodies = {}, {}
-end)
-local positions = Float32Array(3 * 60000)
-case("meshes", function(n)
-  unit = unit or World.spawn_unit(world, "units/thing")
-  made[n] = Mesh.new(unit, { positions = positions })
-end, function()
-  for i = 1, #made do Mesh.destroy(made[i]) end
-  made = {}
-end)
-case("lines", function(n)
-  if n % 100000 == 1 then made[#made + 1] = World.create_line_object(world) end
-  LineObject.add_line(made[#made], Color(1, 1, 1), Vector3(0, 0, 0), Vector3(1, 1, 1))
-end, function()
-  for i = 1, #made do World.destroy_line_object(world, made[i]) end
-  made = {}
-end)
-"#;
-    let wanted = [
-        ("broadphase", FULL),
-        ("units", FULL),
-        ("actors", FULL),
-        ("snapshots", NO_ROOM),
-        ("meshes", "not enough memory: "),
-        ("lines", FULL),
+    let rows = [
+        (
+            "broadphase",
+            64,
+            "local grid
+            function it.make(n)
+              grid = grid or Broadphase.new(1)
+              Broadphase.add(grid, n, Vector3(n % 1000, n / 1000, 0), 0.5)
+            end
+            function it.release() Broadphase.destroy(grid) grid = nil end",
+            "",
+        ),
+        (
+            "units",
+            32,
+            "local units = {}
+            it.keeps = true
+            function it.make(n) units[n] = World.spawn_unit(world, \"units/thing\") end
+            function it.release() World.destroy_units(world, units) units = {} end",
+            "",
+        ),
+        (
+            "actors",
+            64,
+            "local own
+            function it.make(n)
+              own = own or Application.new_world()
+              local physics = World.physics_world(own)
+              PhysicsWorld.spawn_box(physics, Vector3(n * 4, 0, 0), Vector3(1, 1, 1))
+            end
+            function it.release() Application.release_world(own) own = nil end",
+            "",
+        ),
+        (
+            "snapshots",
+            64,
+            "local own, physics
+            local kept = {}
+            function it.make(n)
+              if not own then
+                own = Application.new_world()
+                physics = World.physics_world(own)
+                for i = 1, 2000 do
+                  PhysicsWorld.spawn_box(physics, Vector3(i * 4, 0, 0), Vector3(1, 1, 1))
+                end
+              end
+              kept[n] = PhysicsWorld.snapshot(physics)
+            end
+            function it.release()
+              for i = 1, #kept do PhysicsWorld.drop_snapshot(physics, kept[i]) end
+              Application.release_world(own)
+              own, kept = nil, {}
+            end",
+            NO_ROOM,
+        ),
+        (
+            "meshes",
+            64,
+            "local unit, meshes, positions = nil, {}, Float32Array(3 * 60000)
+            function it.make(n)
+              unit = unit or World.spawn_unit(world, \"units/thing\")
+              meshes[n] = Mesh.new(unit, { positions = positions })
+            end
+            function it.release()
+              for i = 1, #meshes do Mesh.destroy(meshes[i]) end
+              meshes = {}
+            end",
+            "not enough memory: ",
+        ),
+        (
+            "lines",
+            64,
+            "local objects = {}
+            function it.make(n)
+              if n % 100000 == 1 then objects[#objects + 1] = World.create_line_object(world) end
+              local red, zero = Color(255, 0, 0), Vector3(0, 0, 0)
+              LineObject.add_line(objects[#objects], red, zero, zero)
+            end
+            function it.release()
+              for i = 1, #objects do World.destroy_line_object(world, objects[i]) end
+              objects = {}
+            end",
+            "",
+        ),
     ];
-    plays("memory_worlds", cases, &[("units/thing.unit", "")], &wanted);
+    for (name, mib, case, wanted) in rows {
+        fills(name, mib, case, wanted);
+    }
 }
 
 #[test]
 fn what_a_game_draws_is_limited_and_given_back() {
-    let cases = r#"
-local made, gui = {}, nil
-case("textures that Guis draw into", function(n)
-  made[n] = World.create_texture_gui(world, "drawn" .. n, 2048, 1024)
-end, function()
-  for i = 1, #made do World.destroy_gui(world, made[i]) end
-  made = {}
-end)
-case("textures that views draw into", function(n)
-  made[n] = Application.create_viewport("seen" .. n, 2048, 1024)
-end, function()
-  for i = 1, #made do Application.destroy_viewport(made[i]) end
-  made = {}
-end)
-case("retained objects", function(n)
-  gui = gui or World.create_screen_gui(world)
-  Gui.rect(gui, Vector3(n % 100, 0, 1), Vector2(10, 10), Color(255, 0, 0))
-end, function() World.destroy_gui(world, gui) gui = nil end)
-case("immediate drawing", function(n)
-  gui = gui or World.create_screen_gui(world, "immediate")
-  Gui.rect(gui, Vector3(n % 100, 0, 1), Vector2(10, 10), Color(255, 0, 0))
-end, function() World.destroy_gui(world, gui) gui = nil end)
-local text = blob(1)
-case("debug texts", function(n) Debug.text(text, Color(255, 255, 255), 1000) end, Debug.clear)
-"#;
-    let wanted = [
-        ("textures that Guis draw into", NO_ROOM),
-        ("textures that views draw into", NO_ROOM),
-        ("retained objects", FULL),
-        ("immediate drawing", FULL),
-        ("debug texts", FULL),
+    let rows = [
+        (
+            "texture_guis",
+            "local guis = {}
+            function it.make(n)
+              guis[n] = World.create_texture_gui(world, \"drawn\" .. n, 2048, 1024)
+            end
+            function it.release()
+              for i = 1, #guis do World.destroy_gui(world, guis[i]) end
+              guis = {}
+            end",
+            NO_ROOM,
+        ),
+        (
+            "texture_views",
+            "local views = {}
+            function it.make(n)
+              views[n] = Application.create_viewport(\"seen\" .. n, 2048, 1024)
+            end
+            function it.release()
+              for i = 1, #views do Application.destroy_viewport(views[i]) end
+              views = {}
+            end",
+            NO_ROOM,
+        ),
+        (
+            "retained",
+            "local gui
+            it.keeps = true
+            function it.make(n)
+              gui = gui or World.create_screen_gui(world)
+              Gui.rect(gui, Vector3(n % 100, 0, 1), Vector2(10, 10), Color(255, 0, 0))
+            end
+            function it.release() World.destroy_gui(world, gui) gui = nil end",
+            "",
+        ),
+        (
+            "immediate",
+            "local gui
+            function it.make(n)
+              gui = gui or World.create_screen_gui(world, \"immediate\")
+              Gui.rect(gui, Vector3(n % 100, 0, 1), Vector2(10, 10), Color(255, 0, 0))
+            end
+            function it.release() World.destroy_gui(world, gui) gui = nil end",
+            "",
+        ),
+        (
+            "debug_texts",
+            "local text = blob(1)
+            function it.make() Debug.text(text, Color(255, 255, 255), 1000) end
+            it.release = Debug.clear",
+            "",
+        ),
     ];
-    plays("memory_drawing", cases, &[], &wanted);
+    for (name, case, wanted) in rows {
+        fills(name, 64, case, wanted);
+    }
 }
 
 #[test]
 fn what_a_game_sends_elsewhere_is_limited_and_given_back() {
-    let cases = r#"
-local made, text = {}, blob(4)
-case("saves", function(n)
-  made[n] = Save.write_async("slot", { text, n })
-end, function()
-  -- Those of this frame are not done yet.
-  for i = 1, #made do
-    if Save.status(made[i]) ~= "busy" then Save.result(made[i]) end
-  end
-  made = {}
-end)
-case("messages to a worker", function(n)
-  made[1] = made[1] or Worker.start("sleeper")
-  Worker.send(made[1], text)
-end, function() Worker.cancel(made[1]) made = {} end)
-case("messages of a worker", function(n)
-  made[1] = made[1] or Worker.start("talker")
-  if n > 1 then error(select(2, Worker.result(made[1]))) end
-  Worker.wait(made[1])
-  made[2] = true
-end, function() pcall(Worker.cancel, made[1]) made = {} end)
-case("scripts of a worker", function(n)
-  made[1] = made[1] or Worker.start("hoarder")
-  if n > 1 then error(select(2, Worker.result(made[1]))) end
-  Worker.wait(made[1])
-end, function() pcall(Worker.cancel, made[1]) made = {} end)
-"#;
-    let sleeper = "return function() Worker.receive(Worker.parent())\n\
-                   while true do Worker.wait(Worker.parent()) end end";
-    let talker = "return function() local text = ('x'):rep(2 ^ 22)\n\
-                  for i = 1, 1000 do Worker.send(Worker.parent(), text) end end";
-    let hoarder = "return function() local all = {}\n\
-                   for i = 1, 1e9 do all[i] = { i } end end";
-    let files = [("sleeper.lua", sleeper), ("talker.lua", talker), ("hoarder.lua", hoarder)];
-    let wanted = [
-        ("saves", FULL),
-        ("messages to a worker", FULL),
-        ("messages of a worker", "not enough memory: the engine holds all of its 64 MiB"),
-        ("scripts of a worker", "not enough memory: the engine holds all of its 64 MiB"),
+    let rows = [
+        (
+            "saves",
+            "local requests, text = {}, blob(4)
+            function it.make(n) requests[n] = Save.write_async(\"slot\", { text, n }) end
+            function it.release()
+              -- One of this frame is not done yet.
+              for i = 1, #requests do
+                if Save.status(requests[i]) ~= \"busy\" then Save.result(requests[i]) end
+              end
+              requests = {}
+            end",
+        ),
+        (
+            "messages_to_a_worker",
+            "local worker, text = nil, blob(4)
+            function it.make()
+              worker = worker or Worker.start(\"sleeper\")
+              Worker.send(worker, text)
+            end
+            function it.release() Worker.cancel(worker) worker = nil end",
+        ),
+        // Here the worker makes memory full, and the game hears of it, too.
+        (
+            "messages_of_a_worker",
+            "local worker
+            function it.make()
+              worker = worker or Worker.start(\"talker\")
+              Worker.wait(worker)
+              if Worker.status(worker) ~= \"running\" then error(select(2, Worker.result(worker))) end
+            end
+            function it.release()
+              pcall(Worker.cancel, worker)
+              worker = nil
+            end
+            function it.again() worker = Worker.start(\"sleeper\") end",
+        ),
+        (
+            "scripts_of_a_worker",
+            "local worker
+            function it.make()
+              worker = worker or Worker.start(\"hoarder\")
+              Worker.wait(worker)
+              if Worker.status(worker) ~= \"running\" then error(select(2, Worker.result(worker))) end
+            end
+            function it.release()
+              pcall(Worker.cancel, worker)
+              worker = nil
+            end
+            function it.again() worker = Worker.start(\"sleeper\") end",
+        ),
     ];
-    plays("memory_elsewhere", cases, &files, &wanted);
+    for (name, case) in rows {
+        fills(name, 64, case, "");
+    }
 }
 
 #[test]
@@ -251,19 +329,22 @@ end"#;
     let game = Game::new("memory_at_once", main)
         .with("settings.sjson", "limits = { engine_memory_mib = 64 }")
         .with("units/thing.unit", "");
-    let ended = game.play(&["--frames", "1"]);
+    let ended = frames(&game, "1");
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     let takes = |mib: usize| format!("not enough memory: this takes {mib} MiB, and the engine");
     in_order(
         &ended.out,
         &[
-            "false\tWorld.create_texture_gui: ",
+            "false\t",
+            "World.create_texture_gui: ",
             &takes(1024),
             " of its 64 MiB",
             ": ask for less, release some of it, or raise limits.engine_memory_mib in settings.sjson",
-            "false\tApplication.create_viewport: ",
+            "false\t",
+            "Application.create_viewport: ",
             &takes(1024),
-            "false\tMesh.new: ",
+            "false\t",
+            "Mesh.new: ",
             &takes(128),
             "true\n",
         ],
@@ -279,25 +360,27 @@ fn the_error_stands_at_the_line_that_asks_and_names_who_holds_most() {
     let ended = game.play(&[]);
     assert_eq!(ended.code, Some(1), "{}", ended.err);
     let remedy = " MiB): release some of it, or raise limits.engine_memory_mib in settings.sjson\n";
-    let wanted = ["When calling: update\nError: ", FULL, "calls/Broadphase ", remedy, "main.lua:"];
+    let full = "not enough memory: the engine holds all of its 64 MiB (calls/Broadphase ";
+    let wanted = ["When calling: update\nError: ", full, remedy, "main.lua:"];
     in_order(&ended.err, &wanted);
 }
 
 #[test]
 fn a_game_that_catches_the_error_again_and_again_gets_no_more_than_the_reserve() {
     let main = r#"
-local grid, most, n = Broadphase.new(1), 0, 0
+local grid, n = Broadphase.new(1), 0
 local function add()
   n = n + 1
   Broadphase.add(grid, n, Vector3(n % 1000, n / 1000, 0), 0.5)
 end
 function update()
-  local ended, refused = Application.frame_index() * 3e5, 0
-  while n < ended do
+  local refused = 0
+  while refused < 2000 do
     if not pcall(add) then refused = refused + 1 end
   end
   local held, limit = Memory.engine_usage()
-  print(held > limit, held < limit * 1.3, refused > 100, Application.frame_index())
+  -- Beside the reserve, tables that grow do so by half of what they are.
+  print(held > limit, held < limit * 1.6)
 end
 function shutdown()
   -- Releasing is always possible.
@@ -308,9 +391,9 @@ function shutdown()
 end"#;
     let game = Game::new("memory_caught_often", main)
         .with("settings.sjson", "limits = { engine_memory_mib = 64, update_seconds = 60 }");
-    let ended = game.play(&["--frames", "4"]);
+    let ended = frames(&game, "3");
     assert_eq!(ended.code, Some(0), "{}", ended.err);
-    in_order(&ended.out, &["true\ttrue\ttrue\t4\n", "alive\n"]);
+    assert_eq!(ended.out, "true\ttrue\n".repeat(3) + "alive\n");
 }
 
 #[test]
@@ -321,7 +404,7 @@ fn what_is_released_in_time_is_no_error() {
                 Application.hash(('x'):rep(2 ^ 24))\n  end\n  end";
     let game = Game::new("memory_released", main)
         .with("settings.sjson", "limits = { engine_memory_mib = 128 }");
-    let ended = game.play(&["--frames", "3"]);
+    let ended = frames(&game, "3");
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
 }
 
@@ -331,7 +414,7 @@ fn play_within(game: &Game, kib: usize) -> Ended {
     let mut command = Command::new("bash");
     let script = format!("ulimit -v {kib} && exec \"$@\"");
     command.args(["-c", &script, "bash"]).arg(env!("CARGO_BIN_EXE_engine"));
-    command.arg("run").arg(&game.folder).args(["--headless", "--frames", "2"]);
+    command.arg("run").arg(&game.folder).args(["--headless", "--frames", "1"]);
     command.env("ENGINE_SAVE_DIR", &game.saves).stdin(Stdio::null());
     command.env("XDG_CACHE_HOME", game.folder.with_file_name("cache"));
     crate::ended(command.output().expect("there is bash"))
@@ -342,24 +425,25 @@ fn play_within(game: &Game, kib: usize) -> Ended {
 fn under_a_limit_of_the_system_the_error_comes_before_the_abort() {
     let rows = [
         "Save.write_async(\"s\" .. i, { text, i })",
-        "Debug.text(text .. i, Color(255, 255, 255), 1000)",
-        "made[i] = made[i] or Worker.start(\"sleeper\") Worker.send(made[i], text)",
+        "Debug.text(text, Color(255, 255, 255), 1000)",
+        "local w = 1 + i % 12 made[w] = made[w] or Worker.start(\"sleeper\") \
+         Worker.send(made[w], text)",
         "grid = grid or Broadphase.new(1) for j = 1, 1e5 do Broadphase.add(grid, j, \
          Vector3(j % 1000, j / 1000, 0), 0.5) end",
     ];
     for (i, row) in rows.iter().enumerate() {
         let main = format!(
             "local made, grid, text = {{}}, nil, (\"x\"):rep(2 ^ 24)\nfunction update()\n  \
-             for i = 1, 200 do {row} end\nend\nfunction shutdown() print(\"alive\") end"
+             print(pcall(function() for i = 1, 200 do {row} end end))\nend\n\
+             function shutdown() print(\"alive\") end"
         );
-        let settings = "limits = { engine_memory_mib = 256, update_seconds = 60 }";
+        let settings = "limits = { engine_memory_mib = 128, update_seconds = 60 }";
         let game = Game::new(&format!("memory_system_{i}"), &main)
             .with("settings.sjson", settings)
-            .with("sleeper.lua", "return function() Worker.wait(Worker.parent()) end");
-        let ended = play_within(&game, 2_500_000);
-        assert_eq!(ended.code, Some(1), "{row}: {}", ended.err);
-        let full = "not enough memory: the engine holds all of its 256 MiB (";
-        in_order(&ended.err, &["When calling: update\nError: ", full]);
-        assert_eq!(ended.out, "alive\n", "{row}");
+            .with("sleeper.lua", SLEEPER);
+        let ended = play_within(&game, 1_500_000);
+        assert_eq!(ended.code, Some(0), "{row}: {}", ended.err);
+        let full = "not enough memory: the engine holds all of its 128 MiB (";
+        in_order(&ended.out, &["false\t", full, "alive\n"]);
     }
 }

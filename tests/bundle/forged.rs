@@ -88,8 +88,8 @@ fn every(data: &mut Vec<u8>) {
     *data = effect.write();
 }
 
-const LEVELS: &str = "the file is damaged: it says it has 2147483648 levels, and 16 x 16 texels have \
-                      1 to 5";
+const LEVELS: &str = "the file is damaged: it says it has 2147483648 levels, and 16 x 16 texels \
+                      have 1 to 5";
 const EVERY: &str = "emitter 'a': it is damaged: 'every' must be 0.001 to 3600, got 0.000000001";
 
 #[test]

@@ -81,8 +81,8 @@ fn words<const N: usize>(data: &[u8], first: usize, dense: bool, all: &mut Vec<M
     }
 }
 
-/// Every change of data: of words at every byte where it is `dense`, for numbers stand anywhere, and
-/// of aligned ones otherwise.
+/// Every change of data: of words at every byte where it is `dense`, for numbers stand anywhere,
+/// and of aligned ones otherwise.
 pub fn all(data: &[u8], form: Form, dense: bool) -> Vec<Mutation> {
     let first = if form == Form::Framed { FRAME_BYTES } else { 0 };
     let mut all = Vec::new();

@@ -2,7 +2,7 @@
 -- is due again and again must still come to an end.
 
 describe("far away in time", function()
-  it("each timer and each chain of timers is called a limited number of times in a frame", function()
+  it("each timer and each chain of timers is called a few times in a frame", function()
     local ticks, links, waits = 0, 0, 0
     Timer.every(0.001, function() ticks = ticks + 1 end)
     local function link()

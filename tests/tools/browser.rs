@@ -28,19 +28,19 @@ pub fn has_adapter() -> bool {
 }
 
 /// A browser with one page.
-struct Browser {
+pub struct Browser {
     process: Child,
     folder: PathBuf,
     socket: WebSocket<TcpStream>,
     session: Option<String>,
     last: u64,
     /// What went wrong in the page.
-    problems: Vec<String>,
+    pub problems: Vec<String>,
 }
 
 impl Browser {
     /// Starts one; none where it is not installed.
-    fn start(name: &str) -> Option<Browser> {
+    pub fn start(name: &str) -> Option<Browser> {
         let paths = std::env::var_os("PATH").unwrap_or_default();
         let found = ["chromium", "chromium-browser", "google-chrome"].iter().find_map(|tool| {
             std::env::split_paths(&paths).map(|folder| folder.join(tool)).find(|it| it.is_file())
@@ -118,7 +118,7 @@ impl Browser {
     }
 
     /// The value of an expression in the page, as text.
-    fn value(&mut self, expression: &str) -> String {
+    pub fn value(&mut self, expression: &str) -> String {
         let whole = format!("String({expression})");
         let parameters = vec![("expression", json::text(whole))];
         let answer = self.call("Runtime.evaluate", parameters);
@@ -129,7 +129,7 @@ impl Browser {
     }
 
     /// Waits until an expression is true.
-    fn wait_for(&mut self, expression: &str) {
+    pub fn wait_for(&mut self, expression: &str) {
         let end = Instant::now() + PATIENCE;
         while self.value(expression) != "true" {
             let page = || "document.body.innerText.slice(0, 2000)";
@@ -142,7 +142,7 @@ impl Browser {
     }
 
     /// Presses a key: its name, its place, its modifiers (1 Alt, 8 Shift), the text that it types.
-    fn press(&mut self, key: &str, code: &str, modifiers: f64, typed: &str) {
+    pub fn press(&mut self, key: &str, code: &str, modifiers: f64, typed: &str) {
         let number = match key {
             "Tab" => 9.0,
             "Enter" => 13.0,
@@ -167,11 +167,11 @@ impl Browser {
         }
     }
 
-    fn write(&mut self, words: &str) {
+    pub fn write(&mut self, words: &str) {
         self.call("Input.insertText", vec![("text", json::text(words))]);
     }
 
-    fn open(&mut self, address: &str) {
+    pub fn open(&mut self, address: &str) {
         self.call("Page.navigate", vec![("url", json::text(address))]);
         self.wait_for("document.body && document.body.dataset.ready === 'true'");
     }

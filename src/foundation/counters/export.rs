@@ -155,6 +155,12 @@ mod tests {
     }
 
     #[test]
+    fn a_name_never_becomes_a_formula_of_a_table() {
+        let columns = ["=1+1", "@a, b", "a=b"].into_iter().zip([1, 2, 3]).collect();
+        assert_eq!(Export::default().csv(&columns), "frame,'=1+1,\"'@a, b\",a=b\n");
+    }
+
+    #[test]
     fn json_has_a_list_for_each_counter() {
         let expected = "{\"frames\": 3, \"counters\": {\n\"tests/export a\": [1, 0, null],\n\
                         \"tests/export, \\\"b\\\"\": [0, 2.5, 0]\n}}\n";

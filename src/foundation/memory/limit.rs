@@ -239,11 +239,12 @@ fn describe_owners(mut owners: Vec<(i64, &str)>) -> String {
     if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) }
 }
 
-/// Memory that no block of the process holds, and that counts all the same: on the graphics
-/// adapter, or of an allocator of its own. Given back when it is dropped.
+/// Memory that counts although no block of the process holds it: on the graphics adapter, or of an
+/// allocator of its own. Below zero: bytes of blocks that do not count, because the system gives
+/// their pages only as they are written to. Ends when it is dropped.
 #[derive(Debug)]
 pub struct Charge {
-    bytes: usize,
+    bytes: i64,
     owner: u8,
 }
 
@@ -258,16 +259,17 @@ impl Charge {
     }
 
     /// Bytes that are charged.
-    pub fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> i64 {
         self.bytes
     }
 
     /// Charges so many bytes instead of those before.
-    pub fn set(&mut self, bytes: usize) {
+    pub fn set(&mut self, bytes: i64) {
+        let change = bytes - self.bytes;
         if self.owner != NOBODY {
-            owners::resize(self.owner, self.bytes, bytes);
+            owners::adjust(self.owner, change);
         }
-        add(bytes as i64 - self.bytes as i64);
+        add(change);
         self.bytes = bytes;
     }
 }
@@ -285,8 +287,8 @@ impl Drop for Charge {
 mod tests {
     use super::*;
 
-    // The count is the process's, and other tests run in parallel: these hold whatever they do. What
-    // happens at the limit is in tests/bad_input/memory.rs.
+    // The count is the process's, and other tests run in parallel: these hold whatever they do.
+    // What happens at the limit is in tests/bad_input/memory.rs.
 
     #[test]
     fn a_thread_adds_its_count_in_batches_and_the_rest_when_it_ends() {
@@ -308,14 +310,14 @@ mod tests {
 
     #[test]
     fn a_charge_counts_until_it_is_dropped() {
-        const LARGE: usize = 1 << 52;
+        const LARGE: i64 = 1 << 52;
         let mut charge = Charge::new("tests/charge");
         charge.set(LARGE);
-        assert!(held() > LARGE / 2);
+        assert!(held() as i64 > LARGE / 2);
         charge.set(LARGE / 2);
         assert_eq!(charge.bytes(), LARGE / 2);
         drop(charge);
-        assert!(held() < LARGE / 4);
+        assert!((held() as i64) < LARGE / 4);
     }
 
     #[test]

@@ -65,7 +65,12 @@ pub(super) fn release(owner: u8, bytes: usize) {
 
 #[inline(always)]
 pub(super) fn resize(owner: u8, before: usize, after: usize) {
-    let change = after as i64 - before as i64;
+    adjust(owner, after as i64 - before as i64);
+}
+
+/// Counts bytes, or below zero takes them away, without a block.
+#[inline(always)]
+pub(super) fn adjust(owner: u8, change: i64) {
     COUNTS[owner as usize].bytes.fetch_add(change, Ordering::Relaxed);
 }
 

@@ -260,9 +260,9 @@ fn area_of(points: &[[f32; 2]]) -> f32 {
     points.iter().enumerate().map(|(i, a)| a[0] * next(i)[1] - a[1] * next(i)[0]).sum()
 }
 
-/// The most points that are looked at for the triangles of one polygon: each corner is compared with
-/// the others, and a wound polygon has few that can be cut off at a time. A convex one of POINTS_MAX
-/// corners takes an eighth of this.
+/// The most points that are looked at for the triangles of one polygon: each corner is compared
+/// with the others, and a wound polygon has few that can be cut off at a time. A convex one of
+/// POINTS_MAX corners takes an eighth of this.
 const LOOKS_MAX: usize = 1 << 26;
 
 /// A polygon as triangles.

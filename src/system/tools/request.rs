@@ -276,6 +276,24 @@ mod tests {
     }
 
     #[test]
+    fn a_page_runs_and_loads_nothing_but_what_is_served_here() {
+        let head = lines(200, "text/html", 0);
+        let policy = head.lines().find_map(|line| line.strip_prefix("Content-Security-Policy: "));
+        let rules: Vec<&str> = policy.expect("there is one").split("; ").collect();
+        for rule in [
+            "default-src 'self'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "frame-ancestors 'none'",
+            "connect-src 'self' ws://127.0.0.1:* ws://localhost:*",
+        ] {
+            assert!(rules.contains(&rule), "{rule}: {rules:?}");
+        }
+        let scripts = |rule: &&&str| rule.starts_with("script-src") || rule.contains("eval");
+        assert_eq!(rules.iter().find(scripts), None, "scripts come from the server alone");
+    }
+
+    #[test]
     fn the_accepted_key_is_that_of_the_standard() {
         assert!(switching(KEY).contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
     }

@@ -275,5 +275,12 @@ mod tests {
     fn code_is_shown_as_it_stands() {
         check("    a < b & c", "<pre><code>a &lt; b &amp; c</code></pre>");
         check("<!-- made -->\n\nx", "<p>x</p>");
+        // Neither does HTML, nor a link that is a script.
+        check("<script>owned()</script>\n\nx", "<p>x</p>");
+        check("a <img src=x onerror=owned()> b", "<p>a  b</p>");
+        check("`<b>`", "<p><code>&lt;b&gt;</code></p>");
+        check("# <b>x", "<h1 id=\"x\">x</h1>");
+        check("    </code><b>", "<pre><code>&lt;/code&gt;&lt;b&gt;</code></pre>");
+        check("[x](javascript:owned()) [y](data:text/html,z)", "<p>x y</p>");
     }
 }

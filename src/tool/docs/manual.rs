@@ -33,6 +33,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
     "docs/renderer.md",
     "docs/resources.md",
     "docs/save.md",
+    "docs/security.md",
     "docs/sound.md",
     "docs/sprites.md",
     "docs/statistics.md",

@@ -94,10 +94,16 @@ fn answer(site: &Site, line: &str) -> Vec<u8> {
     }
 }
 
+/// A page loads nothing but what is served here, and runs nothing that stands in it.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
+                      img-src 'self' data:; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'";
+
 fn response(status: &str, kind: &str, bytes: &[u8], with_body: bool) -> Vec<u8> {
     let head = format!(
         "HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {}\r\n\
-         Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n",
+         Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\
+         Content-Security-Policy: {POLICY}\r\nConnection: close\r\n\r\n",
         bytes.len()
     );
     let body = if with_body { bytes } else { &[] };
@@ -129,6 +135,8 @@ mod tests {
             let text = String::from_utf8_lossy(&answer);
             assert!(text.starts_with(&format!("HTTP/1.1 {wanted}\r\n")), "{line}: {text:.60}");
             assert!(text.contains(&format!("Content-Type: {kind};")), "{line}: {text:.99}");
+            let policy = "\r\nContent-Security-Policy: default-src 'none'; script-src 'self'; ";
+            assert!(text.contains(policy), "{line}: {text:.400}");
         };
         check("GET / HTTP/1.1", "200 OK", "text/html");
         check("GET /docs/README.html?q=x HTTP/1.1", "200 OK", "text/html");

@@ -4,7 +4,7 @@
 -- made; `random SEED ROUNDS` makes so many rounds of calls with arguments by lot.
 
 -- Taken before any call can change what they are.
-local clock, say, floor, max, min = os.clock, print, math.floor, math.max, math.min
+local clock, say, max, min = os.clock, print, math.max, math.min
 local format, unpack, pcall, type, tostring = string.format, unpack, pcall, type, tostring
 local concat, sort = table.concat, table.sort
 
@@ -73,7 +73,9 @@ end
 -- Pools of values, by type
 
 local words = {}
-for word in ordinary.words:gmatch("%S+") do words[#words + 1] = values.plain('"' .. word .. '"', word) end
+for word in ordinary.words:gmatch("%S+") do
+  words[#words + 1] = values.plain('"' .. word .. '"', word)
+end
 
 local pools = {}
 
@@ -143,7 +145,9 @@ local function usual(name, param)
   local value = own and own[param.name]
   if value == nil and param.type:find("string") then value = ordinary.by_name[param.name] end
   if type(value) == "function" then return values.made(param.name, value) end
-  if value ~= nil then return values.plain(format(type(value) == "string" and "%q" or "%s", value), value) end
+  if value ~= nil then
+    return values.plain(format(type(value) == "string" and "%q" or "%s", tostring(value)), value)
+  end
   if param.type:find("number") or param.type:find("integer") then
     if not fixtures.has(param.type:match("^%a+")) then return values.plain("1", 1) end
   end
@@ -179,7 +183,9 @@ local function call(entry, list, count)
   calls = calls + 1
   if fine then worked[entry.name] = true else refusals = refusals + 1 end
   if fine and ordinary.afterwards[entry.name] then ordinary.afterwards[entry.name](result) end
-  if not fine and not problem_of[entry.name] then problem_of[entry.name] = tostring(result):sub(1, 200) end
+  if not fine and not problem_of[entry.name] then
+    problem_of[entry.name] = tostring(result):sub(1, 200)
+  end
   if seconds > SECONDS_MAX then
     say(format("walk: slow %s(%s) took %.1f s", entry.name, show(list, count), seconds))
   end
@@ -301,6 +307,11 @@ end
 local function queued()
   note_library()
   reached.operators = operators
+  -- Only coroutines wait.
+  for _, name in ipairs({ "wait", "wait_frames" }) do
+    local waits = reached[name]
+    reached[name] = function(...) return Timer.run(waits, ...) end
+  end
   for path, fn in pairs(reached) do
     local params, bound = given.params[path], given.bounds[path]
     if path == "init" or path == "update" then
@@ -351,13 +362,13 @@ local function after(entry)
   end
 end
 
-local worst = {}
+local costs_of = {}
 
 local function turn(entry)
   say("walk: next " .. entry.name)
   local began, before = clock(), calls
   if rounds then walk_by_lot(entry) else walk(entry) end
-  worst[#worst + 1] = { clock() - began, entry.name, calls - before }
+  costs_of[#costs_of + 1] = { clock() - began, entry.name, calls - before }
 end
 
 local function finish()
@@ -367,9 +378,9 @@ local function finish()
       say("walk: never " .. name .. ": " .. problem_of[name])
     end
   end
-  sort(worst, function(a, b) return a[1] > b[1] end)
-  for i = 1, min(#worst, 20) do
-    say(format("walk: cost %.3f s %s, %d calls", worst[i][1], worst[i][2], worst[i][3]))
+  sort(costs_of, function(a, b) return a[1] > b[1] end)
+  for i = 1, min(#costs_of, 20) do
+    say(format("walk: cost %.3f s %s, %d calls", unpack(costs_of[i])))
   end
   say(format("walk: done %d functions, %d calls, %d refused, %.1f s", #queue + #last, calls,
     refusals, clock()))

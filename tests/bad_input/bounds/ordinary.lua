@@ -7,8 +7,8 @@ local M = {}
 -- Resources of the walk's folder, and what is in them.
 M.words = [[
   units/all units/physics/walker levels/yard levels/shed particles/fire pictures/hero pictures/wave
-  textures/ship maps/cave maps/world sounds/step sounds/engine data/note data/menu data/level data/set
-  materials/rust modules/worker_jobs core/models/cube
+  textures/ship maps/cave maps/world sounds/step sounds/engine data/note data/menu data/level
+  data/set materials/rust modules/worker_jobs core/models/cube
   run lid root body hinge standing crate stone skin space text config all fixed omni path pit night
   force master hero
 ]]
@@ -125,6 +125,20 @@ M.library = [[
 
 -- By the name of the function, then of the argument: what is made anew for each call is a function.
 local function particles() return fixtures.get("ParticleEffect") end
+local function walker() return fixtures.get("Walker") end
+
+local function ball_of_broadphase()
+  return Broadphase.add(fixtures.get("Broadphase"), 1, Vector3(0, 0, 0), 1)
+end
+
+local function map_of_unit() return Unit.tilemap(fixtures.get("Unit"), 1) end
+
+local function package()
+  pcall(ResourcePackage.load, fixtures.get("ResourcePackage"))
+  return fixtures.get("ResourcePackage")
+end
+
+local function triangle() return { positions = { 0, 0, 0, 1, 0, 0, 0, 1, 0 } } end
 
 local rumble = { attack = 0.1, sustain = 0.5 }
 local square = { Vector2(0, 0), Vector2(1, 0), Vector2(1, 1) }
@@ -140,6 +154,8 @@ M.arguments = {
   ["Application.set_time_step_policy"] = { rest_1 = "throttle", rest_2 = 30 },
   ["Application.set_user_setting"] = { rest_1 = "walk", rest_2 = 1 },
   ["Application.new_world"] = { rest_1 = "2d", rest_2 = "no_sound" },
+  ["Broadphase.move"] = { id = ball_of_broadphase },
+  ["Broadphase.remove"] = { id = ball_of_broadphase },
   ["Camera.set_frustum"] = { left = -1, bottom = -1 },
   ["Camera.set_frustum_half_angles"] = { left = -0.1, right = 0.1, bottom = -0.1, top = 0.1 },
   ["Camera.set_orthographic_view"] = { min_x = -1, min_z = -1 },
@@ -172,28 +188,45 @@ M.arguments = {
     return { positions = { 0, 0, 0, 1, 0, 0, 0, 1, 0 }, uvs = { 0, 0, 1, 0, 0, 1 } }
   end },
   ["Mesh.material"] = { which = 1 },
+  ["Mesh.rebuild"] = {
+    mesh = function() return Mesh.new(fixtures.get("Unit"), triangle()) end, source = triangle,
+  },
   ["PhysicsWorld.create_joint"] = { kind = "ball" },
+  ["PhysicsWorld.immediate_overlap"] = { rest_1 = "pose", rest_2 = Matrix4x4() },
+  ["PhysicsWorld.overlap"] = { rest_1 = "pose", rest_2 = Matrix4x4() },
   ["PhysicsWorld.immediate_raycast"] = { mode = "closest" },
   ["PhysicsWorld.make_raycast"] = { mode = "closest" },
   ["PhysicsWorld.queue_raycast"] = { mode = "closest" },
   ["PhysicsWorld.raycast"] = { mode = "all" },
+  ["ResourcePackage.flush"] = { package = package },
+  ["ResourcePackage.has_loaded"] = { package = package },
+  ["ResourcePackage.unload"] = { package = package },
+  ["Save.progress"] = { request = function() return Save.read_async("walk") end },
+  ["Save.status"] = { request = function() return Save.read_async("walk") end },
   ["Script.context"] = { fn = function() return function() end end },
   ["Sound.preload"] = { sound = "sounds/tone" },
   ["Sprite.update"] = { sprite = function() return Sprite.new("pictures/hero", "run") end },
   ["Stats.alarm"] = { name = "walk/counter" }, ["Stats.counter"] = { name = "walk/counter" },
   ["Stats.history"] = { name = "frame" }, ["Stats.watch"] = { name = "walk/counter" },
   ["Texture.load"] = { name = "textures/ship" }, ["Texture.size"] = { name = "textures/ship" },
+  ["Tilemap.cell_at_position"] = { tilemap = map_of_unit },
+  ["Tilemap.material"] = { tilemap = map_of_unit },
+  ["Tilemap.set_material"] = { tilemap = map_of_unit },
   ["Tilemap.objects"] = { layer = "things" },
-  ["Tween.to"] = { target = function() return { x = 1 } end, values = { x = 2 }, easing = "linear" },
+  ["Tween.to"] = {
+    target = function() return { x = 1 } end, values = { x = 2 }, easing = "linear",
+  },
   ["Tween.ease"] = { share = 0.5 },
   ["Unit.actor"] = { actor = "body" }, ["Unit.joint"] = { name = "hinge" },
   ["Unit.camera"] = { camera = 1 }, ["Unit.light"] = { light = 1 }, ["Unit.mesh"] = { mesh = 1 },
   ["Unit.sprite"] = { sprite = 1 }, ["Unit.tilemap"] = { tilemap = 1 },
   ["Unit.set_mesh_visibility"] = { mesh = 1 },
   ["Unit.node"] = { name = "lid" }, ["Unit.has_node"] = { name = "lid" },
-  ["Unit.create_actor"] = { actor = "new", fields = { shape = "sphere", radius = 1, type = "static" } },
-  ["Unit.mover_fits_at"] = { unit = function() return fixtures.get("Walker") end, name = "standing" },
-  ["Unit.set_mover"] = { unit = function() return fixtures.get("Walker") end, name = "standing" },
+  ["Unit.create_actor"] = {
+    actor = "new", fields = { shape = "sphere", radius = 1, type = "static" },
+  },
+  ["Unit.mover_fits_at"] = { unit = walker, name = "standing" },
+  ["Unit.set_mover"] = { unit = walker, name = "standing" },
   ["Utf8.find"] = { s = "a text", text = "x" },
   ["Window.set_cursor"] = { shape = "arrow" }, ["Window.set_cursor_mode"] = { mode = "free" },
   ["Window.set_fullscreen"] = { mode = "off" }, ["Window.set_vsync"] = { mode = "on" },
@@ -202,7 +235,7 @@ M.arguments = {
   ["World.create_texture_gui"] = { texture = "drawn", rest_1 = "immediate", rest_2 = "immediate" },
   ["World.destroy_particles"] = { id = particles },
   ["World.find_particles_variable"] = { name = "particles/fire" },
-  ["World.link_unit"] = { parent = function() return fixtures.get("Walker") end },
+  ["World.link_unit"] = { parent = walker },
   ["World.num_particles"] = { id = particles },
   ["World.stop_spawning_particles"] = { id = particles },
   ["World.unit_by_name"] = { name = "lamp" },
@@ -240,8 +273,10 @@ for i = 1, 8 do
   M.arguments["Pad" .. i .. ".rumble_effect"] = { parameters = rumble }
   M.arguments["Pad" .. i .. ".set_dead_zone"] = { mode = "circular", size = 0.5 }
 end
-for name in ("num_units unit_name unit_resource unit_position unit_rotation unit_data unit_indices data "
-  .. "object_set_names unit_indices_in_object_set"):gmatch("%S+") do
+for name in ([[
+  num_units unit_name unit_resource unit_position unit_rotation unit_data unit_indices data
+  object_set_names unit_indices_in_object_set
+]]):gmatch("%S+") do
   M.arguments["LevelResource." .. name] = { resource = "levels/yard", unit = "core/units/empty",
     object_set = "night" }
 end
@@ -255,14 +290,15 @@ local function options(at, text, base)
   return list
 end
 
-local text = "align:string width:number outline:table glow:table shadow:table markup:boolean spans:table"
+local text = "align:string width:number outline:table glow:table shadow:table markup:boolean "
+  .. "spans:table"
 local joint = "position:Vector3 other_position:Vector3 axis:Vector3 limits:table length:number "
   .. "stiffness:number damping:number break_force:number break_torque:number collides:boolean"
-local lists = "positions:number[]|table normals:number[] uvs:number[] colors:number[] indices:number[]"
+local lists = "positions:number[]|table normals:number[] uvs:number[] colors:number[] "
+  .. "indices:number[]"
 local effect = "attack:number decay:number sustain:number release:number attack_level:number "
   .. "sustain_level:number frequency:number period:number offset:number"
 
-local function triangle() return { positions = { 0, 0, 0, 1, 0, 0, 0, 1, 0 } } end
 local function ball() return { type = "dynamic", shape = "sphere", radius = 1 } end
 local function hull()
   return { type = "dynamic", shape = "convex",
@@ -279,8 +315,9 @@ M.options = {
   ["Pad1.rumble_effect"] = options(2, effect),
   ["PhysicsWorld.create_joint"] = options(5, joint),
   ["Save.read"] = options(2, "newer:boolean"),
-  ["Sound.trigger"] = options(3, "parameters:table position:Vector3 unit:Unit node:number volume:number "
-    .. "pitch:number pan:number fade_in:number delay:number bus:string priority:number "
+  ["Sound.trigger"] = options(3, "parameters:table position:Vector3 unit:Unit node:number "
+    .. "volume:number pitch:number pan:number fade_in:number delay:number bus:string "
+    .. "priority:number "
     .. "occlusion:number clock:string on:string"),
   ["Sprite.update"] = options(1, "time:number speed:number", function()
     return Sprite.new("pictures/hero", "run")
@@ -291,13 +328,14 @@ M.options = {
   ["Tilemap.draw"] = options(4, "scale:number color:Color layers:string[]"),
   ["Tween.to"] = options(4, "easing:string|function delay:number times:number yoyo:boolean"),
   ["Unit.create_actor"] = options(3, "radius:number mass:number density:number friction:number "
-    .. "restitution:number linear_damping:number angular_damping:number gravity:number size:number[] "
-    .. "height:number position:Vector3 rotation:Vector3 shapes:table locked_rotation:string[]", ball),
+    .. "restitution:number linear_damping:number angular_damping:number gravity:number "
+    .. "size:number[] height:number position:Vector3 rotation:Vector3 shapes:table "
+    .. "locked_rotation:string[]", ball),
   ["Window.open"] = options(1, "title:string width:number height:number x:number y:number "
     .. "visible:boolean resizable:boolean fullscreen:string"),
   ["Worker.start"] = options(3, "seconds:number frames:number"),
-  ["World.set_sky"] = options(2, "top:Color horizon:Vector3 ground:Vector3 shown:boolean exposure:number "
-    .. "fog_density:number fog_color:Color tone_mapping:boolean"),
+  ["World.set_sky"] = options(2, "top:Color horizon:Vector3 ground:Vector3 shown:boolean "
+    .. "exposure:number fog_density:number fog_color:Color tone_mapping:boolean"),
   ["World.spawn_level"] = options(5, "scale:number object_sets:string[] units_per_frame:number"),
   ["os.time"] = options(1, "year:number month:number day:number hour:number min:number sec:number",
     function() return { year = 2000, month = 1, day = 1 } end),
@@ -312,9 +350,9 @@ M.sharing = {}
 for name in ([[
   Application.console_send Application.hash Application.set_data Application.set_user_setting
   Broadphase.query Input.set_actions Json.encode Localizer.fill Mesh.new Pad1.rumble_effect
-  PhysicsWorld.create_joint Save.write Script.sorted_pairs Sound.trigger Timer.after Tween.to
-  Unit.create_actor Unit.set_data Window.open Worker.send World.set_sky World.spawn_level operators print
-  table.concat table.sort tostring
+  PhysicsWorld.create_joint Script.sorted_pairs Sound.trigger Timer.after Tween.to
+  Unit.create_actor Unit.set_data Window.open Worker.send World.set_sky World.spawn_level
+  operators print table.concat table.sort tostring
 ]]):gmatch("%S+") do
   M.sharing[name] = true
 end

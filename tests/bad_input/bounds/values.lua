@@ -126,7 +126,8 @@ of_parts("Matrix4x4", 16, Matrix4x4.from_elements)
 table.insert(M.kinds.Quaternion, 1, made("Quaternion()", function() return Quaternion() end))
 table.insert(M.kinds.Matrix4x4, 1, made("Matrix4x4()", function() return Matrix4x4() end))
 
-for _, name in ipairs({ "Vector2Box", "Vector3Box", "Vector4Box", "QuaternionBox", "Matrix4x4Box" }) do
+local boxes = { "Vector2Box", "Vector3Box", "Vector4Box", "QuaternionBox", "Matrix4x4Box" }
+for _, name in ipairs(boxes) do
   M.kinds[name] = { made(name .. "()", function() return _G[name]() end) }
 end
 M.kinds.IdString32 = { made('IdString32("a")', function() return IdString32("a") end) }

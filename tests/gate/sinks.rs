@@ -1,0 +1,230 @@
+//! Where the code hands a text to something that interprets it, or makes a file: compared with the
+//! tables of docs/security.md, so that no new place goes unnoticed.
+
+use super::settle;
+use super::source::{File, code, files, root, without_tests};
+use std::collections::BTreeMap;
+
+/// The document with the tables, and the headings over the two that this test keeps current.
+const DOCUMENT: &str = "docs/security.md";
+const SECTION: &str = "## Strings that reach other interpreters";
+
+/// What is looked for: in files whose path begins and ends so.
+const RUST: (&str, &[&str]) = ("src/", &[".rs"]);
+const PAGE: (&str, &[&str]) = ("page/", &[".js", ".html"]);
+
+/// Calls that hand a text to an interpreter, or make a file.
+const SINKS: &[(&str, (&str, &[&str]))] = &[
+    // Programs, libraries, the environment.
+    ("Command::new(", RUST),
+    ("Library::new(\"", RUST),
+    ("snd_pcm_open", RUST),
+    ("CString::new(", RUST),
+    ("set_var(", RUST),
+    ("set_current_dir(", RUST),
+    // The desktop.
+    (".set_title(", RUST),
+    (".with_title(", RUST),
+    ("clipboard.set_text(", RUST),
+    // The terminal.
+    ("println!(", RUST),
+    ("print!(", RUST),
+    ("io::stdout()", RUST),
+    ("io::stderr()", RUST),
+    ("pass_on(", RUST),
+    // The browser.
+    ("innerHTML", PAGE),
+    ("outerHTML", PAGE),
+    ("insertAdjacentHTML", PAGE),
+    ("document.write", PAGE),
+    ("createContextualFragment", PAGE),
+    ("srcdoc", PAGE),
+    ("eval(", PAGE),
+    ("new Function", PAGE),
+    ("javascript:", PAGE),
+    (".href =", PAGE),
+    ("href: ", PAGE),
+    ("InlineHtml(", RUST),
+    ("Event::Html(", RUST),
+    // Files.
+    ("File::create", RUST),
+    ("OpenOptions::new(", RUST),
+    ("fs::write(", RUST),
+    ("fs::rename(", RUST),
+    ("fs::hard_link(", RUST),
+    ("fs::symlink(", RUST),
+    ("create_dir", RUST),
+    ("write_safely(", RUST),
+    ("create_safely(", RUST),
+    ("write_whole(", RUST),
+    ("files::write_by(", RUST),
+    ("output_file::", RUST),
+];
+
+/// Those that make a file. How often a file has them is not counted.
+const FILES: &[&str] = &[
+    "File::create",
+    "OpenOptions::new(",
+    "fs::write(",
+    "fs::rename(",
+    "fs::hard_link(",
+    "fs::symlink(",
+    "create_dir",
+    "write_safely(",
+    "create_safely(",
+    "write_whole(",
+    "files::write_by(",
+    "output_file::",
+];
+
+/// Modules that are there for tests alone.
+const TESTS: &[&str] = &["src/foundation/files/simulation.rs", "src/system/text/painter.rs"];
+
+/// How often each call stands in each file.
+type Places = BTreeMap<(String, String), usize>;
+
+/// The calls in the code of some files: not those in comments and tests.
+fn found(files: &[File]) -> Places {
+    let mut places = Places::new();
+    for file in files {
+        let is_test = file.path.ends_with("tests.rs") || file.path.contains("/tests/");
+        let is_left_out = file.path.starts_with("page/uplot/") || TESTS.contains(&&*file.path);
+        if is_test || is_left_out {
+            continue;
+        }
+        let text = match file.ends_with(&[".rs"]) {
+            true => {
+                let text = file.text.replace("#[cfg(all(test, unix))]", "#[cfg(test)]");
+                code(&without_tests(&text), true)
+            }
+            false => file.text.clone(),
+        };
+        for (call, (folder, endings)) in SINKS {
+            let count = match FILES.contains(call) {
+                true => usize::from(text.contains(call)),
+                false => text.matches(call).count(),
+            };
+            if count > 0 && file.path.starts_with(folder) && file.ends_with(endings) {
+                places.insert((call.to_string(), file.path.clone()), count);
+            }
+        }
+    }
+    places
+}
+
+/// The calls that the document's table lists: ``| `Command::new(` | … | `src/a.rs`, `src/b.rs` 2 |``
+fn listed(document: &str) -> Places {
+    let section = document.split(SECTION).nth(1).expect("the document has the section");
+    let section = section.split("\n## ").next().unwrap_or_default();
+    let mut places = Places::new();
+    for line in section.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        let call = cells[0].trim_matches('`');
+        if !SINKS.iter().any(|(known, _)| *known == call) {
+            continue;
+        }
+        for place in cells.last().into_iter().flat_map(|cell| cell.split(", ")) {
+            let mut words = place.split_whitespace();
+            let path = words.next().unwrap_or_default().trim_matches('`').to_string();
+            let count = words.next().map_or(1, |count| count.parse().expect("a number of calls"));
+            if path != "nowhere" {
+                places.insert((call.to_string(), path), count);
+            }
+        }
+    }
+    places
+}
+
+/// What the code has and the document lacks, and the other way round.
+fn differences(found: &Places, listed: &Places) -> Vec<String> {
+    let mut all: Vec<_> = found.keys().chain(listed.keys()).collect();
+    all.sort();
+    all.dedup();
+    let count = |places: &Places, key: &(String, String)| places.get(key).copied().unwrap_or(0);
+    let differs = all.into_iter().filter(|key| count(found, key) != count(listed, key));
+    let words = |key: &(String, String)| {
+        let (of, told) = (count(found, key), count(listed, key));
+        format!("{}: `{}` stands there {of} times, {DOCUMENT} says {told}", key.1, key.0)
+    };
+    differs.map(words).collect()
+}
+
+fn document() -> String {
+    std::fs::read_to_string(root().join(DOCUMENT)).expect("the document is there")
+}
+
+#[test]
+fn every_call_that_hands_a_text_to_an_interpreter_is_in_the_manual() {
+    let document = document();
+    let mut wrong = differences(&found(&files()), &listed(&document));
+    for (call, _) in SINKS {
+        if !document.contains(&format!("| `{call}` |")) {
+            wrong.push(format!("{DOCUMENT}: there is no row for `{call}`"));
+        }
+    }
+    settle(
+        wrong,
+        "look at where the text comes from: one of a game's must be checked before it gets there, \
+         with a test. Then bring the tables of docs/security.md up to date.",
+    );
+}
+
+#[test]
+fn a_planted_call_is_found() {
+    let plant = |path: &str, text: &str| {
+        let mut all = files();
+        all.push(File { path: path.to_string(), text: text.to_string() });
+        differences(&found(&all), &listed(&document()))
+    };
+    let check = |path: &str, text: &str, call: &str| {
+        let wanted = format!("{path}: `{call}` stands there 1 times, docs/security.md says 0");
+        assert_eq!(plant(path, text), [wanted], "{text}");
+    };
+    check("src/app/new.rs", "fn f(name: &str) { Command::new(name); }", "Command::new(");
+    check("src/system/new.rs", "let l = Library::new(\"libx.so\");", "Library::new(\"");
+    check("src/system/new.rs", "window.set_title(name);", ".set_title(");
+    check("src/tool/new.rs", "println!(\"{name}\");", "println!(");
+    check("src/tool/new.rs", "fs::write(name, text)?;", "fs::write(");
+    check("page/new.js", "row.innerHTML = name;", "innerHTML");
+    for (path, text) in [
+        ("src/app/new.rs", "// Command::new(name)\n"),
+        ("src/app/new_tests.rs", "fn f(name: &str) { Command::new(name); }"),
+        ("src/app/new.rs", "#[cfg(test)]\nmod tests {\n    Command::new(\"sh\");\n}\n"),
+        ("page/uplot/new.js", "row.innerHTML = name;"),
+    ] {
+        assert_eq!(plant(path, text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn every_test_that_the_table_of_strings_names_is_there() {
+    let document = document();
+    let section = document.split(SECTION).nth(1).expect("the document has the section");
+    let section = section.split("\n## ").next().unwrap_or_default();
+    let sources: Vec<File> =
+        files().into_iter().filter(|file| file.ends_with(&[".rs", ".lua"])).collect();
+    let mut rows = 0;
+    let mut wrong = Vec::new();
+    for line in section.lines().filter(|line| line.starts_with("| ")) {
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        if cells.len() != 5 || cells[0] == "string" {
+            continue;
+        }
+        rows += 1;
+        let tests: Vec<&str> = cells[4].split('`').skip(1).step_by(2).collect();
+        if tests.is_empty() {
+            wrong.push(format!("{DOCUMENT}: no test is named for: {}", cells[0]));
+        }
+        for test in tests {
+            let named = |file: &&File| {
+                file.text.contains(&format!("fn {test}("))
+                    || file.text.contains(&format!("\"{test}\""))
+            };
+            if !sources.iter().any(|file| named(&file)) {
+                wrong.push(format!("{DOCUMENT}: there is no test {test}"));
+            }
+        }
+    }
+    assert!(rows > 15, "the table of strings has {rows} rows");
+    settle(wrong, "name the function of the test, or the words of `it`");
+}
