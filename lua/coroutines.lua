@@ -1,7 +1,7 @@
--- Coroutines, and the native stack that those inside each other share. LuaJIT bounds the Lua stack of
--- each coroutine and not the native one, so the engine resumes coroutines itself (raise.c), which
--- refuses where too little of it is left. The engine's own Lua uses the same functions: a game's
--- function runs in a coroutine of `Timer.run` and of the test library, too.
+-- Coroutines, and the native stack that those inside each other share. LuaJIT bounds the Lua stack
+-- of each coroutine and not the native one, so the engine resumes coroutines itself (raise.c),
+-- which refuses where too little of it is left. The engine's own Lua uses the same functions: a
+-- game's function runs in a coroutine of `Timer.run` and of the test library, too.
 local core = ...
 
 local type, coroutine = type, coroutine
@@ -32,7 +32,8 @@ core.coroutine.resume = core.make_resume(resume, note_death, refuser("coroutine.
 core.coroutine.wrap = wrap
 coroutine.resume, coroutine.wrap = core.coroutine.resume, wrap
 
--- The same for the coroutines that the engine starts, in the words of the function that starts them.
+-- The same for the coroutines that the engine starts, in the words of the function that starts
+-- them.
 core.resume_timer = core.make_resume(resume, note_death, function()
   raise("Timer.run: coroutines start each other too deep: does one start itself without waiting?")
 end)

@@ -162,8 +162,8 @@ function core.shutdown()
   end
 end
 
--- Resumes a timer's coroutine: what fails in it is raised here, and the report shows the coroutine's
--- own stack.
+-- Resumes a timer's coroutine: what fails in it is raised here, and the report shows the
+-- coroutine's own stack.
 function core.resume_reporting(thread, ...)
   local ok, problem = resume_timer(thread, ...)
   if not ok then

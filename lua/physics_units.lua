@@ -30,7 +30,7 @@ local JOINT_OPTIONS = { position = true, other_position = true, axis = true, lim
 -- Radians or metres.
 local LIMIT_MAX = 1e7
 -- What the fields of an actor may be: a million points are four values each.
-local FIELD_VALUES_MAX, FIELDS_DEPTH_MAX = 2 ^ 23, 16
+local FIELD_VALUES_MAX, FIELDS_DEPTH_MAX = 5000000, 16
 local JOINT_NUMBERS = { "length", "stiffness", "damping", "break_force", "break_torque" }
 
 ---Holds two actors together, or one and the world: "fixed" altogether, "ball" at a point, "hinge"

@@ -19,10 +19,10 @@ local TEXTS = {
   "particles/puff", "particles/torch", "levels/yard", "maps/cave", "maps/world", "models/chest",
   "units/barrel", "units/hero", "units/chest", "units/physics/crate", "units/physics/door",
   "core/units/cube", "core/units/empty", "core/fonts/default", "sounds/tone", "sounds/engine",
-  "data/menu", "data/level", "data/set", "music", "ground", "run", "hinge", "ball", "closest", "all",
-  "dynamic", "static", "kinematic", "box", "sphere", "immediate", "retained", "unit", "texture",
-  "Wood", "Lid", "Lamp", "Eye", "speed", "volume", "fixed", "debt_payback", "a\0b", "\255\254",
-  "\27[31m", "%", "%s%d", "..", "/", random_text("x", 5000), random_text("\n", 300),
+  "data/menu", "data/level", "data/set", "music", "ground", "run", "hinge", "ball", "closest",
+  "all", "dynamic", "static", "kinematic", "box", "sphere", "immediate", "retained", "unit",
+  "texture", "Wood", "Lid", "Lamp", "Eye", "speed", "volume", "fixed", "debt_payback", "a\0b",
+  "\255\254", "\27[31m", "%", "%s%d", "..", "/", random_text("x", 5000), random_text("\n", 300),
 }
 
 local signatures = {}
@@ -110,8 +110,9 @@ local MAKE = {
   Matrix4x4 = function()
     local position = Vector3(number(), number(), number())
     if next_byte() % 2 == 0 then return Matrix4x4.from_translation(position) end
-    return Matrix4x4.from_quaternion_position_scale(Quaternion(Vector3(1, 1, 0), number()), position,
-      Vector3(number(), number(), number()))
+    local rotation = Quaternion(Vector3(1, 1, 0), number())
+    local scale = Vector3(number(), number(), number())
+    return Matrix4x4.from_quaternion_position_scale(rotation, position, scale)
   end,
   ["function"] = function() return function() return 1 end end,
   ["nil"] = function() return nil end,

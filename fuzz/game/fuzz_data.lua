@@ -39,7 +39,8 @@ end
 
 function use.font(name)
   local gui = Application.main_gui()
-  local texts = { "Hello", "office {#color(255,0,0)}red{#reset()} \208\144", "\216\167\217\132", "a\nb" }
+  local texts = { "Hello", "office {#color(255,0,0)}red{#reset()} \208\144", "\216\167\217\132",
+    "a\nb" }
   for _, text in ipairs(texts) do
     try(Gui.text, gui, text, name, 20, nil, Vector3(1, 2, 3), RED)
     try(Gui.text_extents, gui, text, name, 7)
@@ -66,7 +67,8 @@ end
 function use.particles(name)
   local world = new_world()
   local id = try(World.create_particles, world, name, Vector3(1, 2, 3))
-  try(World.create_particles, world, name, Vector3(0, 0, 0), Quaternion.identity(), Vector3(2, 0, 1))
+  local turned = Quaternion.identity()
+  try(World.create_particles, world, name, Vector3(0, 0, 0), turned, Vector3(2, 0, 1))
   try(Gui.create_particles, Application.main_gui(), name, Vector2(3, 4))
   try(World.update, world, 0.1)
   try(World.update, world, 3)
@@ -137,7 +139,8 @@ end
 function use.level(name)
   local world = new_world()
   local level = try(World.spawn_level, world, name)
-  local later = try(World.spawn_level, world, name, Vector3(5, 5, 5), nil, { units_per_frame = 1, scale = 2 })
+  local slowly = { units_per_frame = 1, scale = 2 }
+  local later = try(World.spawn_level, world, name, Vector3(5, 5, 5), nil, slowly)
   try(World.update, world, 0.1)
   for _, level in pairs({ level, later }) do
     for _, volume in ipairs(try(Level.volume_names, level) or {}) do

@@ -25,8 +25,8 @@ pub struct Target {
     pub bytes_max: usize,
     /// How many mutations of each seed the gate tries: few where a case is slow.
     pub gate_cases: usize,
-    /// Whether the engine works on it as on a resource: a panic in a library costs that one resource
-    /// (`resource::containment`), and is no finding. One of the engine's own is a finding everywhere.
+    /// Whether the engine works on it as on a resource: a panic in a library costs that resource
+    /// alone (`resource::containment`), and is no finding. One in the engine is one everywhere.
     pub contains: bool,
     pub run: Run,
 }
@@ -45,7 +45,7 @@ impl Target {
     }
 }
 
-/// Whether a panic in a file is a finding, where the target contains those of libraries or does not.
+/// Whether a panic in a file is a finding, for a target that contains those of libraries or not.
 pub fn counts(contains: bool, file: &str) -> bool {
     let library = file.contains("/registry/") || file.starts_with("/rustc/");
     !(contains && library)

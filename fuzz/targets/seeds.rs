@@ -48,10 +48,13 @@ fn kept_of(target: &str) -> Vec<Vec<u8>> {
     paths.iter().map(|path| fs::read(path).expect("a case can be read")).collect()
 }
 
+type Samples = BTreeMap<String, Option<Vec<u8>>>;
+
 thread_local! {
     /// Every file of the folders, by its ending.
     static FILES: BTreeMap<String, Vec<PathBuf>> = files();
-    static SAMPLES: RefCell<BTreeMap<String, Option<Vec<u8>>>> = const { RefCell::new(BTreeMap::new()) };
+    /// A small file of each ending that was asked for.
+    static SAMPLES: RefCell<Samples> = const { RefCell::new(BTreeMap::new()) };
 }
 
 fn files() -> BTreeMap<String, Vec<PathBuf>> {

@@ -4,12 +4,11 @@
 //! src/system/platform/broker/.
 
 use super::{Game, game_id, resources};
-use crate::foundation::log;
+use crate::foundation::{log, output_file};
 use crate::system::browser;
 use crate::system::platform;
 use crate::system::platform::broker::{self, Duties};
 use crate::system::platform::confinement::{self, Limited, Reach};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -88,24 +87,18 @@ impl Plan {
         }
     }
 
-    /// A file that is written where it is, and truncated first: it is made here, so that it can be
-    /// named to the kernel. Where it cannot be, whoever opens it is told.
+    /// A file that is written where it is while the program runs. It is made here if it is missing,
+    /// because the kernel limits files and not names. If it cannot be made, opening it fails later
+    /// with a message.
     pub fn add_file(&mut self, path: &Path) {
-        drop(File::options().create(true).append(true).open(path));
-        self.reach.files.push(path.to_path_buf());
+        if output_file::append(path).is_ok() {
+            self.reach.files.push(path.to_path_buf());
+        }
     }
 
-    /// Files that are replaced when they are whole; but devices and pipes are written where they
-    /// are.
+    /// Files that are replaced when they are whole.
     pub fn add_outputs<'a>(&mut self, paths: impl IntoIterator<Item = &'a PathBuf>) {
-        for path in paths {
-            match std::fs::metadata(path) {
-                Ok(about) if !about.is_file() && !about.is_dir() => {
-                    self.reach.files.push(path.clone());
-                }
-                _ => self.duties.outputs.push(path.clone()),
-            }
-        }
+        self.duties.outputs.extend(paths.into_iter().cloned());
     }
 
     /// The game is seen in a window: it may open addresses in the browser, and read what is dropped

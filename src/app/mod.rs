@@ -12,6 +12,7 @@ pub mod kinds;
 mod measures;
 pub mod output_files;
 mod play;
+mod play_access;
 pub mod progress;
 pub mod record;
 mod redraws;

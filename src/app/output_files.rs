@@ -8,11 +8,19 @@ use std::io::{Result, Write};
 use std::path::Path;
 
 /// Replaces a file of the command line's.
+///
+/// # Errors
+/// The path is refused by [`output_file::check`], or the file cannot be written.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    output_file::check(path)?;
+    replace(path, bytes)
+}
+
+/// As [`write`]; a link is replaced, too.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     match broker::replace(path) {
         None => output_file::write(path, bytes),
         Some(replacement) => {
-            output_file::check(path)?;
             let mut replacement = replacement?;
             replacement.file.write_all(bytes)?;
             replacement.finish()
@@ -20,14 +28,18 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Copies a file to where the command line wants it.
-pub fn publish(made: &Path, path: &Path) -> Result<()> {
+/// Copies a file of the engine's own to where the command line wants it.
+///
+/// # Errors
+/// As of [`write`].
+pub fn publish(made: File, path: &Path) -> Result<()> {
+    output_file::check(path)?;
+    let mut made = made;
     match broker::replace(path) {
-        None => std::fs::copy(made, path).map(|_| ()),
+        None => output_file::write_by(path, |file| std::io::copy(&mut made, file).map(|_| ())),
         Some(replacement) => {
-            output_file::check(path)?;
             let mut replacement = replacement?;
-            std::io::copy(&mut File::open(made)?, &mut replacement.file)?;
+            std::io::copy(&mut made, &mut replacement.file)?;
             replacement.finish()
         }
     }

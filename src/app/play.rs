@@ -1,15 +1,16 @@
 //! Playing a game from its start to its end: the loop around the frame, and what is said at the
 //! end.
 
-use super::confinement::{self, Plan};
+use super::confinement;
 use super::given::Given;
+use super::play_access::{check_outputs, plan};
 use super::redraws::{News, Redraws};
-use super::screen::{LAST_PICTURE, Screen, Show};
+use super::screen::{Screen, Show};
 use super::tape::Tape;
 use super::{App, Game, Measures, Opening, crash, exit, window_opening};
 use crate::engine::Build;
 use crate::foundation::log_file::LogFile;
-use crate::foundation::{Error, fault, log, output_file, profile, terminal};
+use crate::foundation::{Error, fault, log, profile, terminal};
 use crate::scope;
 use crate::script::Report;
 use crate::system::input::{Event, Phase, What};
@@ -75,29 +76,11 @@ pub struct Options {
     pub confined: bool,
 }
 
-impl Options {
-    /// Refuses files that cannot be written before anything is played for them.
-    fn check_outputs(&self) -> Result<(), Error> {
-        let screenshot = self.show.screenshot.as_ref().map(|wanted| &wanted.file);
-        let sound = match &self.sound {
-            Destination::File(file) => Some(file),
-            _ => None,
-        };
-        let files = [self.record.as_ref(), screenshot, sound].into_iter().flatten();
-        for file in files.chain(self.measures.outputs()) {
-            output_file::check(file).map_err(|reason| {
-                crate::error!("{} cannot be written: {reason}", file.display())
-            })?;
-        }
-        Ok(())
-    }
-}
-
 /// Plays a game: the process's exit code.
 pub fn play(options: Options) -> i32 {
     let mut options = options;
     options.measures.begin();
-    let checked = options.check_outputs();
+    let checked = check_outputs(&options);
     if options.confined && checked.is_ok() {
         plan(&options).begin();
     }
@@ -154,32 +137,6 @@ pub fn play(options: Options) -> i32 {
         platform::end_now(code);
     }
     code
-}
-
-/// What of the system the run needs. Devices are opened again when they were lost, and pads come
-/// and go: they stay in reach.
-fn plan(options: &Options) -> Plan {
-    let mut plan = Plan::of_game(&options.game);
-    plan.reach.devices = true;
-    match &options.replay {
-        // It has its own saves along.
-        Some(recording) => plan.reach.read.push(recording.clone()),
-        None => plan.add_saves(&options.game),
-    }
-    if let Destination::File(file) = &options.sound {
-        plan.add_file(file);
-    }
-    let show = &options.show;
-    plan.add_outputs(show.screenshot.as_ref().map(|wanted| &wanted.file));
-    plan.add_outputs(&options.record);
-    plan.add_outputs(options.measures.outputs());
-    if show.window {
-        plan.add_window();
-        if show.screenshot.is_none() {
-            plan.add_outputs([&PathBuf::from(LAST_PICTURE)]);
-        }
-    }
-    plan
 }
 
 /// Has the log kept in files beside the game's saves, where somebody plays: frames that follow each

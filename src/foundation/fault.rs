@@ -1,5 +1,5 @@
-//! Faults of the engine itself: the words of a panic and what its thread was doing, kept for the code
-//! that catches it. A panic ends the piece of work that it happened in, and nothing else.
+//! Faults of the engine itself: the words of a panic and what its thread was doing, kept for the
+//! code that catches it. A panic ends the piece of work that it happened in, and nothing else.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -16,9 +16,9 @@ thread_local! {
     static WATCHED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// From now on a panic writes nothing by itself: its words are kept for [`take_panic`], and the code
-/// that catches it reports them. A panic on a thread of a library, where nothing of the engine's can
-/// catch it, is logged at once. The calling thread is the engine's.
+/// From now on a panic writes nothing by itself: its words are kept for [`take_panic`], and the
+/// code that catches it reports them. A panic on a thread of a library, where nothing of the
+/// engine's can catch it, is logged at once. The calling thread is the engine's.
 pub fn keep_panics() {
     WATCHED.set(true);
     std::panic::set_hook(Box::new(|info| {
@@ -79,8 +79,8 @@ pub fn contain<T>(work: impl FnOnce() -> T) -> Result<T, Error> {
     result
 }
 
-/// Starts a thread of the engine's own. A panic that its work does not contain ends the thread and is
-/// logged with the thread's name.
+/// Starts a thread of the engine's own. A panic that its work does not contain ends the thread and
+/// is logged with the thread's name.
 ///
 /// # Errors
 /// The system has no thread left.

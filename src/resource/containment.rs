@@ -1,10 +1,11 @@
-//! Faults of the engine while it works on one resource: an error that names the resource, so that one
-//! broken file costs that file and nothing else.
+//! Faults of the engine while it works on one resource: an error that names the resource, so that
+//! one broken file costs that file and nothing else.
 
 use super::name::ResourceName;
 use crate::foundation::{Error, fault};
 
-/// Works on a resource. A panic comes back as an error, which still counts as a fault of the engine.
+/// Works on a resource. A panic comes back as an error, which still counts as a fault of the
+/// engine.
 ///
 /// # Errors
 /// Those of the work, or that it panicked.

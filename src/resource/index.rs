@@ -8,7 +8,6 @@ use crate::error;
 use crate::foundation::Error;
 use crate::foundation::blob::{Reader, Writer, unframe};
 use crate::foundation::file_access::FileState;
-use crate::foundation::hash::IdString64;
 
 /// The index's file in the folder of compiled data.
 pub const FILE: &str = "index";
@@ -94,7 +93,8 @@ impl Index {
         Ok(index)
     }
 
-    /// Refuses lists out of order, which are searched by halves, and files elsewhere.
+    /// Refuses lists out of order, which are searched by halves, and files elsewhere: data lies in
+    /// the index's own folder, under a hash of 16 digits.
     fn check(&self) -> Result<(), Error> {
         let entries =
             |a: &Entry, b: &Entry| (&a.resource, &a.properties) < (&b.resource, &b.properties);
@@ -207,21 +207,11 @@ fn read_entry(reader: &mut Reader) -> Result<Entry, Error> {
         properties: read_properties(reader)?,
         form: read_form(reader)?,
         kind_version: reader.u32()?,
-        data: read_data_name(reader)?,
+        data: reader.text()?.to_string(),
         data_content: reader.u64()?,
         files: read_stamps(reader)?,
         references: reader.list(read_name)?,
     })
-}
-
-/// Data lies in the index's own folder, under a hash of 16 digits: an index that somebody else wrote
-/// must not lead to another file.
-fn read_data_name(reader: &mut Reader) -> Result<String, Error> {
-    let name = reader.text()?;
-    match IdString64::from_hex(name) {
-        Some(_) => Ok(name.to_string()),
-        None => Err(crate::error!("it is damaged: '{name}' is no name of compiled data")),
-    }
 }
 
 fn write_broken(writer: &mut Writer, broken: &Broken) {

@@ -233,7 +233,7 @@ impl Loader {
         let work = move || {
             Owner::of_thread("resources/data");
             for job in inbox {
-                let read = fault::contain(|| fetch_all(&job, &ended)).and_then(|read| read);
+                let read = fault::contain(|| fetch_all(&job, &ended)).flatten();
                 // Nobody waits for the answer of a package that was unloaded meanwhile.
                 let _ = job.answer.send(read);
             }

@@ -299,8 +299,8 @@ pub const SETTINGS: &[Setting] = &[
         "sound.device",
         Type::Text,
         "\"default\"",
-        "The name of the device that sound goes to: `default`, `null`, or one that the system lists (on \
-         Linux, ALSA).",
+        "The name of the device that sound goes to: `default`, `null`, or one that the system lists \
+         (on Linux, ALSA).",
     ),
     setting(
         "input.actions",

@@ -373,7 +373,7 @@ fn run(watched: &Watched, known: &mut Index, inbox: &Receiver<Notice>, outbox: &
             exclude: &[],
             threads: 1,
         };
-        let made = fault::contain(|| make(&target, &|_, _| {})).and_then(|made| made);
+        let made = fault::contain(|| make(&target, &|_, _| {})).flatten();
         match made {
             Ok((compiled, last)) => {
                 let mut compiled = compiled.since(known);

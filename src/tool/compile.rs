@@ -6,7 +6,7 @@ use crate::app::confinement::{self, Plan};
 use crate::app::kinds::KINDS;
 use crate::app::progress::Progress;
 use crate::app::{Game, exit, output_files};
-use crate::foundation::{Error, output_file, sjson};
+use crate::foundation::{Error, file_access, output_file, sjson};
 use crate::resource::bundle::EXTENSION;
 use crate::resource::bundling::{self, Making};
 use crate::resource::compile::{self, Compiled, Target};
@@ -208,15 +208,25 @@ fn bundle(
     let progress = Progress::new("bundling");
     let made = bundling::make(&making, &made_at, &|done, all| progress.show(done, all));
     progress.clear();
-    let bytes = made?;
+    let told = |mut error: Error| {
+        // Whoever reads it knows nothing of the place where it is made first.
+        let (made_at, out) = (made_at.display().to_string(), out.display().to_string());
+        error.message = error.message.replace(&made_at, &out);
+        error
+    };
+    let bytes = made.map_err(told)?;
     // What was written is what will be played: a bundle that cannot be opened is not handed out.
     let mut checked = match platform == platform::NAME {
-        true => Game::at(&made_at).map(|_| ()),
+        true => Game::at(&made_at).map(|_| ()).map_err(told),
         false => Ok(()),
     };
     if made_at != out {
         let told = |reason| crate::error!("{} cannot be written: {reason}", out.display());
-        checked = checked.and_then(|()| output_files::publish(&made_at, &out).map_err(told));
+        let publish = || {
+            let made = file_access::open_named(&made_at).map_err(std::io::Error::from)?;
+            output_files::publish(made, &out)
+        };
+        checked = checked.and_then(|()| publish().map_err(told));
         // It is in its place, or of no use.
         let _ = std::fs::remove_file(&made_at);
     }

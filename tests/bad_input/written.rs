@@ -155,10 +155,9 @@ fn a_full_disk_is_told_and_fails() {
 fn commands_whose_output_is_lost_fail_and_a_closed_pipe_is_no_loss() {
     let engine = |arguments: &str, to: &str| {
         let script = format!("\"$0\" {arguments} {to}");
-        let mut run = Command::new("bash");
-        run.args(["-o", "pipefail", "-c", &script]);
-        let run = run.arg(env!("CARGO_BIN_EXE_engine")).output().unwrap();
-        ended(run)
+        let mut command = Command::new("bash");
+        command.args(["-o", "pipefail", "-c", &script]).arg(env!("CARGO_BIN_EXE_engine"));
+        ended(command.output().unwrap())
     };
     let full = engine("docs --json", "> /dev/full");
     in_order(&full.err, &["error: standard output cannot be written: No space left on device"]);
@@ -236,13 +235,16 @@ fn a_folder_of_tests_writes_nowhere_but_in_itself() {
     let log = |file: &str| format!("return {{ default = {{ [\"log-success\"] = \"{file}\" }} }}");
     for (i, file) in ["../victim", "/tmp/engine-victim", "a/../../victim"].into_iter().enumerate() {
         let (code, err) = test(&format!("log_{i}"), &log(file), None);
-        let words = format!("log-success: '{file}' is not in the folder: give a path in it");
-        in_order(&err, &[&words]);
-        assert_eq!(code, Some(2), "{err}");
+        // What comes after it is the system's, or that of the process outside of the confined one.
+        in_order(
+            &err,
+            &["cannot be written to", "which 'log-success' of the .busted file names: "],
+        );
+        assert_eq!(code, Some(1), "{err}");
     }
     let (code, err) = test("log_link", &log("passed.txt"), Some(("passed.txt", "victim")));
-    in_order(&err, &["passed.txt' is a link, and nothing is written through links: remove it"]);
-    assert_eq!(code, Some(2), "{err}");
+    in_order(&err, &["passed.txt', which 'log-success' of the .busted file names: "]);
+    assert_eq!(code, Some(1), "{err}");
     let coverage = "return { default = { coverage = true } }";
     let (code, err) = test("coverage_link", coverage, Some(("lcov.info", "victim")));
     in_order(&err, &["lcov.info': it is a link, and only plain files are written"]);

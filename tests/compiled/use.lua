@@ -51,8 +51,11 @@ end
 local meshes = { ["materials/rust"] = "units/chest", ["materials/full"] = "units/full" }
 
 function starts.material()
-  if meshes[name] then try(World.spawn_unit, world, meshes[name]) end
-  kept.material = try(Material.new, name)
+  if meshes[name] then
+    try(World.spawn_unit, world, meshes[name])
+  else
+    kept.material = try(Material.new, name)
+  end
 end
 
 function frames.material()
@@ -68,7 +71,7 @@ function frames.shader()
 end
 
 function starts.particles()
-  local flat = name == "effects/whiskers"
+  local flat = name == "effects/whiskers" or name == "particles/rain"
   kept.effect = not flat and try(World.create_particles, world, name, Vector3(0, 2, 0))
   if kept.effect then
     for _, variable in ipairs({ "power", "place" }) do
@@ -90,13 +93,16 @@ function frames.particles()
 end
 
 function starts.sound()
-  if name == "sounds/refuse" or name == "sounds/full" or name == "sounds/step" then
-    for _, floor in ipairs({ "wood", "stone", "ice" }) do
-      -- Not every sound reads these.
+  local options = { position = Vector3(1, 2, 3) }
+  if name == "sounds/full" or name == "sounds/step" then
+    -- Changed data may have other parameters.
+    for _, floor in ipairs({ "stone", "ice" }) do
       pcall(Sound.trigger, world, name, { parameters = { floor = floor, force = 5 } })
     end
+    options.parameters = { floor = "wood", force = 5 }
   end
-  kept.voice = try(Sound.trigger, world, name, { position = Vector3(1, 2, 3) })
+  kept.voice = try(Sound.trigger, world, name, options)
+  pcall(Sound.trigger, world, name)
 end
 
 function frames.sound()
@@ -171,7 +177,9 @@ end
 function starts.strings()
   local texts = try(Localizer, name)
   if texts then
-    for _, key in ipairs({ "hello", "bye", "play", "quit" }) do pcall(texts, key) end
+    for _, key in ipairs({ "hello", "bye", "play", "quit" }) do
+      try(Localizer.lookup, texts, key)
+    end
   end
 end
 

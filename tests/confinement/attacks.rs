@@ -31,7 +31,7 @@ fn files(folder: &Path) -> Vec<(&'static str, i32, i32)> {
     let secret = outside.join("secret.txt");
     let append = |path: PathBuf| code(File::options().append(true).open(path));
     let name = std::ffi::CString::new(saves.join("pipe").to_str().expect("UTF-8")).expect("no 0");
-    let (denied, across) = (libc::EACCES, libc::EXDEV);
+    let denied = libc::EACCES;
     // A name by which no rule knows the place.
     let around = PathBuf::from(format!("/proc/self/root{}", secret.display()));
     vec![
@@ -47,10 +47,10 @@ fn files(folder: &Path) -> Vec<(&'static str, i32, i32)> {
         ("make a folder", denied, code(fs::create_dir(outside.join("new")))),
         ("remove", denied, code(fs::remove_file(&secret))),
         ("remove a folder", denied, code(fs::remove_dir(outside.join("folder")))),
-        ("move out", across, code(fs::rename(saves.join("own.txt"), outside.join("own.txt")))),
-        ("move in", across, code(fs::rename(&secret, saves.join("secret.txt")))),
+        ("move out", denied, code(fs::rename(saves.join("own.txt"), outside.join("own.txt")))),
+        ("move in", denied, code(fs::rename(&secret, saves.join("secret.txt")))),
         ("rename", denied, code(fs::rename(&secret, outside.join("other.txt")))),
-        ("link in", across, code(fs::hard_link(&secret, saves.join("secret.txt")))),
+        ("link in", libc::EXDEV, code(fs::hard_link(&secret, saves.join("secret.txt")))),
         ("write beside the game", denied, code(fs::write(folder.join("beside.txt"), "x"))),
         ("write into the game", denied, code(fs::write(game.join("main.lua"), "x"))),
         ("make a file in the game", denied, code(fs::write(game.join("new.lua"), "x"))),
@@ -71,8 +71,8 @@ fn files(folder: &Path) -> Vec<(&'static str, i32, i32)> {
             let parent = std::os::unix::process::parent_id();
             code(fs::read(format!("/proc/{parent}/environ")))
         }),
-        ("read a disk", denied, code(fs::read_dir("/dev/disk").and(File::open("/dev/vda")))),
-        ("read a terminal", denied, code(File::open("/dev/tty").and(File::open("/dev/tty0")))),
+        ("list devices", denied, code(fs::read_dir("/dev"))),
+        ("read a terminal", denied, code(File::open("/dev/tty"))),
         ("read the game", 0, code(fs::read(game.join("main.lua")))),
         ("list the game", 0, code(fs::read_dir(&game))),
         ("make a save", 0, code(fs::write(saves.join("new.txt"), "x"))),

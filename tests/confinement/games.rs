@@ -179,17 +179,34 @@ fn the_user_switches_the_confinement_off_and_a_game_cannot() {
 }
 
 #[test]
-fn the_file_of_a_library_names_no_file_outside_of_its_folder() {
-    for (name, file) in [("up", "../outside/secret.txt"), ("whole", "/tmp/engine_secret.txt")] {
-        let folder = scratch(&format!("busted_{name}"));
-        let busted = format!("return {{ default = {{ ['log-success'] = '{file}' }} }}");
+fn what_the_file_of_a_library_names_is_written_in_its_folder_alone() {
+    for jobs in ["1", "2"] {
+        let folder = scratch(&format!("busted_{jobs}"));
+        let busted = "return { default = { ['log-success'] = 'passed.txt', coverage = true } }";
         fs::write(folder.join("game/.busted"), busted).expect("it can be written");
-        fs::write(folder.join("game/a_test.lua"), "it('a', function() end)").expect("the same");
+        fs::write(folder.join("game/own.lua"), "return 1").expect("it can be written");
+        for name in ["a", "b"] {
+            let suite = format!("it('{name}', function() require('own') end)");
+            fs::write(folder.join(format!("game/{name}_test.lua")), suite).expect("the same");
+        }
         let before = content(&folder.join("outside"));
-        let (code, said) = run(&folder, &["test", "game"]);
-        let words = format!("'log-success' must name a file in the folder, got '{file}'");
-        assert!(code == Some(2) && said.contains(&words), "{said}");
+        let (code, said) = run(&folder, &["test", "game", "--jobs", jobs]);
+        assert_eq!(code, Some(0), "{said}");
+        let passed = fs::read_to_string(folder.join("game/passed.txt")).expect("it is there");
+        assert_eq!(passed, "a\nb\n");
+        let lines = fs::read_to_string(folder.join("game/lcov.info")).expect("it is there");
+        assert!(lines.contains("own.lua"), "{lines}");
+        fs::remove_file(folder.join("game/passed.txt")).expect("it can be removed");
+        for file in ["../outside/secret.txt", "/tmp/engine_secret.txt", ".git/hooks/x"] {
+            fs::create_dir_all(folder.join("game/.git/hooks")).expect("it can be made");
+            let busted = format!("return {{ default = {{ ['log-success'] = '{file}' }} }}");
+            fs::write(folder.join("game/.busted"), busted).expect("it can be written");
+            let (code, said) = run(&folder, &["test", "game", "--jobs", jobs]);
+            assert!(code.is_some_and(|code| code != 0) && said.contains(file), "{said}");
+        }
         assert_eq!(content(&folder.join("outside")), before);
+        assert!(!Path::new("/tmp/engine_secret.txt").exists());
+        assert!(!folder.join("game/.git/hooks/x").exists());
     }
 }
 

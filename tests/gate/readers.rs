@@ -56,18 +56,22 @@ const ALLOWED: &[Allowed] = &[
         &["fs::canonicalize(", "File::create_new(", "create_dir_all", "fs::remove_file("],
         "finds whether the folder of compiled data can be written; links were refused before",
     ),
-    ("src/app/testing/coverage.rs", &["fs::write("], "writes the file that --coverage names"),
+    (
+        "src/app/confinement.rs",
+        &["fs::symlink_metadata(", ".is_dir(", ".is_file(", "create_dir_all"],
+        "finds and makes the engine's own folders, and looks for a program of the system",
+    ),
+    (
+        "src/app/testing/confine.rs",
+        &[".is_file("],
+        "whether a folder has a .busted file, whose outputs then stay in reach",
+    ),
     (
         "src/app/testing/discovery.rs",
         &["fs::metadata(", ".exists()", ".is_file(", ".is_dir("],
         "looks at the folder or file that a person names, to find its root",
     ),
-    (
-        "src/app/testing/run.rs",
-        &[".is_file(", "File::create("],
-        "looks for the file of --helper, and writes the file that --output-file names",
-    ),
-    ("src/app/testing/usage.rs", &["fs::write("], "writes the file that --api-coverage names"),
+    ("src/app/testing/run.rs", &[".is_file("], "looks for the file of --helper"),
     ("src/engine/captures.rs", &["create_dir_all"], "makes the folder of a screenshot"),
     (
         "src/foundation/files.rs",
@@ -145,11 +149,37 @@ const ALLOWED: &[Allowed] = &[
         &["fs::read_dir(", "fs::read_link(", "fs::metadata("],
         "the system's own folder of input devices",
     ),
+    ("src/system/platform/broker/mod.rs", &["fs::read_dir("], "counts the process's threads"),
     (
-        "src/system/platform.rs",
-        &["File::open(", "OpenOptions::new("],
-        "/dev/null, and input devices, which are opened without waiting",
+        "src/system/platform/broker/serve.rs",
+        &[
+            ".metadata(",
+            ".is_file(",
+            "fs::read_link(",
+            "fs::canonicalize(",
+            "File::open(",
+            "File::options(",
+            "fs::rename(",
+            "fs::remove_file(",
+        ],
+        "what a confined process may ask for: checked in the file itself, without links",
     ),
+    (
+        "src/system/platform/confinement/libraries.rs",
+        &["fs::read_dir(", "create_dir_all"],
+        "the devices in /dev, and the engine's own folder for drivers",
+    ),
+    (
+        "src/system/platform/confinement/mod.rs",
+        &["fs::read_dir(", "fs::read_to_string("],
+        "the process's own threads and memory map, in /proc",
+    ),
+    (
+        "src/system/platform/evdev.rs",
+        &["OpenOptions::new("],
+        "input devices, which are opened without waiting",
+    ),
+    ("src/system/platform/terminal.rs", &["File::open("], "/dev/null"),
     (
         "src/system/render/device.rs",
         &["fs::read_dir(", ".exists()"],
@@ -169,7 +199,11 @@ const ALLOWED: &[Allowed] = &[
         ],
         "writes a new file in .engine, which must not be a link",
     ),
-    ("src/tool/compile.rs", &[".is_dir("], "whether --out names a folder"),
+    (
+        "src/tool/compile.rs",
+        &[".is_dir(", "create_dir_all", "fs::remove_file("],
+        "the folder that --out names, and a bundle of its own that was copied there",
+    ),
     (
         "src/tool/definitions.rs",
         &[

@@ -38,6 +38,11 @@ local places = {
   { '{"b":1,"a":', ',"c":2}', function(value) return value.a end },
 }
 
+-- Long texts are read at a few places only: they take their time.
+local function places_of(number)
+  return #number > 10000 and { places[1], places[4] } or places
+end
+
 local too_large = {
   "1e309", "-1e309", "1.7976931348623159e308", "1e400", "1e65536", "1e1048576", "1e2147483647",
   "1e2147483648", "-1e2147483648", "1e4294967296", "1e4294967297", "0.1e99999999999999999999",
@@ -87,7 +92,7 @@ local no_texts = {
 describe("Json and a table of cases", function()
   it("reads every number at every place", function()
     for _, row in ipairs(numbers) do
-      for _, place in ipairs(places) do
+      for _, place in ipairs(places_of(row[1])) do
         local text = place[1] .. row[1] .. place[2]
         local value, problem = Json.try_decode(text)
         local shown = #text > 60 and text:sub(1, 60) .. "…" or text
@@ -102,7 +107,7 @@ describe("Json and a table of cases", function()
 
   it("says which number is too large, where, and keeps what it says short", function()
     for _, number in ipairs(too_large) do
-      for _, place in ipairs(places) do
+      for _, place in ipairs(places_of(number)) do
         local text = place[1] .. number .. place[2]
         local value, problem = Json.try_decode(text)
         assert.is_nil(value)

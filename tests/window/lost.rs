@@ -51,7 +51,7 @@ fn ends_well(name: &str, main: &str, arguments: &[&str], told: &[&str]) -> Optio
 fn a_display_that_goes_away_ends_the_game_with_its_shutdown() {
     let without = &["--renderer", "null"];
     let Some(folder) = ends_well("lost", GAME, without, &["saved\ttrue"]) else { return };
-    let saves = std::fs::read_dir(folder.join("saves/game")).expect("the game has saved");
+    let saves = std::fs::read_dir(folder.join("saves/game/saves")).expect("the game has saved");
     let names = saves.map(|entry| entry.expect("it can be read").file_name());
     let names: Vec<_> = names.filter_map(|name| name.into_string().ok()).collect();
     for slot in ["now.", "later."] {

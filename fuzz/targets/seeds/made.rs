@@ -84,6 +84,29 @@ const TILE_SET_XML: &str = r#"<tileset name="rock" tilewidth="8" tileheight="8" 
 const TILE_SET: &str = r#"{"name":"more","image":"x.png","imagewidth":16,"imageheight":8,
 "tilewidth":8,"tileheight":8,"columns":2,"tilecount":2}"#;
 
+/// Messages of tools, one a line.
+const MESSAGES: [&str; 4] = [
+    r#"{"type":"status"}
+{"type":"help"}
+{"type":"units"}
+{"type":"unit","unit":4294967296}
+{"type":"resources"}"#,
+    r#"{"type":"eval","text":"return 1, {2}","data":true}
+{"type":"complete","text":"World."}
+{"type":"script","script":"x = 1"}
+{"type":"counters"}"#,
+    r#"{"type":"subscribe","stream":"counters","names":["frame"],"every":0.01}
+{"type":"pause"}
+{"type":"step","frames":2}
+{"type":"resume"}"#,
+    r#"{"type":"input","device":"keyboard","button":"space","value":1}
+{"type":"time_step"}
+{"type":"memory","walk":true}
+{"type":"sampling","on":true}
+{"type":"profile"}
+{"type":"resource","name":"units/hero.unit"}"#,
+];
+
 /// Small files of an ending.
 pub fn files(ending: &str) -> Vec<Vec<u8>> {
     let text = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect();
@@ -232,20 +255,10 @@ pub fn others(target: &str) -> Vec<Vec<u8>> {
         ],
         "text.names" => &["units/hero.unit\nen\nfr.noblood", "a.b.c\nlinux\nwindows.en", "../x\n"],
         "file.user_settings" => &["suite = { volume = 0.75 }\nname = \"x\"\nlist = [1, [2], {}]"],
-        "tool.messages" => &[
-            "{\"type\":\"status\"}\n{\"type\":\"help\"}\n{\"type\":\"units\"}\n\
-             {\"type\":\"unit\",\"unit\":4294967296}\n{\"type\":\"resources\"}",
-            "{\"type\":\"eval\",\"text\":\"return 1, {2}\",\"data\":true}\n{\"type\":\"complete\",\"text\":\"World.\"}\n\
-             {\"type\":\"script\",\"script\":\"x = 1\"}\n{\"type\":\"counters\"}",
-            "{\"type\":\"subscribe\",\"stream\":\"counters\",\"names\":[\"frame\"],\"every\":0.01}\n\
-             {\"type\":\"pause\"}\n{\"type\":\"step\",\"frames\":2}\n{\"type\":\"resume\"}",
-            "{\"type\":\"input\",\"device\":\"keyboard\",\"button\":\"space\",\"value\":1}\n\
-             {\"type\":\"time_step\"}\n{\"type\":\"memory\",\"walk\":true}\n{\"type\":\"sampling\",\"on\":true}\n\
-             {\"type\":\"profile\"}\n{\"type\":\"resource\",\"name\":\"units/hero.unit\"}",
-        ],
+        "tool.messages" => &MESSAGES,
         "text.message" => &[
             "{\"type\":\"status\",\"id\":1}",
-            "{\"type\":\"eval\",\"id\":\"x\",\"code\":\"return \\u00e9\\ud83e\\udd80\",\"n\":-1.5e3}",
+            r#"{"type":"eval","id":"x","text":"return \u00e9\ud83e\udd80","n":-1.5e3}"#,
         ],
         "text.layout" => {
             let mut all: Vec<Vec<u8>> = Vec::new();
@@ -325,9 +338,16 @@ fn save() -> Vec<u8> {
 
 /// A WebSocket's request with frames behind it, and other requests.
 fn connections() -> Vec<Vec<u8>> {
-    let head = "GET /connection?token=TOKEN HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nUpgrade: websocket\r\n\
-                Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\
-                Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    let lines = [
+        "GET /connection?token=TOKEN HTTP/1.1",
+        "Host: 127.0.0.1:PORT",
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+        "\r\n",
+    ];
+    let head = lines.join("\r\n");
     let frame = |first: u8, text: &str| {
         let masked = text.bytes().zip([1, 2, 3, 4].into_iter().cycle()).map(|(a, b)| a ^ b);
         let mut bytes = vec![first, 0x80 | text.len() as u8, 1, 2, 3, 4];
@@ -406,7 +426,7 @@ fn reloads() -> Vec<Vec<u8>> {
         pair(
             "local a, b, c = 1, 'x', Vector3(1, 2, 3)\nif a > 0 then function thing() return b end \
              end\nreturn { step = function() a = a + 1 return a, c end }\n",
-            "local a, b = 2\nfor i = 1, 2 do b = i end\nreturn { step = function() return b end }\n",
+            "local a, b = 2\nfor i = 1, 2 do b = i end\nreturn { step = function() return b end }",
         ),
         pair("return {", "return 1"),
         pair(

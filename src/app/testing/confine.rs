@@ -1,6 +1,6 @@
-//! What a test run can reach of the system. The process that runs tests itself, or for another one,
-//! starts no programs; the one that only starts others can start this program alone. What it reaches
-//! is the most that the others do.
+//! The part of the system that a test run can reach. A process that runs tests, on its own or for
+//! another one, starts no programs. A process that only starts others can start this program alone;
+//! the others reach no more than it does.
 
 use super::{COVERAGE_FILE, Options, config, discovery};
 use crate::app::Game;
@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 /// Confines the process that a person has started. It has read nothing of the folder yet.
 pub fn parent(root: &Path, options: &Options) {
     let mut plan = plan(root, options);
-    let written = [&options.output_file, &options.coverage, &options.api_coverage];
-    for file in written.into_iter().flatten().filter(|_| !options.list) {
+    if let Some(file) = &options.output_file {
         plan.add_file(file);
     }
+    plan.add_outputs(&options.coverage);
+    plan.add_outputs(&options.api_coverage);
     if options.config && root.join(config::FILE).is_file() {
         // What the folder's own file may name.
         plan.add_outputs([&root.join(COVERAGE_FILE)]);

@@ -96,12 +96,14 @@ impl Lines {
 
     /// Writes the tracefile.
     pub fn write_lcov(&self, root: &Path, file: &Path) -> Result<(), Error> {
-        // The file that a library's `.busted` asks for is in the folder, and a link that waits there
-        // is replaced. Elsewhere a person has named it.
+        // The file that a library's `.busted` asks for is in the folder, and a link that waits
+        // there is replaced. Elsewhere a person has named it.
         let text = self.lcov(root);
         let within = file.strip_prefix(root).ok().and_then(Path::to_str);
-        let written = match within.filter(|path| file_access::stays_inside(path)) {
+        let within = within.filter(|path| file_access::stays_inside(path));
+        let written = match within.filter(|_| !output_files::is_brokered(file)) {
             Some(path) => file_access::write(root, path, text.as_bytes()),
+            None if within.is_some() => output_files::replace(file, text.as_bytes()),
             None => output_files::write(file, text.as_bytes()),
         };
         written.map_err(|reason| crate::error!("{FAULT} '{}': {reason}", file.display()))

@@ -1,8 +1,9 @@
 //! How often each function of the API was called over all test files of a run, and how often it
 //! raised. Counting is the dispatcher's, the fast forms' and lua/test/coverage.lua's.
 
+use crate::app::output_files;
+use crate::foundation::Error;
 use crate::foundation::blob::{Reader, Writer};
-use crate::foundation::{Error, output_file};
 use crate::script::{Report, Value, Vm};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -113,7 +114,7 @@ impl Usage {
 
     /// Writes the JSON to a file.
     pub fn write_json(&self, file: &Path) -> Result<(), Error> {
-        output_file::write(file, self.json().as_bytes())
+        output_files::write(file, self.json().as_bytes())
             .map_err(|reason| crate::error!("{FAULT} '{}': {reason}", file.display()))
     }
 }

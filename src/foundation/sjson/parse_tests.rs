@@ -66,9 +66,9 @@ fn numbers_are_those_of_json() {
         ("1e00002", 100.0),
         ("1.7976931348623157e308", f64::MAX),
         ("5e-324", 5e-324),
-        (&format!("1{}e-400", "0".repeat(400)), 1.0),
-        (&format!("0.{}1e401", "0".repeat(400)), 1.0),
-        (&format!("0.{}", "3".repeat(1 << 20)), 1.0 / 3.0),
+        (&*format!("1{}e-400", "0".repeat(400)), 1.0),
+        (&*format!("0.{}1e401", "0".repeat(400)), 1.0),
+        (&*format!("0.{}", "3".repeat(1 << 20)), 1.0 / 3.0),
     ] {
         assert_eq!(parse(text).unwrap().root().as_f64(), Some(value), "{text}");
     }

@@ -187,7 +187,10 @@ pub const LIBRARIES: &[Library] = &[
         ],
         differs: &[
             ("concat", "Refuses to make more than 64 MiB in one call."),
-            ("insert", "Refuses to shift more than 67,108,864 items."),
+            (
+                "insert",
+                "Refuses positions above 2^31 - 1, and to shift more than 67,108,864 items.",
+            ),
             ("move", "Refuses to move more than 67,108,864 items."),
         ],
     },

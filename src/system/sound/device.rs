@@ -234,3 +234,25 @@ impl Feeder {
         self.shared.set_health(Health::Missing);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mixer_that_panics_is_silent_for_a_batch_and_at_last_for_good() {
+        let mut failures = Failures::default();
+        let mut calls = 0;
+        for turn in 0..20 {
+            let mut batch = [1.0; 4];
+            failures.run(&mut batch, |batch| {
+                calls += 1;
+                batch.fill(0.5);
+                assert!(turn % 2 == 0, "an odd turn");
+            });
+            let heard = turn % 2 == 0 && turn < 2 * FAILURES_MAX;
+            assert_eq!(batch, [if heard { 0.5 } else { 0.0 }; 4], "turn {turn}");
+        }
+        assert_eq!(calls, 2 * FAILURES_MAX);
+    }
+}

@@ -228,7 +228,8 @@ fn whole(bytes: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Walks the chunks of a WAV: whether they can be played. `None` where its samples are not all there.
+/// Walks the chunks of a WAV: whether they can be played. `None` where its samples are not all
+/// there.
 fn whole_wav(rest: &[u8]) -> Option<Result<(), String>> {
     let mut chunks = rest.get(8..)?;
     loop {

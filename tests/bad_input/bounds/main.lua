@@ -320,6 +320,8 @@ local function queued()
       say("walk: missing " .. path)
     elseif not params then
       say("walk: unknown " .. path)
+    elseif path:find("^Pad[2-8]%.") and not rounds and not only then
+      -- The rows of the first pad are those of all.
     elseif not only or only == path then
       local into = LAST[path] and last or queue
       into[#into + 1] = { name = path, call = fn, params = params }

@@ -74,8 +74,9 @@ pub fn start(duties: Duties) -> Result<()> {
         return Err(Error::other("a library has started a thread"));
     }
     let mut served = duties.clone();
-    for output in &mut served.outputs {
-        *output = std::path::absolute(&*output)?;
+    // The broker works in another folder.
+    for path in served.outputs.iter_mut().chain(&mut served.appends) {
+        *path = std::path::absolute(&*path)?;
     }
     // SAFETY: no other thread is there that could hold a lock which the copy of the process needs;
     // the copy never returns to what its caller was doing.
@@ -198,7 +199,11 @@ impl Drop for Replacement {
 
 /// Opens a file in the folder of [`Duties::appends`] to add to it; `None` where there is no broker.
 pub fn append(path: &Path) -> Option<Result<File>> {
-    with(|client| client.open(kind::APPEND, path.as_os_str().as_encoded_bytes()))
+    let open = |client: &Client| {
+        let path = std::path::absolute(path)?;
+        client.open(kind::APPEND, path.as_os_str().as_encoded_bytes())
+    };
+    with(open)
 }
 
 /// Opens a file that the player dropped on a window; `None` where the broker has no such duty, or

@@ -198,8 +198,8 @@ impl Server {
         let real = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
         if !file.metadata()?.is_file() || is_hidden(&real) || real.starts_with("/proc") {
             return Err(refused(
-                "a confined game reads dropped files that are plain and not hidden, in folders that \
-                 are not hidden",
+                "a confined game reads dropped files that are plain and not hidden, in folders \
+                 that are not hidden",
             ));
         }
         Ok(file)

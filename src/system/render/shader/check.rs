@@ -34,7 +34,7 @@ pub fn check(path: &str, source: &str) -> Result<ShaderData, Error> {
     let file = File { path, source, whole: &whole };
     limits::check(&whole).map_err(|excess| file.exceeds(&excess))?;
     let data = fault::on_stack("shader", limits::STACK_BYTES, || parse(&file));
-    Ok(ShaderData { source: whole.clone(), ..data?? })
+    Ok(ShaderData { source: whole, ..data?? })
 }
 
 /// Checks a text that was checked when it was compiled, whose data may have been changed since.

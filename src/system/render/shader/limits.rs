@@ -1,7 +1,7 @@
 //! Limits of a shader's text, checked before a parser sees it. The parser, the validator and the
 //! writers for graphics interfaces call themselves once for each level of a text, and the text of a
-//! shader comes from a game. Reads tokens alone: it knows no types, and what it counts is never less
-//! than what the parser will meet.
+//! shader comes from a game. Reads tokens alone: it knows no types, and what it counts is never
+//! less than what the parser will meet.
 
 use std::collections::HashMap;
 
@@ -16,9 +16,9 @@ pub const BLOCKS_MAX: u32 = 100;
 pub const EXPANDED_MAX: u64 = 1 << 18;
 /// The most declarations in a row of which each names the next.
 pub const CHAIN_MAX: u32 = 300;
-/// The stack, in bytes, that is enough for a text within these limits. Measured with naga 30: a level
-/// of an expression takes 38 KiB at most (writing GLSL), a block 43 KiB (a `for` in GLSL), which is
-/// 12 MiB in all.
+/// The stack, in bytes, that is enough for a text within these limits. Measured with naga 30: a
+/// level of an expression takes 38 KiB at most (writing GLSL), a block 43 KiB (a `for` in GLSL),
+/// which is 12 MiB in all.
 pub const STACK_BYTES: usize = 64 << 20;
 
 /// What is wrong with a text, and where.
@@ -175,8 +175,8 @@ const MULTIPLICATIVE: usize = 1;
 const ADDITIVE: usize = 2;
 const OTHER: usize = 3;
 
-/// How deep the tree of one expression can be so far: for each level the operators in a row, and the
-/// deepest of what stands between them.
+/// How deep the tree of one expression can be so far: for each level the operators in a row, and
+/// the deepest of what stands between them.
 #[derive(Clone, Copy, Default)]
 struct Tree {
     operators: [u32; 4],
@@ -361,6 +361,10 @@ impl<'a> Reader<'a> {
             if bracket.close == close {
                 break;
             }
+        }
+        if close == ">" {
+            // It may have been a comparison.
+            self.item().add(UNARY);
         }
         self.check_depth(token)
     }

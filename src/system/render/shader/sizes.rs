@@ -1,5 +1,6 @@
-//! Limits of a shader's values, checked when it is parsed. Writers for graphics interfaces put a zero
-//! for each number of a variable that the shader does not set, so a short text can become a long one.
+//! Limits of a shader's values, checked when it is parsed. Writers for graphics interfaces put a
+//! zero for each number of a variable that the shader does not set, so a short text can become a
+//! long one.
 
 use wgpu::naga::{AddressSpace, Arena, Expression, Handle, Module, Span, Type};
 
