@@ -149,7 +149,7 @@ fn what_fails_twice_with_the_same_words_is_told_once() {
         "error: compiled.lua:1: this is a compiled chunk: games are text",
         "error: odd.lua: attempt to load a binary chunk",
         "2 units, 0 models and 2 levels checked, 5 problems",
-        "3 errors besides",
+        "4 errors besides",
     ] {
         assert!(words.contains(told), "'{told}' is not in:\n{words}");
     }

@@ -32,7 +32,7 @@ pub fn targets() -> Vec<Target> {
         }
     };
     vec![
-        Target::new("file.bundle", 8 << 10, bundle),
+        Target::new("file.bundle", 64 << 10, bundle),
         Target::new("file.index", 4 << 10, index),
         Target::new("file.recording", 8 << 10, recording),
         Target::new("file.save", 2 << 10, save),

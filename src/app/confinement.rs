@@ -5,6 +5,7 @@
 
 use super::{Game, game_id, resources};
 use crate::foundation::{log, output_file};
+use crate::resource::compile::data_folder;
 use crate::system::browser;
 use crate::system::platform;
 use crate::system::platform::broker::{self, Duties};
@@ -38,7 +39,7 @@ fn state() -> MutexGuard<'static, State> {
 
 /// Whether the user lets the engine confine itself; `refused`: the command line says no.
 pub fn is_wanted(refused: bool) -> bool {
-    !refused && !std::env::var_os(VARIABLE).is_some_and(|value| value == "1")
+    !refused && std::env::var_os(VARIABLE).is_none_or(|value| value != "1")
 }
 
 /// What a command needs of the system.
@@ -67,10 +68,18 @@ impl Plan {
     /// said when it is opened.
     pub fn of_game(game: &Game) -> Plan {
         let Game::Folder(folder) = game else { return Plan::default() };
+        if !folder.is_dir() {
+            return Plan::default();
+        }
+        // A folder that is no game stays as it is.
+        if game.project().is_err() {
+            return Plan::of_folder(folder);
+        }
         // Made where it is missing. Where the game's folder cannot be written, it is elsewhere.
         let data = resources::data_of(folder, platform::NAME);
         let mut plan = Plan::of_folder(folder);
-        let elsewhere = data.ok().filter(|data| !data.starts_with(folder));
+        let own = data_folder(folder, platform::NAME);
+        let elsewhere = data.ok().filter(|data| *data != own);
         plan.reach.write.extend(elsewhere);
         plan
     }

@@ -2,7 +2,7 @@
 
 use super::exit;
 use crate::engine::{Build, Engine};
-use crate::foundation::{files, log};
+use crate::foundation::{files, log, terminal};
 use crate::script::{Report, Stuck, Vm};
 use crate::system::platform;
 use std::path::{Path, PathBuf};
@@ -86,7 +86,8 @@ fn write_in(folder: &Path, text: &str) -> Result<PathBuf, String> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let seconds = now.map_or(0, |since| since.as_secs());
     let path = folder.join(format!("crash-{seconds}-{}.txt", std::process::id()));
-    files::write_safely(&path, text.as_bytes()).map_err(|reason| reason.to_string())?;
+    files::write_safely(&path, terminal::escape(text).as_bytes())
+        .map_err(|reason| reason.to_string())?;
     Ok(path)
 }
 

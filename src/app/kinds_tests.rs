@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::foundation::{Error, damage, fault};
-use crate::resource::image;
+use crate::resource::image::tests::samples as pictures_of_formats;
 use crate::resource::kind::Compiling;
 use crate::resource::name::ResourceName;
 use crate::system::sound::wave::tests::wav;
@@ -87,7 +87,7 @@ fn samples() -> Vec<(String, Vec<u8>, usize)> {
         ("a.ldtk", file!("tests/lua/maps/world.ldtk"), 99),
         ("a.physics_properties", file!("tests/lua/global.physics_properties"), 99),
     ];
-    let pictures = image::tests::samples();
+    let pictures = pictures_of_formats();
     all.extend(pictures.iter().map(|(extension, bytes)| (*extension, bytes.clone(), 60)));
     let path = |path: &str| match path.contains('.') {
         true => path.to_string(),

@@ -27,8 +27,8 @@ pub fn check_outputs(options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// The access to the system that a run needs. Devices are opened again when they were lost, and pads come
-/// and go: they stay in reach.
+/// The access to the system that a run needs. Devices are opened again when they were lost, and
+/// pads come and go: they stay in reach.
 pub fn plan(options: &Options) -> Plan {
     let mut plan = Plan::of_game(&options.game);
     plan.reach.devices = true;

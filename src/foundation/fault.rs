@@ -185,7 +185,7 @@ mod tests {
         }
         // At least 1 KiB a level: a thread's usual stack would end at about 2,000.
         assert_eq!(on_stack("deep", 64 << 20, || sum(20_000)), Ok(20_000 * 20_001 / 2));
-        let error = on_stack("deep", 1 << 20, || panic!("too deep")).map(|()| ()).unwrap_err();
+        let error = on_stack::<()>("deep", 1 << 20, || panic!("too deep")).unwrap_err();
         assert!(error.is_fault && error.message.contains("too deep"), "{error}");
     }
 }

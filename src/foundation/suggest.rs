@@ -1,10 +1,32 @@
 //! "Did you mean …?": the nearest of a list of names.
 
+/// The most work of one search, as pairs of letters that are compared: a word and a name of 64 KiB
+/// have 4,294,967,296, and there may be very many names.
+const PAIRS_MAX: usize = 1 << 24;
+
+/// How far each name is from `word`, by what `part` takes of it; without those that are out of the
+/// question, or for which no work is left.
+fn distances<'a>(
+    word: &str,
+    names: impl Iterator<Item = &'a str>,
+    part: impl Fn(&'a str) -> &'a str,
+) -> impl Iterator<Item = (usize, &'a str)> {
+    let mut left = PAIRS_MAX;
+    names.filter_map(move |name| {
+        let compared = part(name);
+        if !is_comparable(word, compared) {
+            return None;
+        }
+        left = left.checked_sub(word.len().saturating_mul(compared.len()))?;
+        Some((distance(word, compared), name))
+    })
+}
+
 /// The name in `names` that `word` most likely meant, by Damerau-Levenshtein distance without
 /// repeated edits (optimal string alignment); `None` where more than about a third of it differs.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = (word.chars().count() / 3).max(1);
-    let scored = names.into_iter().map(|name| (distance(word, name), name));
+    let scored = distances(word, names.into_iter(), |name| name);
     scored.filter(|(far, _)| *far <= allowed).min().map(|(_, name)| name)
 }
 
@@ -25,7 +47,7 @@ pub fn nearest_in_folders<'a>(
     whole.or_else(|| {
         let end = word.rsplit('/').next().filter(|end| !end.is_empty())?;
         let allowed = end.chars().count() / 5;
-        let scored = names.map(|name| (distance(end, last(name)), name));
+        let scored = distances(end, names, last);
         scored.filter(|(far, _)| *far <= allowed).min().map(|(_, name)| name)
     })
 }
@@ -117,13 +139,14 @@ fn fit(wanted: &[String], name: &[String]) -> Option<usize> {
     (met > 0 && (lacks == 0 || extra == 0)).then_some((lacks + extra) * 8 + inexact)
 }
 
-fn distance(a: &str, b: &str) -> usize {
-    // A character has four bytes at most: one has twice the other's, so no table is made for what
-    // is endless.
+/// Whether two words can be near each other at all. A character has four bytes at most: where one
+/// has twice the other's, no table is made for what is endless.
+fn is_comparable(a: &str, b: &str) -> bool {
     let (less, more) = (a.len().min(b.len()), a.len().max(b.len()));
-    if more / 4 > less * 2 + 2 {
-        return usize::MAX;
-    }
+    more / 4 <= less * 2 + 2
+}
+
+fn distance(a: &str, b: &str) -> usize {
     let fold = |s: &str| s.chars().flat_map(char::to_lowercase).collect::<Vec<_>>();
     let (a, b) = (fold(a), fold(b));
     let mut before = vec![0; b.len() + 1];
@@ -158,6 +181,13 @@ mod tests {
         check("volume", &["gain", "pitch"], None);
         check("x", &[], None);
         check(&"x".repeat(10_000_000), &["gain", "pitch"], None);
+        // Long names are compared only as far as there is work left; the short ones still are.
+        let (long, other) = ("x".repeat(1 << 16), format!("{}y", "x".repeat(1 << 16)));
+        check(&long, &[&other, &other], None);
+        let many: Vec<String> = (0..100_000).map(|i| format!("{}{i}", "y".repeat(300))).collect();
+        let mut names: Vec<&str> = many.iter().map(String::as_str).collect();
+        names.insert(0, &long[..300]);
+        check(&long[..301], &names, Some(&long[..300]));
     }
 
     #[test]

@@ -175,6 +175,7 @@ fn an_operation_that_fails_while_a_bundle_is_made_leaves_the_old_bundle() {
     let game = Game::new("bundle");
     let data = data_folder(&game.root, PLATFORM);
     let out = game.base.join("out/game.bundle");
+    fs::create_dir(game.base.join("out")).unwrap();
     let old = game.compile(&data).unwrap();
     game.bundle(&old, &data, &out).unwrap();
     game.save("second");

@@ -81,7 +81,7 @@ fn walk(
         ));
         return Ok(());
     }
-    let listing = match file_access::list(root, prefix) {
+    let listing = match file_access::list_states(root, prefix) {
         Ok(listing) => listing,
         // One that goes away meanwhile.
         Err(refusal) if depth > 0 && refusal.is_missing() => return Ok(()),

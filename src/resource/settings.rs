@@ -299,7 +299,7 @@ pub const SETTINGS: &[Setting] = &[
         "sound.device",
         Type::Text,
         "\"default\"",
-        "The name of the device that sound goes to: `default`, `null`, or one that the system lists \
+        "The device that sound goes to: `default`, `null`, or one that the system lists \
          (on Linux, ALSA).",
     ),
     setting(

@@ -193,11 +193,7 @@ impl Levels {
         })?;
         *units += resource.units.len();
         if *units > UNITS_MAX {
-            return Err(crate::error!(
-                "level \"{}\" and the levels inside of it have more than {UNITS_MAX} units \
-                 (UNITS_MAX): take some out of \"{name}\", or place it less often",
-                chain[0]
-            ));
+            return Err(too_many_units(&chain[0], name));
         }
         let waiting: VecDeque<u32> = (0..resource.units.len() as u32)
             .filter(|unit| resource.is_wanted(*unit as usize, object_sets))
@@ -343,6 +339,14 @@ impl Levels {
             self.remove(level, frame, place);
         }
     }
+}
+
+/// The error for a level with more units than there can be; `name` is the one that adds too many.
+fn too_many_units(level: &str, name: &str) -> Error {
+    crate::error!(
+        "level \"{level}\" and the levels inside of it have more than {UNITS_MAX} units \
+         (UNITS_MAX): take some out of \"{name}\", or place it less often"
+    )
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ fn a_source_that_explodes_is_refused_by_a_limit_with_a_name() {
              \"chunks\":[{\"x\":1e300,\"y\":0,\"width\":2,\"height\":1,\"data\":[1,1]},\
              {\"x\":0,\"y\":0,\"width\":1,\"height\":1,\"data\":[1]}]}]}"
                 .to_string(),
-            "are too many for a layer (TILES_MAX), or too few",
+            "far.tmj: 'x' of a chunk must be a whole number",
         ),
         (
             "large.tmj",

@@ -137,13 +137,12 @@ function shutdown() print(\"saving\") while true do end end";
 
 #[test]
 fn a_process_that_cannot_be_stopped_leaves_a_report_and_exit_code_4() {
-    // Reading a named pipe that nobody writes to never returns to the script.
-    let game = Game::new("stuck", "print(\"reading\")\nApplication.user_setting(\"volume\")");
+    // Writing into a pipe that is full and that nobody reads never returns to the script.
+    let main = "print(\"writing\")\nprint((\"x\"):rep(2 ^ 20))";
+    let game = Game::new("stuck", main);
     let saves = game.saves.join("game");
-    std::fs::create_dir_all(&saves).unwrap();
-    let pipe = saves.join("user_settings.sjson");
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let child = game.command(&["--headless"]).spawn().unwrap();
+    let mut child = game.command(&["--headless"]).spawn().unwrap();
+    let unread = child.stdout.take().expect("it is a pipe");
     // Nothing can be seen of a process that waits: until then it starts.
     std::thread::sleep(Duration::from_secs(1));
     let (ended, took) = end(child, "TERM");
@@ -152,20 +151,22 @@ fn a_process_that_cannot_be_stopped_leaves_a_report_and_exit_code_4() {
     in_order(&ended.err, &[&format!("error: {words}error: the report is in ")]);
     assert!(took < PROMISED, "{took:?}");
     let report = std::fs::read_dir(&saves).unwrap().map(|entry| entry.unwrap().path());
-    let report = report.filter(|path| *path != pipe).collect::<Vec<_>>();
+    let is_report = |path: &std::path::PathBuf| path.extension().is_some_and(|end| end == "txt");
+    let report = report.filter(is_report).collect::<Vec<_>>();
     let text = std::fs::read_to_string(&report[0]).unwrap();
-    in_order(&text, &["Crash report\n", "Engine: ", words, "Last lines of the log:\n  reading"]);
+    in_order(&text, &["Crash report\n", "Engine: ", words, "Last lines of the log:\n  writing"]);
+    drop(unread);
 }
 
 #[test]
 fn a_game_that_is_still_being_opened_ends_at_once() {
     let game = Game::new("opening", "function init() end");
-    // A named pipe, so that the game is opened until somebody writes its settings.
-    let pipe = game.folder.join("settings.sjson");
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // So many files that the game is opened for a while.
+    for i in 0..20_000 {
+        std::fs::write(game.folder.join(format!("{i}.txt")), "a text").unwrap();
+    }
     let child = game.command(&["--headless"]).spawn().unwrap();
-    // This waits for the one who reads.
-    let _writer = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+    assert!(wait_until(|| game.folder.join(".engine/data").exists()), "nothing is compiled");
     // Nothing is caught yet, and a shell starts what it runs in the background deaf to INT.
     let (ended, took) = end(child, "TERM");
     assert_eq!((ended.code, ended.out.as_str(), ended.err.as_str()), (None, "", ""));

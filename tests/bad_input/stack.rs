@@ -3,7 +3,7 @@
 
 use crate::{Game, fails_saying, in_order};
 
-const RUNS: &str = "Error: Timer.run: coroutines start each other too deep: does one start itself \
+const RUNS: &str = "Timer.run: coroutines start each other too deep: does one start itself \
                     without waiting?";
 const RESUMES: &str =
     "coroutines resume each other too deep: does one resume itself through others?";

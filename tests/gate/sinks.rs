@@ -112,7 +112,8 @@ fn found(files: &[File]) -> Places {
     places
 }
 
-/// The calls that the document's table lists: ``| `Command::new(` | … | `src/a.rs`, `src/b.rs` 2 |``
+/// The calls that the document's table lists:
+/// ``| `Command::new(` | … | `src/a.rs`, `src/b.rs` 2 |``
 fn listed(document: &str) -> Places {
     let section = document.split(SECTION).nth(1).expect("the document has the section");
     let section = section.split("\n## ").next().unwrap_or_default();

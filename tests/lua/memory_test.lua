@@ -24,6 +24,12 @@ describe("Memory", function()
     assert.equals(-1, change_of(Memory.changes(before), "leaking_enemies").objects)
   end)
 
+  it("tells what the engine holds, and the most that it may", function()
+    local held, limit = Memory.engine_usage()
+    assert.is_true(held > 0)
+    assert.equals(Application.settings().limits.engine_memory_mib * 2 ^ 20, limit)
+  end)
+
   it("names the local of a file that it grows in", function()
     function keep_something()
       kept[#kept + 1] = {}

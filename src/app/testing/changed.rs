@@ -85,7 +85,7 @@ impl Contents {
 
     fn add(&mut self, root: &Path, inside: &str, depth: usize) {
         // What cannot be read is as if it were not there, until it can be.
-        let Ok(listing) = file_access::list(root, inside) else { return };
+        let Ok(listing) = file_access::list_states(root, inside) else { return };
         for entry in listing.entries {
             let name = entry.name.to_string_lossy().into_owned();
             let path = if inside.is_empty() { name.clone() } else { format!("{inside}/{name}") };

@@ -167,7 +167,7 @@ pub struct Entry {
     pub name: OsString,
     pub kind: EntryKind,
     pub is_link: bool,
-    /// All zeros for a folder and for a link to nothing.
+    /// All zeros for a folder, for a link to nothing, and where states were not asked for.
     pub state: FileState,
 }
 
@@ -295,13 +295,22 @@ pub fn is_folder(root: &Path, path: &str) -> bool {
     inspect(root, path).is_ok_and(|(kind, _)| kind == EntryKind::Folder)
 }
 
-/// Lists a folder by its path from a folder; "" is that folder itself.
+/// Lists a folder by its path from a folder; "" is that folder itself. Entries have no states, so
+/// that files need not be looked at one by one.
 ///
 /// # Errors
 /// It leads out, is no folder, cannot be read, or has more than [`ENTRIES_MAX`] entries.
 pub fn list(root: &Path, path: impl AsRef<Path>) -> Result<Listing, Refusal> {
     match stays_inside(&path) {
-        true => system::list(root, path.as_ref()),
+        true => system::list(root, path.as_ref(), false),
+        false => Err(Refusal::Path),
+    }
+}
+
+/// As [`list`], with the states of the files.
+pub fn list_states(root: &Path, path: impl AsRef<Path>) -> Result<Listing, Refusal> {
+    match stays_inside(&path) {
+        true => system::list(root, path.as_ref(), true),
         false => Err(Refusal::Path),
     }
 }

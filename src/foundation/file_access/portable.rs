@@ -42,7 +42,8 @@ pub fn open_named(path: &Path) -> Result<File, Refusal> {
     }
 }
 
-pub fn list(root: &Path, path: &Path) -> Result<Listing, Refusal> {
+/// Whether `_states` are wanted makes no difference here: the kinds come with them.
+pub fn list(root: &Path, path: &Path, _states: bool) -> Result<Listing, Refusal> {
     let real = real_path(root, path)?;
     let mut entries = Vec::new();
     for entry in fs::read_dir(&real)? {

@@ -189,9 +189,9 @@ fn a_folder_is_listed_and_links_are_named_by_what_they_lead_to() {
     let folder = Folder::new("list").with_links();
     let game = folder.game();
     let wood = inspect(&game, "textures/wood.png").unwrap().1;
-    type List = fn(&Path, &Path) -> Result<Listing, Refusal>;
+    type List = fn(&Path, &Path, bool) -> Result<Listing, Refusal>;
     for way in [system::list as List, portable::list as List] {
-        let list = |path: &str| way(&game, Path::new(path));
+        let list = |path: &str| way(&game, Path::new(path), true);
         let mut found = list("").unwrap();
         found.entries.sort_by(|a, b| a.name.cmp(&b.name));
         let kinds = found.entries.iter().map(|entry| {
@@ -223,6 +223,14 @@ fn a_folder_is_listed_and_links_are_named_by_what_they_lead_to() {
     assert!(portable::inspect(&game, "floor.png").unwrap().is_file());
     assert!(matches!(portable::inspect(&game, "out.png"), Err(Refusal::Link)));
     assert!(matches!(list(&game, ".."), Err(Refusal::Path)));
+    let kinds = |listing: Listing| {
+        let entries = listing.entries.into_iter();
+        let mut kinds: Vec<_> = entries.map(|it| (it.name, it.kind as u8, it.is_link)).collect();
+        kinds.sort();
+        kinds
+    };
+    assert_eq!(kinds(list(&game, "").unwrap()), kinds(list_states(&game, "").unwrap()));
+    assert_eq!(list(&game, "textures").unwrap().entries[0].state, FileState::default());
 }
 
 #[cfg(unix)]

@@ -83,7 +83,7 @@ fn open_by_parts_with(root: &Path, path: &Path, flags: OFlags) -> Result<OwnedFd
     Ok(open_part(&folder, OsStr::new("."), flags)?)
 }
 
-pub fn list(root: &Path, path: &Path) -> Result<Listing, Refusal> {
+pub fn list(root: &Path, path: &Path, states: bool) -> Result<Listing, Refusal> {
     let folder = File::from(open_beneath(root, path, READ.union(OFlags::DIRECTORY))?);
     let own = folder.metadata()?;
     let mut entries = Vec::new();
@@ -98,7 +98,16 @@ pub fn list(root: &Path, path: &Path) -> Result<Listing, Refusal> {
             let words = format!("a folder has more than {ENTRIES_MAX} entries (ENTRIES_MAX)");
             return Err(io::Error::other(words).into());
         }
-        entries.extend(entry(root, path, folder.as_fd(), name, found.file_type()));
+        match found.file_type() {
+            // Nothing else of it is wanted.
+            FileType::RegularFile if !states => entries.push(Entry {
+                name: name.into(),
+                kind: EntryKind::File,
+                is_link: false,
+                state: FileState::default(),
+            }),
+            known => entries.extend(entry(root, path, folder.as_fd(), name, known)),
+        }
     }
     Ok(Listing { id: FolderId(own.dev(), own.ino()), entries })
 }

@@ -75,8 +75,8 @@ fn replace(path: &Path, write: impl FnOnce(&mut Output) -> Result<()>) -> Result
     Ok(())
 }
 
-/// A half-written file. It is removed whatever stops the writing: it is of no use. The path is empty
-/// once the file is whole.
+/// A half-written file. It is removed whatever stops the writing: it is of no use. The path is
+/// empty once the file is whole.
 struct HalfWritten(PathBuf);
 
 impl Drop for HalfWritten {

@@ -167,7 +167,7 @@ struct Place {
 
 /// Text between the marks of XML, which has no form for control characters.
 fn escaped(text: &str) -> String {
-    let text = escape_line(text).replace('\u{fffe}', "").replace('\u{ffff}', "");
+    let text = escape_line(text).replace(['\u{fffe}', '\u{ffff}'], "");
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 

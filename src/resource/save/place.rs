@@ -68,7 +68,8 @@ impl Place {
         }
     }
 
-    /// Writes a file of a new name, which is there whole or, after an error, not at all; `told` hears how many bytes are written.
+    /// Writes a file of a new name, which is there whole or, after an error, not at all; `told`
+    /// hears how many bytes are written.
     pub fn write(&self, name: &str, bytes: &[u8], told: &dyn Fn(usize)) -> Result<()> {
         match self {
             Place::Folder(folder) => files::create_safely(&folder.join(name), bytes, told),

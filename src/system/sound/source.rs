@@ -188,10 +188,6 @@ impl Reading<'_> {
         let Some(items) = list.items() else {
             return Err(block.fault(list, "'curves' must be a list: [ { … } ]"));
         };
-        if self.definition.curves.len() + items.len() > CURVES_MAX {
-            let words = format!("a sound can have {CURVES_MAX} curves (CURVES_MAX)");
-            return Err(block.fault(list, &words));
-        }
         for item in items {
             let known = &["parameter", "target", "points", "easing"];
             let curve = Block::open(self.path, item, "a curve", known)?;

@@ -44,7 +44,7 @@ pub fn check(font: &PageFont) -> Result<(), Error> {
         ));
     }
     let around = font.padding.iter().chain(&font.spacing).chain([&font.outline]);
-    if !(font.base.abs() <= 65_536.0) || !(0.0..=1024.0).contains(&font.spread) {
+    if !(-65_536.0..=65_536.0).contains(&font.base) || !(0.0..=1024.0).contains(&font.spread) {
         return Err(error!("base or distanceRange is out of range: export the font again"));
     }
     if !{ around }.all(|length| length.abs() <= 65_536.0) {

@@ -187,8 +187,8 @@ fn tile_layers(
     }
     if columns.fract() != 0.0 || rows.fract() != 0.0 {
         return Err(error!(
-            "{path}: layer '{name}' has {columns} × {rows} tiles, which must be whole numbers: save \
-             the project again in LDtk"
+            "{path}: layer '{name}' has {columns} × {rows} tiles, which must be whole numbers: \
+             save the project again in LDtk"
         ));
     }
     let grid = number(layer, "__gridSize").max(1.0);

@@ -284,7 +284,7 @@ fn joined(path: &str, chunks: &[Tree]) -> Result<(f64, f64, Vec<Tree>, [f64; 2])
         if at.fract() != 0.0 || !(least..=CHUNK_AT_MAX).contains(&at) {
             return Err(error!(
                 "{path}: '{key}' of a chunk must be a whole number from {least} to {CHUNK_AT_MAX}, \
-                 got {at}: save the map again in Tiled"
+                 got {at:?}: save the map again in Tiled"
             ));
         }
     }

@@ -13,10 +13,10 @@ pub fn read_dropped(path: &Path) -> Result<Vec<u8>, String> {
     let shown = path.display();
     let reader = &readers::DROPPED;
     // Where a confined process cannot open it, its broker can.
-    let file = match broker::open_dropped(path) {
+    let file = kind_of(path).and_then(|()| match broker::open_dropped(path) {
         Some(file) => file.map_err(Refusal::from),
         None => file_access::open_named(path),
-    };
+    });
     let read = file.and_then(|file| {
         let bytes = file.metadata()?.len().min(reader.bytes_max);
         limit::check_room(bytes as usize).map_err(std::io::Error::other)?;
@@ -32,6 +32,15 @@ pub fn read_dropped(path: &Path) -> Result<Vec<u8>, String> {
         }
         reason => format!("'{shown}' cannot be read: {reason}"),
     })
+}
+
+/// Refuses what is no plain file. What cannot be looked at is refused when it is opened.
+fn kind_of(path: &Path) -> Result<(), Refusal> {
+    match path.metadata() {
+        Ok(about) if about.is_dir() => Err(Refusal::Folder),
+        Ok(about) if !about.is_file() => Err(Refusal::Special),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -80,8 +80,10 @@ mod x11 {
             unsafe { unlock(display) };
         }
         // A driver's own connection: returning would end the process before the game has ended.
-        while !is_ours && !is_main {
-            std::thread::park();
+        if !is_ours && !is_main {
+            loop {
+                std::thread::park();
+            }
         }
         0
     }

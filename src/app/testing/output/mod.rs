@@ -288,6 +288,8 @@ mod tests {
             assert!(matches!(tree, crate::foundation::sjson::Tree::Object(_)), "{line}");
         }
         assert_eq!(text.lines().count(), 8);
-        assert!(text.contains("\"name\":\"a \\\"b\\\" <c> & ]]> # \\\\ d\\n\\u0001\\u001b[31m\""));
+        assert!(text.contains(
+            "\"name\":\"a \\\"b\\\" <c> & ]]> # \\\\ d\\n\\u0001\\u001b[31m\\u009b1m\\u202e\""
+        ));
     }
 }

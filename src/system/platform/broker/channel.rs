@@ -122,7 +122,8 @@ mod tests {
     fn messages_arrive_whole_with_their_files_and_an_end_is_an_end() {
         let (a, b) = Channel::pair().unwrap();
         let path = std::env::temp_dir().join(format!("engine-{}-channel", std::process::id()));
-        let mut file = File::options().read(true).write(true).create(true).open(&path).unwrap();
+        let mut file =
+            File::options().read(true).write(true).create(true).truncate(true).open(&path).unwrap();
         a.send(b"one", None).unwrap();
         a.send(b"two", Some(file.as_fd())).unwrap();
         let (bytes, none) = b.receive().unwrap().unwrap();

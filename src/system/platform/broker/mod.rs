@@ -15,11 +15,14 @@ use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// Checks an address and opens it; the error says why it was not opened.
+pub type OpenAddress = fn(&str) -> std::result::Result<(), String>;
+
 /// What a broker does for its process.
 #[derive(Clone, Debug, Default)]
 pub struct Duties {
     /// Checks an address and opens it in the browser.
-    pub open_address: Option<fn(&str) -> std::result::Result<(), String>>,
+    pub open_address: Option<OpenAddress>,
     /// Files that may be replaced.
     pub outputs: Vec<PathBuf>,
     /// A folder in whose files, but hidden ones, text may be added at the end.

@@ -179,7 +179,8 @@ impl Server {
             return Err(outside());
         }
         let mut options = File::options();
-        options.create(true).append(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
+        options.create(true).append(true).custom_flags(flags);
         let file = options.open(parent.join(path.file_name().ok_or_else(outside)?))?;
         match file.metadata()?.is_file() {
             true => Ok(file),
@@ -192,8 +193,10 @@ impl Server {
         if !self.duties.drops || !path.is_absolute() {
             return Err(refused("no such file is opened"));
         }
-        // Opening a pipe waits for whoever writes to it.
-        let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+        // Opening a pipe waits for whoever writes to it, and a terminal would become the one of
+        // this process, which has none.
+        let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+        let file = File::options().read(true).custom_flags(flags).open(path)?;
         // Where it is without links, for links may lead anywhere.
         let real = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
         if !file.metadata()?.is_file() || is_hidden(&real) || real.starts_with("/proc") {

@@ -153,6 +153,9 @@ impl File<'_> {
     fn unparsed(&self, fault: &wgsl::ParseError) -> Error {
         let spans: Vec<Span> = fault.labels().map(|(span, _)| span).collect();
         let message = fault.message().trim_end_matches('.');
+        if message.contains("type is too large") {
+            return sizes::uncountable(self.path);
+        }
         if !spans.iter().any(|span| self.place(*span).is_some()) {
             return self.beyond(message);
         }

@@ -2,6 +2,8 @@
 //! zero for each number of a variable that the shader does not set, so a short text can become a
 //! long one.
 
+use crate::error;
+use crate::foundation::Error;
 use wgpu::naga::{AddressSpace, Arena, Expression, Handle, Module, Span, Type};
 
 /// The most bytes of a variable, a constant or a value.
@@ -13,6 +15,14 @@ pub const VALUES_BYTES_MAX: u64 = 1 << 20;
 pub struct TooLarge {
     pub at: Span,
     pub message: String,
+}
+
+/// The error for a type whose size the parser cannot even count.
+pub fn uncountable(path: &str) -> Error {
+    error!(
+        "{path}: a value takes more bytes, and {VALUE_BYTES_MAX} is the most (VALUE_BYTES_MAX): \
+         use a texture"
+    )
 }
 
 /// Checks all values of a shader.
