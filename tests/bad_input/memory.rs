@@ -123,7 +123,7 @@ fn what_a_game_makes_in_worlds_is_limited_and_given_back() {
         ),
         (
             "actors",
-            64,
+            32,
             "local own
             function it.make(n)
               own = own or Application.new_world()
