@@ -303,6 +303,7 @@ fn the_limits_of_the_table_are_those_of_the_code() {
 
 /// What is refused, and in which words.
 #[test]
+#[allow(clippy::too_many_lines, reason = "rows of a table")]
 fn what_asks_for_work_without_an_end_is_refused_in_words() {
     let sharing = "local t = { 1 } for i = 1, 40 do t = { t, t } end";
     let world = "local world = Application.new_world() \

@@ -98,6 +98,7 @@ fn fills(name: &str, mib: usize, case: &str, wanted: &str) {
 const NO_ROOM: &str = "not enough memory: this takes ";
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "rows of a table")]
 fn what_a_game_makes_in_worlds_is_limited_and_given_back() {
     let rows = [
         (
@@ -401,8 +402,9 @@ end"#;
 #[test]
 fn what_is_released_in_time_is_no_error() {
     let main = "function update()\n  for i = 1, 20 do\n    \
-                local gui = World.create_texture_gui(Application.main_world(), 'x' .. i, 1024, 1024)\n    \
-                World.destroy_gui(Application.main_world(), gui)\n    \
+                local world = Application.main_world()\n    \
+                local gui = World.create_texture_gui(world, 'x' .. i, 1024, 1024)\n    \
+                World.destroy_gui(world, gui)\n    \
                 Application.hash(('x'):rep(2 ^ 24))\n  end\n  end";
     let game = Game::new("memory_released", main)
         .with("settings.sjson", "limits = { engine_memory_mib = 128 }");

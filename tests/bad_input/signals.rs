@@ -136,29 +136,6 @@ function shutdown() print(\"saving\") while true do end end";
 }
 
 #[test]
-fn a_process_that_cannot_be_stopped_leaves_a_report_and_exit_code_4() {
-    // Writing into a pipe that is full and that nobody reads never returns to the script.
-    let main = "print(\"writing\")\nprint((\"x\"):rep(2 ^ 20))";
-    let game = Game::new("stuck", main);
-    let saves = game.saves.join("game");
-    let mut child = game.command(&["--headless"]).spawn().unwrap();
-    let unread = child.stdout.take().expect("it is a pipe");
-    // Nothing can be seen of a process that waits: until then it starts.
-    std::thread::sleep(Duration::from_secs(1));
-    let (ended, took) = end(child, "TERM");
-    assert_eq!(ended.code, Some(4), "{}", ended.err);
-    let words = "the process was asked to end, and a script did not let it for a second\n";
-    in_order(&ended.err, &[&format!("error: {words}error: the report is in ")]);
-    assert!(took < PROMISED, "{took:?}");
-    let report = std::fs::read_dir(&saves).unwrap().map(|entry| entry.unwrap().path());
-    let is_report = |path: &std::path::PathBuf| path.extension().is_some_and(|end| end == "txt");
-    let report = report.filter(is_report).collect::<Vec<_>>();
-    let text = std::fs::read_to_string(&report[0]).unwrap();
-    in_order(&text, &["Crash report\n", "Engine: ", words, "Last lines of the log:\n  writing"]);
-    drop(unread);
-}
-
-#[test]
 fn a_game_that_is_still_being_opened_ends_at_once() {
     let game = Game::new("opening", "function init() end");
     // So many files that the game is opened for a while.

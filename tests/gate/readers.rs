@@ -231,7 +231,7 @@ const ALLOWED: &[Allowed] = &[
         ],
         "writes a new folder in .engine, which must not be a link; its own executable's time",
     ),
-    ("src/system/window/dropped.rs", &[".metadata("], "the size of a file that is open"),
+    ("src/system/window/dropped.rs", &[".metadata(", ".is_dir(", ".is_file("], "kind and size"),
     ("src/tool/docs/site.rs", &["create_dir_all"], "makes the folder that a person names"),
     (
         "src/tool/new.rs",

@@ -3,8 +3,8 @@
 //!
 //! After SQLite's "How SQLite Is Tested" (I/O error tests, crash tests) and the model of Pillai and
 //! others, "All File Systems Are Not Created Equal" (OSDI 2014): until a file is synced, any part
-//! of what was written to it may be there; until a folder is synced, any subset of the changes to its
-//! names may be, in any order between files, but each of them whole.
+//! of what was written to it may be there; until a folder is synced, any subset of the changes to
+//! its names may be, in any order between files, but each of them whole.
 
 use crate::foundation::random::Random;
 use std::collections::BTreeMap;
