@@ -459,7 +459,10 @@ fn the_manual_is_served_and_the_desktop_asked_to_open_it() {
     let scratch = Scratch::new("open");
     for program in ["xdg-open", "open"] {
         // Written under another name first, so that it is whole when it is seen.
-        scratch.write(program, "#!/bin/sh\nprintf %s \"$1\" > asked.new && mv asked.new asked\n");
+        scratch.write(
+            program,
+            "#!/bin/sh\ncd \"${0%/*}\" && printf %s \"$1\" > asked.new && mv asked.new asked\n",
+        );
         let mode = fs::Permissions::from_mode(0o755);
         fs::set_permissions(scratch.0.join(program), mode).unwrap();
     }
