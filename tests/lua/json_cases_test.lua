@@ -18,9 +18,8 @@ local numbers = {
   { "-0e2147483647", 0 }, { "0.0e99999999999999999999", 0 }, { "0e4294967297", 0 },
   -- Long ones.
   { "1" .. zeros .. "e-400", 1 }, { "0." .. zeros .. "1e401", 1 },
-  { "0." .. ("0"):rep(2 ^ 20) .. "25e1048578", 25 }, { "1" .. ("0"):rep(2 ^ 20) .. "e-1048576", 1 },
+  { "0." .. ("0"):rep(2 ^ 20) .. "25e1048578", 25 }, { "0." .. ("3"):rep(2 ^ 20 + 1), 1 / 3 },
   { "12" .. ("0"):rep(2 ^ 20) .. ".5e-1048577", 1.2 },
-  { "0." .. ("3"):rep(2 ^ 21), 1 / 3 }, { ("9"):rep(2 ^ 21) .. "e-2097152", 1 },
   -- Between 1 and the next double, so that the last digit of many decides.
   { "1.00000000000000011102230246251565404236316680908203125", 1 },
   { "1.00000000000000011102230246251565404236316680908203125" .. ("0"):rep(2 ^ 20) .. "1e0",
@@ -40,13 +39,13 @@ local places = {
 
 -- Long texts are read at a few places only: they take their time.
 local function places_of(number)
-  return #number > 10000 and { places[1], places[4] } or places
+  return #number > 10000 and { places[4] } or places
 end
 
 local too_large = {
   "1e309", "-1e309", "1.7976931348623159e308", "1e400", "1e65536", "1e1048576", "1e2147483647",
   "1e2147483648", "-1e2147483648", "1e4294967296", "1e4294967297", "0.1e99999999999999999999",
-  ("9"):rep(400), ("9"):rep(2 ^ 20), "1" .. ("0"):rep(2 ^ 20) .. "e-1048000", "0.001e2147483648",
+  ("9"):rep(400), "1" .. ("0"):rep(2 ^ 20) .. "e-1048000", "0.001e2147483648",
 }
 
 local no_numbers = {
@@ -153,7 +152,7 @@ describe("Json and a table of cases", function()
     assert.error_matches(function() Json.encode(value) end,
       "Json.encode: there are more than 4194304 values %(VALUES_MAX; a table that is reached twice "
         .. "counts twice%): write them in parts")
-    local long = ("x"):rep(2 ^ 20)
+    local long = { [("x"):rep(2 ^ 20)] = 1 }
     local list = {}
     for i = 1, 65 do list[i] = long end
     assert.error_matches(function() Json.encode(list) end,
