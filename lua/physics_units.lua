@@ -29,8 +29,8 @@ local JOINT_OPTIONS = { position = true, other_position = true, axis = true, lim
   collides = true }
 -- Radians or metres.
 local LIMIT_MAX = 1e7
--- What the fields of an actor may be: a million points are four values each.
-local FIELD_VALUES_MAX, FIELDS_DEPTH_MAX = 5000000, 16
+-- What the fields of an actor may be: what is more than this is more than a call may be given.
+local FIELD_VALUES_MAX, FIELDS_DEPTH_MAX = 2 ^ 21, 16
 local JOINT_NUMBERS = { "length", "stiffness", "damping", "break_force", "break_torque" }
 
 ---Holds two actors together, or one and the world: "fixed" altogether, "ball" at a point, "hinge"

@@ -356,7 +356,7 @@ fn what_asks_for_work_without_an_end_is_refused_in_words() {
                 "{world} local t = {{ 1, 2, 3, 4, 5, 6, 7, 8 }} for i = 1, 8 do \
                  t = {{ t, t, t, t, t, t, t, t }} end Unit.create_actor(unit, \"a\", t)"
             ),
-            "Unit.create_actor: argument #3 'fields' has more than 5000000 values \
+            "Unit.create_actor: argument #3 'fields' has more than 2097152 values \
              (FIELD_VALUES_MAX; a table that is reached twice counts twice)",
         ),
         (
