@@ -25,7 +25,7 @@ pub use contacts::{CONTACTS_MAX, Contact, Touch, Trigger};
 pub use joints::{JOINTS_MAX, JointId, JointKind, JointPlan, JointState, Link};
 pub use outline::Look;
 pub use queries::{HITS_MAX, Hit, Kinds, Query};
-pub use shape::{POINTS_MAX, Shape};
+pub use shape::{HULL_CORNERS_MAX, POINTS_MAX, Shape};
 pub use snapshot::Snapshot;
 pub use walker::{Gait, Walk};
 

@@ -4,10 +4,17 @@ use super::PLACE_MAX;
 use super::ground::Ground;
 use crate::foundation::memory::limit;
 use crate::foundation::{Error, Quat, Vec3};
+use rapier3d::parry::transformation::try_convex_hull;
 use rapier3d::prelude::{ColliderBuilder, SharedShape};
+use std::borrow::Cow;
 
 /// The most points of a hull or a mesh.
 pub const POINTS_MAX: usize = 1 << 20;
+/// The most corners of a hull: four times as many take sixteen times as long, and so many about a
+/// second. Points inside of it do not count.
+pub const HULL_CORNERS_MAX: usize = 1 << 17;
+/// The most points that are made a hull at once while corners are looked for among more points.
+const PART_POINTS: usize = 1 << 14;
 /// Bytes that a hull or a mesh takes for each of its points, with its tree of boxes.
 const POINT_BYTES: usize = 256;
 
@@ -172,7 +179,7 @@ impl Shape {
                 let shape = SharedShape::cylinder(*half_height, *radius);
                 ColliderBuilder::compound(vec![(pose, shape)])
             }
-            Shape::Hull { points } => ColliderBuilder::convex_hull(points)
+            Shape::Hull { points } => ColliderBuilder::convex_hull(&corners(points)?)
                 .ok_or_else(|| crate::error!("its points lie in a plane: a hull needs volume"))?,
             Shape::Mesh { points, triangles } => {
                 ColliderBuilder::trimesh(points.clone(), triangles.clone())
@@ -196,4 +203,34 @@ impl Shape {
     pub(super) fn shared(&self) -> Result<SharedShape, Error> {
         Ok(self.builder()?.build().shared_shape().clone())
     }
+}
+
+/// The points that may be corners of a hull: all of them, or, of more than HULL_CORNERS_MAX, the
+/// corners of the hulls of small parts.
+///
+/// # Errors
+/// There are more than HULL_CORNERS_MAX.
+fn corners(points: &[Vec3]) -> Result<Cow<'_, [Vec3]>, Error> {
+    if points.len() <= HULL_CORNERS_MAX {
+        return Ok(Cow::Borrowed(points));
+    }
+    let parts = points.len().div_ceil(PART_POINTS);
+    let mut corners = Vec::new();
+    for part in 0..parts {
+        // Each part is spread over all of the shape, so that most of its points are inside.
+        let part: Vec<Vec3> = points.iter().skip(part).step_by(parts).copied().collect();
+        match try_convex_hull(&part) {
+            Ok((found, _)) => corners.extend(found),
+            Err(_) => corners.extend(part),
+        }
+    }
+    if corners.len() > HULL_CORNERS_MAX {
+        return Err(crate::error!(
+            "a hull has at most {HULL_CORNERS_MAX} corners (HULL_CORNERS_MAX), and {} of its {} \
+             points may be corners: give it fewer points",
+            corners.len(),
+            points.len()
+        ));
+    }
+    Ok(Cow::Owned(corners))
 }

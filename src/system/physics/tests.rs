@@ -214,6 +214,29 @@ fn shapes_that_cannot_be_say_why() {
 }
 
 #[test]
+fn a_hull_of_very_many_corners_is_refused_and_points_inside_do_not_count() {
+    let count = HULL_CORNERS_MAX + 1;
+    // A spiral over a ball: every point is a corner of the hull.
+    let ball = |i: usize| {
+        let z = 1.0 - 2.0 * (i as f32 + 0.5) / count as f32;
+        let (sine, cosine) = (i as f32 * 2.399_963).sin_cos();
+        let radius = (1.0 - z * z).sqrt();
+        Vec3::new(radius * cosine, radius * sine, z) * 100.0
+    };
+    let fault = Shape::Hull { points: (0..count).map(ball).collect() }.shared().err().unwrap();
+    let (start, end) = ("a hull has at most 131072 corners (HULL_CORNERS_MAX), and ", "131073");
+    assert!(fault.message.starts_with(start) && fault.message.contains(end), "{}", fault.message);
+    assert!(fault.message.ends_with(" points may be corners: give it fewer points"));
+
+    let corner = |i: usize| {
+        let side = |bit: usize| if i >> bit & 1 == 0 { -1.0 } else { 1.0 };
+        Vec3::new(side(0), side(1), side(2)) * if i < 8 { 1.0 } else { 0.5 }
+    };
+    let shape = Shape::Hull { points: (0..count).map(corner).collect() }.shared().unwrap();
+    assert_eq!(shape.as_convex_polyhedron().unwrap().points().len(), 8);
+}
+
+#[test]
 fn two_runs_are_equal_bit_for_bit() {
     let run = || {
         let mut physics = world();
