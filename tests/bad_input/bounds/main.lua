@@ -1,5 +1,5 @@
--- Calls every function that a game can reach with extreme arguments, a function in each frame, and
--- says which one it is about to call: what never ends is stopped from outside and blamed on the
+-- Calls every function that a game can reach with extreme arguments, a few functions in each frame,
+-- and says which one it is about to call: what never ends is stopped from outside and blamed on the
 -- last name. Arguments of the program: `only NAME` names each call of one function before it is
 -- made; `random SEED ROUNDS` makes so many rounds of calls with arguments by lot.
 
@@ -9,6 +9,7 @@ local format, unpack, pcall, type, tostring = string.format, unpack, pcall, type
 local concat, sort = table.concat, table.sort
 
 local SECONDS_MAX = 3 -- CPU time of a call
+local FRAME_SECONDS = 1 / 60 -- of calls; then the next frame is begun
 local COSTLY_CALLS_MAX = 1 -- of one function with one costly value
 
 -- Every function that can be reached from the globals, by its shortest path.
@@ -389,14 +390,21 @@ local function finish()
   Application.quit()
 end
 
-function update(dt)
+local function step(dt)
   -- What was queued by calls, such as rays of no length, is refused here.
   pcall(World.update, fixtures.get("World"), dt)
   at = at + 1
   local entry = queue[at]
-  if not entry then return finish() end
   DebugUi.begin_window("walk")
   turn(entry)
   pcall(DebugUi.end_window)
   pcall(after, entry)
+end
+
+function update(dt)
+  local began = clock()
+  repeat
+    if at == #queue then return finish() end
+    step(dt)
+  until clock() - began > FRAME_SECONDS
 end
