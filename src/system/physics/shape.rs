@@ -12,7 +12,7 @@ use std::borrow::Cow;
 pub const POINTS_MAX: usize = 1 << 20;
 /// The most corners of a hull: four times as many take sixteen times as long, and so many about a
 /// second. Points inside of it do not count.
-pub const HULL_CORNERS_MAX: usize = 1 << 17;
+pub const HULL_CORNERS_MAX: usize = 1 << 16;
 /// The most points that are made a hull at once while corners are looked for among more points.
 const PART_POINTS: usize = 1 << 14;
 /// Bytes that a hull or a mesh takes for each of its points, with its tree of boxes.
@@ -223,14 +223,13 @@ fn corners(points: &[Vec3]) -> Result<Cow<'_, [Vec3]>, Error> {
             Ok((found, _)) => corners.extend(found),
             Err(_) => corners.extend(part),
         }
-    }
-    if corners.len() > HULL_CORNERS_MAX {
-        return Err(crate::error!(
-            "a hull has at most {HULL_CORNERS_MAX} corners (HULL_CORNERS_MAX), and {} of its {} \
-             points may be corners: give it fewer points",
-            corners.len(),
-            points.len()
-        ));
+        if corners.len() > HULL_CORNERS_MAX {
+            return Err(crate::error!(
+                "a hull has at most {HULL_CORNERS_MAX} corners (HULL_CORNERS_MAX), and more than \
+                 that of its {} points may be corners: give it fewer points",
+                points.len()
+            ));
+        }
     }
     Ok(Cow::Owned(corners))
 }
