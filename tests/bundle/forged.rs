@@ -77,6 +77,7 @@ fn forge(bytes: &[u8], bundle: &Bundle, kind: &str, change: impl Fn(&mut Vec<u8>
 }
 
 /// Another number in the texture's head.
+#[allow(clippy::ptr_arg, reason = "a row of a table, as others that replace the whole")]
 fn levels(data: &mut Vec<u8>) {
     data[LEVELS_AT..LEVELS_AT + 4].copy_from_slice(&(1u32 << 31).to_le_bytes());
 }

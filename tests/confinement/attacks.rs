@@ -55,10 +55,10 @@ fn files(folder: &Path) -> Vec<(&'static str, i32, i32)> {
         ("write into the game", denied, code(fs::write(game.join("main.lua"), "x"))),
         ("make a file in the game", denied, code(fs::write(game.join("new.lua"), "x"))),
         ("make a link", denied, code(std::os::unix::fs::symlink("/", saves.join("root")))),
-        // SAFETY: the name is there for as long as the call.
         (
             "make a pipe",
             denied,
+            // SAFETY: the name is there for as long as the call.
             match unsafe { libc::mkfifo(name.as_ptr(), 0o600) } {
                 0 => 0,
                 _ => code::<()>(Err(Error::last_os_error())),

@@ -158,9 +158,10 @@ fn every_thread_of_a_game_is_confined_and_the_log_says_so() {
 
 #[test]
 fn the_user_switches_the_confinement_off_and_a_game_cannot() {
-    let cases: [(&str, &[&str], &[(&str, &str)]); 2] =
-        [("flag", &["--unconfined"], &[]), ("variable", &[], &[("ENGINE_UNCONFINED", "1")])];
-    for (name, arguments, set) in cases {
+    let variable = [("ENGINE_UNCONFINED", "1")];
+    for (name, arguments, set) in
+        [("flag", &["--unconfined"][..], &[][..]), ("variable", &[][..], &variable[..])]
+    {
         let folder = scratch(&format!("off_{name}"));
         let playing = Running::start(&folder, arguments, set);
         let found = playing.threads(&folder, "Seccomp:");
@@ -212,6 +213,7 @@ fn what_the_file_of_a_library_names_is_written_in_its_folder_alone() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "one row for each file that a command names")]
 fn files_of_the_command_line_are_written_wherever_they_are() {
     let folder = scratch("named");
     let game = "function render() Gui.rect(Application.main_gui(), Vector3(1, 1, 1), \
