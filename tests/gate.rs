@@ -57,7 +57,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("rustix", &["src/foundation/file_access/"]),
     ("ruzstd", &["src/resource/image/"]),
     ("tungstenite", &["src/system/tools/"]),
-    ("ttf_parser", &["src/system/text/"]),
+    ("skrifa", &["src/system/text/"]),
     ("unicode_bidi", &["src/system/text/"]),
     ("unicode_linebreak", &["src/system/text/"]),
     ("unicode_script", &["src/system/text/"]),

@@ -2,10 +2,15 @@
 
 use super::exit;
 use crate::engine::{Build, Engine};
-use crate::foundation::{files, log, terminal};
+use crate::foundation::{fault, files, log, terminal};
 use crate::script::{Report, Stuck, Vm};
 use crate::system::platform;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// How long a stuck process waits for its last lines to be printed.
+const LAST_PRINT: Duration = Duration::from_millis(200);
 
 /// Tells an unexpected error, by the way the game is run: the exit code.
 ///
@@ -91,6 +96,20 @@ fn write_in(folder: &Path, text: &str) -> Result<PathBuf, String> {
     Ok(path)
 }
 
+/// Prints to standard error, but waits at most `limit` for it: a terminal or a pipe that takes
+/// nothing more must not keep the process from ending.
+fn print_within(limit: Duration, text: String) {
+    let (done, printed) = mpsc::channel();
+    let print = move || {
+        terminal::print_error(&text);
+        // Nobody waits any more where it took too long.
+        let _ = done.send(());
+    };
+    if fault::spawn("last words", print).is_ok() {
+        let _ = printed.recv_timeout(limit);
+    }
+}
+
 /// Has the watchdog write a report and end the process where it does not end by itself.
 pub fn watch(vm: &mut Vm) {
     let (folder, game) = (vm.engine().save_folder.clone(), game_line(vm.engine()));
@@ -100,20 +119,18 @@ pub fn watch(vm: &mut Vm) {
             Stuck::Engine => "the engine",
         };
         let words = format!("the process was asked to end, and {who} did not let it for a second");
-        crate::error_line!("error: {words}");
         let lines: String = log::last_lines().iter().map(|line| format!("  {line}\n")).collect();
         let text = format!(
             "Crash report\n\n{game}\nEngine: {} ({})\n\n{words}\n\nLast lines of the log:\n{lines}",
             env!("CARGO_PKG_VERSION"),
             platform::NAME
         );
-        match folder.as_ref().map(|folder| write_in(folder, &text)) {
-            Some(Ok(path)) => crate::error_line!("error: the report is in {}", path.display()),
-            Some(Err(reason)) => {
-                crate::error_line!("error: the report could not be written: {reason}")
-            }
-            None => {}
-        }
+        let report = match folder.as_ref().map(|folder| write_in(folder, &text)) {
+            Some(Ok(path)) => format!("error: the report is in {}\n", path.display()),
+            Some(Err(reason)) => format!("error: the report could not be written: {reason}\n"),
+            None => String::new(),
+        };
+        print_within(LAST_PRINT, format!("error: {words}\n{report}"));
         platform::end_now(exit::ENGINE);
     }));
 }

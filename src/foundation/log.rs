@@ -56,6 +56,30 @@ struct Log {
     file: Option<LogFile>,
 }
 
+impl Log {
+    /// Counts and keeps a line. Returns whether the terminal gets it, too.
+    fn keep(&mut self, level: Level, text: &str) -> bool {
+        if level == Level::Error {
+            self.errors += 1;
+        }
+        let held = self.held.as_mut().filter(|_| level == Level::Error);
+        let is_held = held.is_some();
+        if let Some(held) = held.filter(|held| held.len() < ERRORS_HELD_MAX) {
+            held.push(text.to_string());
+        }
+        self.written += 1;
+        if self.last.len() == LINES_KEPT {
+            self.last.pop_front();
+        }
+        let kept = &text[..text.floor_char_boundary(LINE_BYTES_KEPT)];
+        self.last.push_back((level, kept.to_string()));
+        if let Some(file) = &mut self.file {
+            file.line(level, text);
+        }
+        !self.silent && !is_held
+    }
+}
+
 static LOG: Mutex<Option<Log>> = Mutex::new(None);
 
 fn with<R>(f: impl FnOnce(&mut Log) -> R) -> R {
@@ -75,32 +99,14 @@ pub fn set_silent(silent: bool) {
 /// terminal, the log's file, crash reports, tools.
 pub fn write(level: Level, text: &str) {
     let text = &*terminal::escape(text);
-    with(|log| {
-        if level == Level::Error {
-            log.errors += 1;
-        }
-        let held = log.held.as_mut().filter(|_| level == Level::Error);
-        let is_held = held.is_some();
-        if let Some(held) = held.filter(|held| held.len() < ERRORS_HELD_MAX) {
-            held.push(text.to_string());
-        }
-        log.written += 1;
-        if log.last.len() == LINES_KEPT {
-            log.last.pop_front();
-        }
-        let kept = &text[..text.floor_char_boundary(LINE_BYTES_KEPT)];
-        log.last.push_back((level, kept.to_string()));
-        if let Some(file) = &mut log.file {
-            file.line(level, text);
-        }
-        if log.silent || is_held {
-            return;
-        }
-        match level {
-            Level::Info => terminal::print_game_line(text),
-            _ => terminal::print_error(&format!("{}{text}\n", level.word())),
-        }
-    });
+    let to_terminal = with(|log| log.keep(level, text));
+    // With the lock open again: a terminal or pipe that takes nothing more holds up only the
+    // thread that writes to it, and the report of a stuck process still finds the last lines.
+    match level {
+        _ if !to_terminal => {}
+        Level::Info => terminal::print_game_line(text),
+        _ => terminal::print_error(&format!("{}{text}\n", level.word())),
+    }
 }
 
 /// Writes every line from now on to a file, too; to none if there is none.

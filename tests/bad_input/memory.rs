@@ -400,6 +400,41 @@ end"#;
 }
 
 #[test]
+fn a_table_that_doubles_far_beyond_the_limit_may_still_be_released_later() {
+    let main = r#"
+local grid, n, frame = Broadphase.new(1), 0, 0
+local function fill()
+  while true do
+    n = n + 1
+    Broadphase.add(grid, n, Vector3(n % 1000, n / 1000, 0), 0.5)
+  end
+end
+function update()
+  frame = frame + 1
+  if frame == 1 then
+    local ok = pcall(fill)
+    local held, limit = Memory.engine_usage()
+    print(ok, held > limit * 1.125)
+  elseif frame == 4 then
+    Broadphase.destroy(grid)
+    grid = Broadphase.new(1)
+    Broadphase.add(grid, 1, Vector3(0, 0, 0), 0.5)
+    print("released")
+  end
+end"#;
+    // Its tables double from 40 MiB to 80, far beyond this limit and an eighth of it.
+    let game = Game::new("memory_doubled", main)
+        .with("settings.sjson", "limits = { engine_memory_mib = 60, update_seconds = 60 }");
+    let ended = frames(&game, "5");
+    assert_eq!(
+        (ended.code, ended.out.as_str()),
+        (Some(0), "false\ttrue\nreleased\n"),
+        "{}",
+        ended.err
+    );
+}
+
+#[test]
 fn what_is_released_in_time_is_no_error() {
     let main = "function update()\n  for i = 1, 20 do\n    \
                 local world = Application.main_world()\n    \

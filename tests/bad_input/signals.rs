@@ -14,6 +14,9 @@ const PROMISED: Duration = Duration::from_secs(5);
 /// When a process that did not start or end is given up.
 const GIVEN_UP: Duration = Duration::from_secs(60);
 
+/// What a process that a script keeps from ending says.
+const STUCK: &str = "the process was asked to end, and a script did not let it for a second\n";
+
 /// Waits until something is so; whether it was, before the time to give up.
 fn wait_until(mut is_so: impl FnMut() -> bool) -> bool {
     let began = Instant::now();
@@ -133,6 +136,50 @@ function shutdown() print(\"saving\") while true do end end";
     let ended = ends("shutdown", "INT", &[], main, 1, &told);
     assert_eq!(ended.out, "saving\n");
     assert_eq!(ended.err.matches("Error:").count(), 1, "{}", ended.err);
+}
+
+#[test]
+fn a_process_that_cannot_be_stopped_leaves_a_report_and_exit_code_4() {
+    // Writing into a pipe that is full and that nobody reads never returns to the script.
+    let main = "print(\"writing\")\nprint((\"x\"):rep(2 ^ 20))";
+    let game = Game::new("stuck", main);
+    let mut child = game.command(&["--headless"]).spawn().unwrap();
+    let unread = child.stdout.take().expect("it is a pipe");
+    // Nothing can be seen of a process that waits: until then it starts.
+    std::thread::sleep(Duration::from_secs(1));
+    let (ended, took) = end(child, "TERM");
+    assert_eq!(ended.code, Some(4), "{}", ended.err);
+    in_order(&ended.err, &[&format!("error: {STUCK}error: the report is in ")]);
+    assert!(took < PROMISED, "{took:?}");
+    in_order(
+        &report(&game),
+        &["Crash report\n", "Engine: ", STUCK, "Last lines of the log:\n  writing"],
+    );
+    drop(unread);
+}
+
+#[test]
+fn a_process_whose_errors_nobody_reads_leaves_a_report_all_the_same() {
+    let game = Game::new("stuck_error", "error((\"x\"):rep(2 ^ 20))");
+    let mut child = game.command(&["--headless"]).spawn().unwrap();
+    let unread = child.stderr.take().expect("it is a pipe");
+    std::thread::sleep(Duration::from_secs(1));
+    let (ended, took) = end(child, "TERM");
+    assert_eq!(ended.code, Some(4));
+    assert!(took < PROMISED, "{took:?}");
+    in_order(
+        &report(&game),
+        &["Crash report\n", "and the engine did not let it for a second\n", "error: "],
+    );
+    drop(unread);
+}
+
+/// The text of the one crash report of a game.
+fn report(game: &Game) -> String {
+    let saves = game.saves.join("game");
+    let files = std::fs::read_dir(saves).unwrap().map(|entry| entry.unwrap().path());
+    let mut reports = files.filter(|path| path.extension().is_some_and(|end| end == "txt"));
+    std::fs::read_to_string(reports.next().expect("there is a report")).unwrap()
 }
 
 #[test]

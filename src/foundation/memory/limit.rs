@@ -31,6 +31,8 @@ static HELD: AtomicI64 = AtomicI64::new(0);
 static LIMIT: AtomicI64 = AtomicI64::new(NO_LIMIT);
 /// Whether more is held than may be.
 static OVER: AtomicBool = AtomicBool::new(false);
+/// How much was held right after the block with which it became too much.
+static HELD_AT_EXCESS: AtomicI64 = AtomicI64::new(0);
 /// How often the count fell back below the limit.
 static RECOVERIES: AtomicU64 = AtomicU64::new(0);
 static GROWTH_HOOK: OnceLock<fn()> = OnceLock::new();
@@ -101,14 +103,20 @@ fn end_batch(batched: i64) {
 fn add(bytes: i64) {
     let held = HELD.fetch_add(bytes, Ordering::Relaxed) + bytes;
     let over = held > LIMIT.load(Ordering::Relaxed);
-    note_over(over);
+    note_over(over, held);
     if over && bytes > 0 {
         call_growth_hook();
     }
 }
 
-fn note_over(over: bool) {
-    if OVER.load(Ordering::Relaxed) != over && OVER.swap(over, Ordering::Relaxed) && !over {
+fn note_over(over: bool, held: i64) {
+    if OVER.load(Ordering::Relaxed) == over {
+        return;
+    }
+    if over {
+        HELD_AT_EXCESS.store(held, Ordering::Relaxed);
+    }
+    if OVER.swap(over, Ordering::Relaxed) && !over {
         RECOVERIES.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -145,7 +153,8 @@ pub fn limit() -> Option<usize> {
 pub fn set_limit(bytes: Option<usize>) {
     let limit = bytes.and_then(|bytes| i64::try_from(bytes).ok()).unwrap_or(NO_LIMIT);
     LIMIT.store(limit, Ordering::Relaxed);
-    note_over(HELD.load(Ordering::Relaxed) > limit);
+    let held = HELD.load(Ordering::Relaxed);
+    note_over(held > limit, held);
 }
 
 /// Whether more is held than may be.
@@ -164,9 +173,14 @@ fn reserve(limit: usize) -> usize {
     (limit / RESERVE_PART).max(RESERVE_BYTES_MIN)
 }
 
-/// Whether the reserve beyond the limit is used up, too.
+/// Whether the reserve is used up, too. It begins behind the block that exceeded the limit: a table
+/// that doubles may go far beyond the limit in one step, and what releases it must still run.
 pub fn is_reserve_used() -> bool {
-    limit().is_some_and(|limit| held() > limit.saturating_add(reserve(limit)))
+    let is_used = |limit: usize| {
+        let excess = usize::try_from(HELD_AT_EXCESS.load(Ordering::Relaxed)).unwrap_or(0);
+        held() > limit.max(excess).saturating_add(reserve(limit))
+    };
+    is_over() && limit().is_some_and(is_used)
 }
 
 /// How many bytes may still be taken.

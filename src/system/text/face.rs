@@ -7,9 +7,13 @@ use crate::foundation::Error;
 use crate::packet::text::Metrics;
 use crate::resource::bundle::Bytes;
 use harfrust::{Buffer, Font, GlyphId, ShapeOptions, ShaperFont};
-use std::ops::Range;
+use skrifa::outline::DrawSettings;
+use skrifa::prelude::{LocationRef, Size};
+use skrifa::raw::tables::gsub::{SubstitutionLookup, SubstitutionSubtables};
+use skrifa::raw::{FileRef, FontRef, ReadError, TableProvider};
+use skrifa::{MetadataProvider, Tag};
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
-use ttf_parser::gsub::SubstitutionSubtable;
 
 /// A font's file: embedded, or a part of compiled data.
 pub enum Data {
@@ -28,7 +32,10 @@ impl AsRef<[u8]> for Data {
 
 /// Features whose rules look at more than two letters: with one of them a table of pairs is not
 /// enough.
-const CONTEXTUAL: [&[u8; 4]; 5] = [b"calt", b"clig", b"liga", b"rclt", b"rlig"];
+const CONTEXTUAL: [Tag; 5] =
+    [Tag::new(b"calt"), Tag::new(b"clig"), Tag::new(b"liga"), Tag::new(b"rclt"), Tag::new(b"rlig")];
+/// Units in an em (the OpenType specification, table head).
+const UNITS_PER_EM: RangeInclusive<u16> = 16..=16384;
 
 /// An opened font file.
 pub struct Face {
@@ -47,25 +54,21 @@ impl Face {
     /// # Errors
     /// Words that say what is wrong with the file, for the caller's name of it to stand before.
     pub fn open(data: Arc<Data>, index: u32) -> Result<Face, Error> {
-        let face = parse((*data).as_ref(), index)?;
-        let units = f32::from(face.units_per_em());
-        let (ascent, descent) = (f32::from(face.ascender()), -f32::from(face.descender()));
-        let height = ascent + descent + f32::from(face.line_gap());
+        let font = parse((*data).as_ref(), index)?;
+        let metrics = font.metrics(Size::unscaled(), LocationRef::default());
+        let units = f32::from(metrics.units_per_em);
+        let height = metrics.ascent - metrics.descent + metrics.leading;
         let metrics = Metrics {
-            ascent: ascent / units,
-            descent: descent / units,
+            ascent: metrics.ascent / units,
+            descent: -metrics.descent / units,
             line_height: if height > 0.0 { height / units } else { 1.2 },
         };
-        let has_simple_pairs = !has_contexts(&face);
+        let has_simple_pairs = !has_contexts(&font);
         let shared: Arc<dyn AsRef<[u8]> + Send + Sync> = data.clone();
         let blob = harfrust::font::Blob::from(shared);
         let shaping = Font::new(blob, index)
             .ok_or_else(|| error!("the font's tables cannot be read: the file is damaged"))?;
         Ok(Face { data, index, shaping, units_per_em: units, metrics, has_simple_pairs })
-    }
-
-    fn parsed(&self) -> Option<ttf_parser::Face<'_>> {
-        ttf_parser::Face::parse((*self.data).as_ref(), self.index).ok()
     }
 
     /// The glyph of a character.
@@ -82,9 +85,11 @@ impl Face {
 
     /// A glyph's outline in ems; `None` where it has none or it cannot be read.
     pub fn outline(&self, glyph: u32) -> Option<Outline> {
+        let font = FontRef::from_index((*self.data).as_ref(), self.index).ok()?;
+        let glyph = font.outline_glyphs().get(skrifa::GlyphId::new(glyph))?;
+        let settings = DrawSettings::unhinted(Size::unscaled(), LocationRef::default());
         let mut outline = Outline::default();
-        let id = ttf_parser::GlyphId(u16::try_from(glyph).ok()?);
-        self.parsed()?.outline_glyph(id, &mut outline)?;
+        glyph.draw(settings, &mut outline).ok()?;
         (!outline.is_too_long()).then(|| outline.scaled(1.0 / self.units_per_em))
     }
 
@@ -107,43 +112,61 @@ impl Face {
 ///
 /// # Errors
 /// As for [`Face::open`].
-pub fn parse(bytes: &[u8], index: u32) -> Result<ttf_parser::Face<'_>, Error> {
-    let count = ttf_parser::fonts_in_collection(bytes).unwrap_or(1);
+pub fn parse(bytes: &[u8], index: u32) -> Result<FontRef<'_>, Error> {
+    let unreadable = |reason: ReadError| {
+        error!("the font cannot be read ({reason}): it is damaged, or no .ttf or .otf file")
+    };
+    let file = FileRef::new(bytes).map_err(unreadable)?;
+    let count = if let FileRef::Collection(collection) = &file { collection.len() } else { 1 };
     if index >= count {
         return Err(error!("the file has {count} fonts, and face {index} is asked for"));
     }
-    let face = ttf_parser::Face::parse(bytes, index).map_err(|reason| {
-        error!("the font cannot be read ({reason}): it is damaged, or no .ttf or .otf file")
-    })?;
-    let tables = face.tables();
-    if tables.cmap.is_none_or(|cmap| cmap.subtables.into_iter().all(|t| !t.is_unicode())) {
+    let font = FontRef::from_index(bytes, index).map_err(unreadable)?;
+    let units = font.head().map_err(unreadable)?.units_per_em();
+    if !UNITS_PER_EM.contains(&units) {
+        return Err(error!("the font cannot be read ({units} units in an em): it is damaged"));
+    }
+    font.hhea().map_err(unreadable)?;
+    font.maxp().map_err(unreadable)?;
+    let characters = font.charmap();
+    if !characters.has_map() || characters.is_symbol() {
         return Err(error!(
             "the font does not say which characters it has (no Unicode table cmap): export it again"
         ));
     }
-    if tables.glyf.is_none() && tables.cff.is_none() && tables.cff2.is_none() {
+    if font.outline_glyphs().format().is_none() {
         return Err(error!(
             "the font has no outlines (no table glyf, CFF or CFF2): fonts of bitmaps alone cannot \
              be used; make a .fnt of it"
         ));
     }
-    Ok(face)
+    Ok(font)
 }
 
-fn has_contexts(face: &ttf_parser::Face) -> bool {
-    let Some(table) = face.tables().gsub else { return false };
-    let features = table.features.into_iter();
-    let mut lookups = features
-        .filter(|feature| CONTEXTUAL.iter().any(|tag| feature.tag.to_bytes() == **tag))
-        .flat_map(|feature| feature.lookup_indices.into_iter());
-    lookups.any(|index| {
-        let Some(lookup) = table.lookups.get(index) else { return false };
-        let mut subtables = lookup.subtables.into_iter::<SubstitutionSubtable>();
-        subtables.any(|subtable| {
-            matches!(
-                subtable,
-                SubstitutionSubtable::Context(_) | SubstitutionSubtable::ChainContext(_)
-            )
-        })
-    })
+/// Whether a rule of the font looks at what stands around a letter. Rules that cannot be read do
+/// nothing when text is shaped, either.
+fn has_contexts(font: &FontRef) -> bool {
+    let contexts = || -> Result<bool, ReadError> {
+        let table = font.gsub()?;
+        let (features, lookups) = (table.feature_list()?, table.lookup_list()?.lookups());
+        for record in features.feature_records() {
+            if !CONTEXTUAL.contains(&record.feature_tag()) {
+                continue;
+            }
+            let Ok(feature) = record.feature(features.offset_data()) else { continue };
+            let mut indices = feature.lookup_list_indices().iter();
+            if indices.any(|i| lookups.get(usize::from(i.get())).is_ok_and(is_context)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    };
+    contexts().unwrap_or(false)
+}
+
+fn is_context(lookup: SubstitutionLookup) -> bool {
+    matches!(
+        lookup.subtables(),
+        Ok(SubstitutionSubtables::Contextual(_) | SubstitutionSubtables::ChainContextual(_))
+    )
 }

@@ -3,7 +3,7 @@
 //! of each piece. Knows no fields.
 
 use crate::foundation::Vec2;
-use ttf_parser::OutlineBuilder;
+use skrifa::outline::OutlinePen;
 
 /// The most curves and lines of one glyph; a damaged font could ask for any number.
 pub const CURVES_MAX: usize = 8192;
@@ -153,7 +153,7 @@ impl Outline {
     }
 }
 
-impl OutlineBuilder for Outline {
+impl OutlinePen for Outline {
     fn move_to(&mut self, x: f32, y: f32) {
         self.close();
         self.start = Vec2::new(x, y);

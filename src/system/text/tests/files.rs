@@ -33,7 +33,7 @@ fn check_refused(path: &str, bytes: &[u8], others: &[(&str, &[u8])], words: &str
     assert_eq!(compile(path, bytes, others).unwrap_err(), words);
 }
 
-fn default_font() -> &'static [u8] {
+pub(super) fn default_font() -> &'static [u8] {
     core_fonts::find(DEFAULT_FONT).unwrap()
 }
 

@@ -1,6 +1,7 @@
 //! The text system as a whole: what tests of it share. Pictures, layout and files are tested in a
 //! file each.
 
+mod costly;
 mod files;
 mod layout;
 mod pictures;
