@@ -244,6 +244,7 @@ impl Screen {
         let mut given = Given::default();
         if let Some(desktop) = &mut self.desktop {
             desk::sort(desktop.poll(Duration::ZERO), &engine.input, &mut given);
+            engine.windows.note_player_files(&given.changes);
             self.exposed |= desktop.take_exposed();
         }
         let focused = desk::has_focus(engine, &given.changes);

@@ -75,6 +75,14 @@ describe("a window without a display", function()
     local bytes, problem = Window.read_dropped_file("nosuch/picture.png")
     assert.is_nil(bytes)
     assert.matches("'nosuch/picture.png' cannot be read", problem)
+    -- A test opens nothing outside of the game's folder.
+    test.input({ { drop = "/etc/hostname" }, { drop = "../game.sjson" } })
+    test.frames()
+    for _, path in ipairs(Window.dropped_files()) do
+      bytes, problem = Window.read_dropped_file(path)
+      assert.is_nil(bytes)
+      assert.matches("only from the game's own folder", problem)
+    end
     assert.error_matches(function() Window.read_dropped_file("main.lua") end,
       "the player dropped no file 'main.lua' on the window")
     test.frames()

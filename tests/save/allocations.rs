@@ -1,10 +1,10 @@
-//! Saves while the memory ends: every allocation of a write fails in turn, in a process of its own,
-//! which may abort. What was confirmed is there afterwards.
+//! Saves while the memory ends: every allocation of a write, a read and a deletion fails in turn, in
+//! a process of its own, which may abort. What was confirmed is there afterwards.
 
 use engine::resource::save::{Saves, Slot, Version};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
@@ -43,11 +43,25 @@ unsafe impl GlobalAlloc for Failing {
     }
 }
 
-/// Names the number of the allocation that fails, and the folder, in the process that writes.
+/// Names the number of the allocation that fails, and the folder, in the process that works.
 const NUMBER: &str = "ENGINE_TEST_ALLOCATION";
 const FOLDER: &str = "ENGINE_TEST_FOLDER";
-/// Printed before what came of the write.
+/// Printed before what came of the work.
 const ANSWER: &str = "answer: ";
+/// The contents that were saved before: as many generations as are kept.
+const BEFORE: [u8; 3] = [b'l', b'm', b'n'];
+const NEWEST: u8 = b'n';
+/// The content that is written while an allocation fails.
+const WRITTEN: u8 = b'o';
+
+/// The work during which an allocation fails.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Work {
+    Write,
+    WriteOnThread,
+    Read,
+    Delete,
+}
 
 fn slot() -> Slot {
     Slot::new("a").unwrap()
@@ -57,82 +71,127 @@ fn content(letter: u8) -> Vec<u8> {
     vec![letter; 100_000]
 }
 
-/// Writes a save while an allocation fails, and prints how that ended.
-fn write_short_of_memory(threaded: bool) {
+fn saves(folder: &Path) -> Saves {
+    Saves::new(Some(folder.to_path_buf()), "1")
+}
+
+/// Works while an allocation fails, and prints how that ended.
+fn work_short_of_memory(work: Work) {
     let number: i64 = std::env::var(NUMBER).unwrap().parse().unwrap();
-    let mut saves = Saves::new(Some(PathBuf::from(std::env::var_os(FOLDER).unwrap())), "1");
-    let bytes = content(b'n');
-    let version = Version::NotNewer;
+    let mut saves = saves(Path::new(&std::env::var_os(FOLDER).unwrap()));
+    let (bytes, version) = (content(WRITTEN), Version::NotNewer);
+    let mut older = false;
     LEFT.store(number, SeqCst);
-    let written = match threaded {
-        false => saves.write(&slot(), &bytes, 1.0, version),
-        true => saves.begin_write(slot(), bytes, 1.0, version, Some(0)).and_then(|request| {
-            saves.poll(request, 0);
-            saves.take(request).expect("it was waited for").map(|_| ())
+    let done = match work {
+        Work::Write => saves.write(&slot(), &bytes, 1.0, version),
+        Work::WriteOnThread => {
+            saves.begin_write(slot(), bytes, 1.0, version, Some(0)).and_then(|request| {
+                saves.poll(request, 0);
+                saves.take(request).expect("it was waited for").map(|_| ())
+            })
+        }
+        // A lack of memory is no damage, for which an older save would do.
+        Work::Read => saves.read(&slot(), version, |_| Ok(())).map(|loaded| {
+            older = loaded.content.first() != Some(&NEWEST);
         }),
+        Work::Delete => saves.delete(&slot()),
     };
     let reached = LEFT.swap(i64::MIN, SeqCst) < 0;
-    println!("{ANSWER}{} {}", if written.is_ok() { "saved" } else { "refused" }, reached);
+    let answer = match done {
+        Ok(()) if older => "older",
+        Ok(()) => "done",
+        Err(_) => "refused",
+    };
+    println!("{ANSWER}{answer} {reached}");
 }
 
-fn read(folder: &Path) -> Vec<u8> {
-    let mut saves = Saves::new(Some(folder.to_path_buf()), "1");
-    saves.read(&slot(), Version::NotNewer, |_| Ok(())).expect("a save can be read").content
-}
-
-/// Has every allocation of a write fail in turn. `test` is the name of the test that calls it,
-/// which runs again in the process that writes.
-fn every_allocation(test: &str, threaded: bool) {
-    if std::env::var_os(NUMBER).is_some() {
-        return write_short_of_memory(threaded);
+/// The first byte of the save that is there, all of which are the same; none: there is no save.
+fn saved(folder: &Path) -> Option<u8> {
+    let mut saves = saves(folder);
+    if !saves.exists(&slot()).unwrap() {
+        return None;
     }
-    let name = format!("engine-memory-{}-{threaded}", std::process::id());
+    let loaded = saves.read(&slot(), Version::NotNewer, |_| Ok(())).expect("a save can be read");
+    assert!(loaded.content == content(loaded.content[0]));
+    Some(loaded.content[0])
+}
+
+/// Has every allocation of some work fail in turn. `test` is the name of the test that calls it,
+/// which runs again in the process that works.
+fn every_allocation(test: &str, work: Work) {
+    if std::env::var_os(NUMBER).is_some() {
+        return work_short_of_memory(work);
+    }
+    let name = format!("engine-memory-{}-{work:?}", std::process::id());
     let folder = std::env::temp_dir().join(name);
-    let (mut saved, mut refused, mut aborted) = (0, 0, 0);
+    let wanted = match work {
+        Work::Write | Work::WriteOnThread => Some(WRITTEN),
+        Work::Read => Some(NEWEST),
+        Work::Delete => None,
+    };
+    let (mut done, mut refused, mut aborted) = (0, 0, 0);
     for number in 0.. {
         let _ = fs::remove_dir_all(&folder);
-        let mut saves = Saves::new(Some(folder.clone()), "1");
-        saves.write(&slot(), &content(b'o'), 1.0, Version::NotNewer).unwrap();
+        let mut saves = saves(&folder);
+        for letter in BEFORE {
+            saves.write(&slot(), &content(letter), 1.0, Version::NotNewer).unwrap();
+        }
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
         command.env(NUMBER, number.to_string()).env(FOLDER, &folder);
         let ended = command.stderr(Stdio::null()).output().unwrap();
         let out = String::from_utf8(ended.stdout).unwrap();
         let answer = out.lines().find_map(|line| Some(line.split_once(ANSWER)?.1));
-        let found = read(&folder);
-        let (old, new) = (found == content(b'o'), found == content(b'n'));
-        assert!(old || new, "allocation {number}: what is there is neither save");
+        let found = saved(&folder);
+        let told = || format!("{work:?}, allocation {number}: {answer:?}, found {found:?}");
+        assert!(found == wanted || found == Some(NEWEST), "{}", told());
         match answer {
-            Some("saved false") => {
-                assert!(new);
+            Some("done false") => {
+                assert!(found == wanted, "{}", told());
                 break;
             }
-            Some("saved true") => {
-                assert!(new, "allocation {number} failed: what was confirmed is lost");
-                saved += 1;
+            // What was confirmed is there.
+            Some("done true") => {
+                assert!(found == wanted, "{}", told());
+                done += 1;
             }
+            // What was refused is not; a deletion may have come to its last flush.
             Some("refused true") => {
-                assert!(old, "allocation {number} failed: what was refused is there");
+                assert!(found == Some(NEWEST) || work == Work::Delete, "{}", told());
                 refused += 1;
             }
             None => aborted += 1,
-            Some(other) => panic!("allocation {number}: {other}"),
+            Some(_) => panic!("{}", told()),
         }
     }
     let _ = fs::remove_dir_all(&folder);
-    eprintln!("allocations: {saved} did no harm, {refused} refused, {aborted} ended the process");
-    // The copy of the content is refused with words; small ones end a Rust program.
-    assert!(refused >= 1 && aborted >= 10, "{refused} refused, {aborted} ended the process");
+    eprintln!("{work:?}: {done} did no harm, {refused} refused, {aborted} ended the process");
+    // Copies of the content are refused with words; small allocations end a Rust program.
+    assert!(refused >= 1 || work == Work::Delete, "{refused} refused");
+    assert!(aborted >= 5, "{aborted} ended the process");
 }
 
 #[test]
 fn an_allocation_that_fails_loses_nothing_that_was_saved() {
     let name = "allocations::an_allocation_that_fails_loses_nothing_that_was_saved";
-    every_allocation(name, false);
+    every_allocation(name, Work::Write);
 }
 
 #[test]
 fn an_allocation_that_fails_on_the_thread_loses_nothing_that_was_saved() {
     let name = "allocations::an_allocation_that_fails_on_the_thread_loses_nothing_that_was_saved";
-    every_allocation(name, true);
+    every_allocation(name, Work::WriteOnThread);
+}
+
+#[test]
+fn an_allocation_that_fails_while_reading_gives_no_older_save() {
+    let name = "allocations::an_allocation_that_fails_while_reading_gives_no_older_save";
+    every_allocation(name, Work::Read);
+}
+
+#[test]
+fn an_allocation_that_fails_while_deleting_leaves_the_newest_save_or_none() {
+    let name =
+        "allocations::an_allocation_that_fails_while_deleting_leaves_the_newest_save_or_none";
+    every_allocation(name, Work::Delete);
 }

@@ -35,8 +35,9 @@ pub fn create_safely(path: &Path, bytes: &[u8], told: &dyn Fn(usize)) -> Result<
     make_folder(folder_of(path))?;
     replace(path, |file| write_pieces(file, bytes, told).and_then(|()| file.sync()))?;
     sync_folder(folder_of(path)).inspect_err(|_| {
-        // The caller is told that it failed: the file must not turn up later.
-        let _ = disk::remove(path);
+        // The caller is told that it failed: the file must not turn up later. Where this flush
+        // fails, too, it can after a loss of power.
+        let _ = disk::remove(path).and_then(|()| sync_folder(folder_of(path)));
     })
 }
 
@@ -122,12 +123,21 @@ fn make_folder(folder: &Path) -> Result<()> {
     }
     make_missing(folder, true)?;
     // Another process may have made these folders and been killed before it flushed their names.
-    // A folder that this one may not open was there before the game was.
     for above in folder.ancestors().skip(1) {
-        let _ = sync_folder(above);
+        match sync_folder(above) {
+            Err(reason) if !is_passed_over(reason.kind()) => return Err(reason),
+            _ => {}
+        }
     }
     flushed().insert(folder.to_path_buf());
     Ok(())
+}
+
+/// Whether a folder above is left as it is where flushing it fails like this: one that the process
+/// may not open, or whose file system flushes no folders, was there before the game was.
+fn is_passed_over(kind: ErrorKind) -> bool {
+    use ErrorKind::{InvalidInput, NotFound, PermissionDenied, ReadOnlyFilesystem, Unsupported};
+    matches!(kind, PermissionDenied | NotFound | InvalidInput | Unsupported | ReadOnlyFilesystem)
 }
 
 /// Makes a folder and those above it; `flush`: so that they outlast a loss of power.

@@ -2,6 +2,7 @@
 //! that a loss of power can leave is opened again. Nothing that was confirmed is lost.
 
 use super::*;
+use crate::foundation::files::disk;
 use crate::foundation::files::simulation::{Model, Operation, Running};
 use crate::foundation::log;
 use std::fs;
@@ -238,6 +239,18 @@ fn a_loss_of_power_loses_nothing_that_the_thread_confirmed() {
     assert!(lose_power_everywhere(&root, &record, &confirmed) > 60);
 }
 
+/// Plays the record of a disk, loses the power at its end in every way, and expects this save.
+fn lose_power_at_the_end(root: &Path, record: &[Operation], wanted: Option<&str>, nth: usize) {
+    let folder = root.with_extension("after");
+    let mut model = Model::default();
+    record.iter().for_each(|operation| model.apply(operation));
+    model.lose_power(root, &folder, &mut |state| {
+        let mut saves = Saves::new(Some(folder.join("saves")), "1");
+        let found = content(&mut saves);
+        assert_eq!(found.as_deref(), wanted, "operation {nth}, {state}");
+    });
+}
+
 /// A folder whose name could not be flushed must not be taken for flushed by the next write.
 #[test]
 fn a_loss_of_power_after_a_fault_loses_nothing_that_was_confirmed() {
@@ -252,25 +265,40 @@ fn a_loss_of_power_after_a_fault_loses_nothing_that_was_confirmed() {
         if !disk.repair() {
             break;
         }
-        let mut confirmed = Vec::new();
-        if first.is_ok() {
-            let operations = disk.record().len();
-            confirmed.push(Confirmed { operations, content: after(Step::Write("one")) });
-        }
+        // What was refused does not turn up later.
+        let wanted = first.is_ok().then_some("one");
+        lose_power_at_the_end(&root, &disk.record(), wanted, nth);
         run(&mut saves, Step::Write("two")).unwrap();
-        let operations = disk.record().len();
-        confirmed.push(Confirmed { operations, content: after(Step::Write("two")) });
         let record = disk.record();
         drop(disk);
-        let after_first = confirmed[0].operations;
-        // Before the first success anything of "one" may be there: it was refused.
-        let folder = root.with_extension("after");
-        let mut model = Model::default();
-        record.iter().for_each(|operation| model.apply(operation));
-        model.lose_power(&root, &folder, &mut |state| {
-            let mut saves = Saves::new(Some(folder.join("saves")), "1");
-            let found = content(&mut saves);
-            assert_eq!(found.as_deref(), Some("two"), "operation {nth}, {state}, {after_first}");
-        });
+        lose_power_at_the_end(&root, &record, Some("two"), nth);
     }
+}
+
+/// A process that was killed left a folder for saves whose name was never flushed.
+#[test]
+fn a_folder_that_another_process_left_is_flushed_before_a_save_is_confirmed() {
+    let scratch = Scratch::new("power_folder");
+    let mut refused = 0;
+    for nth in 0.. {
+        let root = scratch.0.join(format!("disk-{nth}"));
+        fs::create_dir(&root).unwrap();
+        let disk = Running::below(&root);
+        disk::create_folder(&root.join("saves")).unwrap();
+        let mut saves = Saves::new(Some(root.join("saves")), "1");
+        disk.fail(nth, ErrorKind::Other);
+        let first = run(&mut saves, Step::Write("one"));
+        let reached = disk.repair();
+        let record = disk.record();
+        drop(disk);
+        match first {
+            Ok(()) => lose_power_at_the_end(&root, &record, Some("one"), nth),
+            Err(_) => refused += 1,
+        }
+        if !reached {
+            break;
+        }
+    }
+    // The look at what is there, the folder's name, the file, its flush, its name, their flush.
+    assert!(refused >= 4, "{refused} refused");
 }

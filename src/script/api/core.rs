@@ -3,6 +3,7 @@
 
 use crate::engine::{Engine, Kept, USER_SETTINGS};
 use crate::foundation::file_access::{self, readers};
+use crate::foundation::files::{self, disk};
 use crate::foundation::{Error, hash, log, sjson, suggest};
 use crate::resource::project::NoScript;
 use crate::script::arg::{Bytes, Integer, Text};
@@ -362,13 +363,13 @@ fn save_user_settings(
     let Some(folder) = &engine.save_folder else { return Ok(Expected(Ok(true))) };
     let path = folder.join(USER_SETTINGS);
     if set_aside
-        && let Err(reason) = std::fs::rename(&path, folder.join(BROKEN_USER_SETTINGS))
+        && let Err(reason) = disk::rename(&path, &folder.join(BROKEN_USER_SETTINGS))
         && !matches!(reason.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
     {
         let words = format!("{} cannot be renamed: {reason}", path.display());
         return Ok(Expected(Err(words)));
     }
-    let written = crate::foundation::files::write_safely(&path, text.as_bytes());
+    let written = files::write_safely(&path, text.as_bytes());
     let words = |reason| format!("{} cannot be written: {reason}", path.display());
     Ok(Expected(written.map(|()| true).map_err(words)))
 }

@@ -14,7 +14,7 @@ use crate::system::input::names::MOUSE_CURSOR;
 use crate::system::textures;
 use crate::system::window::{
     CLIPBOARD_BYTES_MAX, CursorMode, CursorShape, PICTURE_SIDE_MAX, Picture, WindowId, Wish,
-    clipboard_fault, read_dropped,
+    clipboard_fault, read_as_if_dropped, read_dropped,
 };
 use mlua::ffi::{lua_State, lua_pushlstring};
 use std::ffi::c_int;
@@ -169,5 +169,9 @@ pub fn read_dropped_file(engine: &mut Engine, path: Text) -> Result<Expected<Blo
             "argument #1 'path': the player dropped no file '{wanted}' on the window"
         ));
     };
-    Ok(Expected(read_dropped(path).map(Blob)))
+    let bytes = match engine.windows.is_player_file(wanted) {
+        true => read_dropped(path),
+        false => read_as_if_dropped(path, engine.project.folder()),
+    };
+    Ok(Expected(bytes.map(Blob)))
 }

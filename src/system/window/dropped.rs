@@ -3,9 +3,10 @@
 
 pub use crate::foundation::file_access::readers::DROPPED_BYTES_MAX;
 
-use crate::foundation::file_access::{self, Refusal, readers};
+use crate::foundation::file_access::{self, Refusal, readers, stays_inside};
 use crate::foundation::memory::limit;
 use crate::system::platform::broker;
+use std::fmt::Display;
 use std::path::Path;
 
 /// The bytes of a file, or the words on why there are none.
@@ -22,7 +23,28 @@ pub fn read_dropped(path: &Path) -> Result<Vec<u8>, String> {
         limit::check_room(bytes as usize).map_err(std::io::Error::other)?;
         file_access::read_open(file, reader)
     });
-    read.map_err(|refusal| match refusal {
+    read.map_err(|refusal| reason(&shown, refusal))
+}
+
+/// The same for a file that a recording or a test says was dropped. Both are files of a game, so
+/// they open nothing outside of its folder `root`; a bundle has none.
+pub fn read_as_if_dropped(path: &Path, root: Option<&Path>) -> Result<Vec<u8>, String> {
+    let shown = path.display();
+    let inside = root.and_then(|root| path.strip_prefix(root).ok().or(Some(path)).zip(Some(root)));
+    let outside = || {
+        format!(
+            "'{shown}' cannot be read: a recording or a test dropped it, and such files are read \
+             only from the game's own folder"
+        )
+    };
+    let (path, root) = inside.filter(|(path, _)| stays_inside(path)).ok_or_else(outside)?;
+    let path = path.to_str().ok_or_else(outside)?;
+    file_access::read(root, path, &readers::DROPPED).map_err(|refusal| reason(&shown, refusal))
+}
+
+/// The words on why a file was not read.
+fn reason(shown: &impl Display, refusal: Refusal) -> String {
+    match refusal {
         Refusal::Folder => format!("'{shown}' is a folder: only files are read"),
         Refusal::Special => {
             format!("'{shown}' is a pipe or a device: only plain files are read")
@@ -31,7 +53,7 @@ pub fn read_dropped(path: &Path) -> Result<Vec<u8>, String> {
             format!("'{shown}' has more than {} MiB (DROPPED_BYTES_MAX)", reader.bytes_max >> 20)
         }
         reason => format!("'{shown}' cannot be read: {reason}"),
-    })
+    }
 }
 
 /// Refuses what is no plain file. What cannot be looked at is refused when it is opened.
@@ -74,5 +96,29 @@ mod tests {
         let missing = read_dropped(&folder.join("missing")).unwrap_err();
         assert!(missing.contains("missing' cannot be read: "), "{missing}");
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_recording_or_a_test_drops_only_files_of_the_game() {
+        let base = std::env::temp_dir().join(format!("engine_as_dropped_{}", std::process::id()));
+        let game = base.join("game");
+        std::fs::create_dir_all(&game).unwrap();
+        std::fs::write(game.join("own"), b"own").unwrap();
+        std::fs::write(base.join("private"), b"private").unwrap();
+        let read = |path: &Path| read_as_if_dropped(path, Some(&game));
+        assert_eq!(read(&game.join("own")), Ok(b"own".to_vec()));
+        assert_eq!(read(Path::new("own")), Ok(b"own".to_vec()));
+        let private = base.join("private");
+        for path in [&private, &game.join("../private"), Path::new("../private")] {
+            let told = read(path).unwrap_err();
+            assert!(told.contains("only from the game's own folder"), "{told}");
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(&private, game.join("link")).unwrap();
+            read(Path::new("link")).unwrap_err();
+        }
+        read_as_if_dropped(&game.join("own"), None).unwrap_err();
+        std::fs::remove_dir_all(&base).unwrap();
     }
 }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 pub use clipboard::{CLIPBOARD_BYTES_MAX, Clipboard};
 pub use desktop::{Desktop, NoDesktop};
-pub use dropped::{DROPPED_BYTES_MAX, read_dropped};
+pub use dropped::{DROPPED_BYTES_MAX, read_as_if_dropped, read_dropped};
 pub use lent::{Became, Lent};
 pub use others::{Others, WINDOWS_MAX, WindowId};
 pub use texts::{TITLE_BYTES_MAX, clipboard_fault, title_fault, title_of};

@@ -1,8 +1,9 @@
 //! The windows that a game opens beside its main one. Each is a [`Window`] behind a handle; what
 //! the desktop tells of one names it by that.
 
-use super::{Change, Opening, Window};
+use super::{Change, DROPPED_MAX, Opening, Window};
 use crate::foundation::{Handle, Kind, Slots};
+use std::collections::VecDeque;
 
 /// The most windows that can be there at once beside the main one.
 pub const WINDOWS_MAX: usize = 8;
@@ -23,11 +24,14 @@ pub struct Others {
     slots: Slots<Window>,
     /// Whether the game has closed the one that had the focus.
     lost_focus: bool,
+    /// The newest files that the player dropped on any window.
+    player_files: VecDeque<String>,
 }
 
 impl Default for Others {
     fn default() -> Others {
-        Others { slots: Slots::new(Kind::Window, WINDOWS_MAX), lost_focus: false }
+        let slots = Slots::new(Kind::Window, WINDOWS_MAX);
+        Others { slots, lost_focus: false, player_files: VecDeque::new() }
     }
 }
 
@@ -92,6 +96,22 @@ impl Others {
     pub fn closing(&self) -> Vec<WindowId> {
         let closing = self.iter().filter(|(_, window)| window.closing && !window.shut);
         closing.map(|(window, _)| window).collect()
+    }
+
+    /// The desktop tells these changes. Recordings and tests tell changes of their own, which come
+    /// from files of the game: only what comes through here is the player's doing.
+    pub fn note_player_files(&mut self, changes: &[Change]) {
+        for path in changes.iter().filter_map(Change::dropped_file) {
+            if self.player_files.len() == DROPPED_MAX {
+                self.player_files.pop_front();
+            }
+            self.player_files.push_back(path.to_string());
+        }
+    }
+
+    /// Whether the player dropped this file on a window.
+    pub fn is_player_file(&self, path: &str) -> bool {
+        self.player_files.iter().any(|file| file == path)
     }
 
     /// None of them has the focus.

@@ -145,6 +145,15 @@ impl Change {
         }
     }
 
+    /// The path of a file that was dropped on a window.
+    pub fn dropped_file(&self) -> Option<&str> {
+        match self {
+            Change::Of(_, change) => change.dropped_file(),
+            Change::Dropped(path) => Some(path),
+            _ => None,
+        }
+    }
+
     pub fn write(&self, writer: &mut Writer) {
         let pair = |writer: &mut Writer, kind: u8, a: u32, b: u32| {
             writer.u8(kind);
