@@ -2,6 +2,7 @@
 //! that are a hole of gigabytes, links in a circle. Nothing of them is read, and nothing waits.
 
 use crate::{Ended, Game, ended, in_order, scratch};
+use engine::foundation::file_access::readers::READERS;
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -183,7 +184,8 @@ fn other_commands_on_a_game_wait_for_nothing() {
         }
         // What the engine keeps in the folder may have been put there by somebody else.
         fs::create_dir_all(game.folder.join(".engine/definitions")).unwrap();
-        for path in ["definitions/written_by.txt", "session.json", "data/linux/index"] {
+        let kept = ["definitions/written_by.txt", "session.json", "data/linux/index"];
+        for path in kept.into_iter().chain(["console_history.txt"]) {
             attack.put(&game.folder.join(".engine").join(path));
         }
         let out = game.folder.with_file_name("out");
@@ -322,6 +324,126 @@ fn snapshots_are_not_read_or_written_behind_a_link() {
     let told = run(engine(&["test", "--update-golden"], &folder));
     in_order(&(told.out + &told.err), &["cannot be ", "link"]);
     assert_eq!(fs::read_dir(base.join("outside")).unwrap().count(), 0);
+}
+
+#[test]
+fn saves_and_settings_of_users_are_regular_files_of_a_size() {
+    let main = "print('save', Save.read('slot'))\nprint('setting', Application.user_setting('a'))";
+    for attack in [Device, Pipe, Folder, Hole, Circle] {
+        let game = Game::new(&format!("saves_{attack:?}"), main);
+        let saves = game.saves.join("game");
+        attack.put(&saves.join("saves/slot 1.1.save"));
+        attack.put(&saves.join("user_settings.sjson"));
+        let told = run(game.command(&["--headless", "--frames", "1"]));
+        assert_eq!(told.code, Some(0), "{attack:?}: {}", told.err);
+        in_order(&told.out, &["save\tnil", "setting\tnil"]);
+        let reason = match attack {
+            // A link of the user's may lead to a device.
+            Device => SPECIAL.to_string(),
+            Hole => "USER_SETTINGS_BYTES_MAX)".to_string(),
+            other => other.reason(""),
+        };
+        in_order(&told.err, &["user_settings.sjson", &reason]);
+    }
+}
+
+#[test]
+fn golden_files_are_regular_files_of_the_game() {
+    let suite = "it('holds', function() test.boot() test.frames(1) test.screenshot('a') end)";
+    for attack in ATTACKS {
+        let base = scratch(&format!("golden_{attack:?}"));
+        let folder = base.join("game");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("main.lua"), "").unwrap();
+        fs::write(folder.join("a_test.lua"), suite).unwrap();
+        run(engine(&["test", "--update-golden"], &folder));
+        let mut golden = Vec::new();
+        for entry in fs::read_dir(&folder).unwrap().flatten() {
+            if entry.path().is_dir() && entry.file_name() != ".engine" {
+                let files = fs::read_dir(entry.path()).unwrap().flatten();
+                golden.extend(files.map(|file| file.path()));
+            }
+        }
+        assert_eq!(golden.len(), 1, "{golden:?}");
+        attack.put(&golden[0]);
+        let told = run(engine(&["test"], &folder));
+        assert_eq!(told.code, Some(1), "{attack:?}: {}", told.out);
+        let said = told.out + &told.err;
+        assert!(said.contains(&attack.reason("GOLDEN_BYTES_MAX")), "{attack:?}: {said}");
+    }
+}
+
+#[test]
+fn compiled_data_that_is_no_file_is_made_anew() {
+    for attack in ATTACKS {
+        let game = Game::new(&format!("data_{attack:?}"), "print(Application.data('text', 'a'))")
+            .with("a.txt", "whole");
+        assert_eq!(run(game.command(&["--headless", "--frames", "1"])).out, "whole\n");
+        let platform = fs::read_dir(game.folder.join(".engine/data")).unwrap().next().unwrap();
+        let mut attacked = 0;
+        for file in fs::read_dir(platform.unwrap().path()).unwrap().flatten() {
+            if file.file_name() != "index" && file.path().is_file() {
+                attack.put(&file.path());
+                attacked += 1;
+            }
+        }
+        assert!(attacked > 0);
+        let told = run(game.command(&["--headless", "--frames", "1"]));
+        // A folder stands in the way of the file, and is the user's to remove.
+        if attack != Folder {
+            assert_eq!((told.code, told.out.as_str()), (Some(0), "whole\n"), "{}", told.err);
+        }
+    }
+}
+
+#[test]
+fn pages_of_the_manual_replace_what_is_no_file_and_read_nothing_of_it() {
+    for attack in [Device, Pipe, Hole] {
+        let folder = scratch(&format!("pages_{attack:?}"));
+        let first = run(engine(&["docs", "--markdown", "--out"], &folder));
+        assert_eq!(first.code, Some(0), "{}", first.err);
+        attack.put(&folder.join("settings.md"));
+        let told = run(engine(&["docs", "--markdown", "--out"], &folder));
+        let size = fs::symlink_metadata(folder.join("settings.md")).unwrap().len();
+        assert!(told.code == Some(1) || size < 1 << 20, "{attack:?}: {}", told.err);
+    }
+}
+
+/// The test that attacks each reader, by the file that it is in.
+const ATTACKED: &[(&str, &str, &str)] = &[
+    ("SETTINGS", HERE, "the_main_script_and_the_settings_are_regular_files_of_the_game"),
+    ("SCRIPT", HERE, "the_main_script_and_the_settings_are_regular_files_of_the_game"),
+    ("SOURCE_TEXT", HERE, "no_reader_of_resources_follows_a_link_out_waits_or_reads_a_hole"),
+    ("SOURCE", HERE, "no_reader_of_resources_follows_a_link_out_waits_or_reads_a_hole"),
+    ("SUITE_CONFIG", HERE, "suites_and_what_they_name_stay_in_the_folder"),
+    ("GOLDEN", HERE, "golden_files_are_regular_files_of_the_game"),
+    ("WATCHED", "src/app/testing/changed.rs", "what_is_no_file_is_not_compared"),
+    ("INDEX", HERE, "other_commands_on_a_game_wait_for_nothing"),
+    ("COMPILED", HERE, "compiled_data_that_is_no_file_is_made_anew"),
+    ("SESSION", HERE, "other_commands_on_a_game_wait_for_nothing"),
+    ("STAMP", HERE, "other_commands_on_a_game_wait_for_nothing"),
+    ("HISTORY", HERE, "other_commands_on_a_game_wait_for_nothing"),
+    ("TEST_RECORDING", HERE, "suites_and_what_they_name_stay_in_the_folder"),
+    ("RECORDING", HERE, "files_that_a_person_names_are_regular_files"),
+    ("SAVE", HERE, "saves_and_settings_of_users_are_regular_files_of_a_size"),
+    ("USER_SETTINGS", HERE, "saves_and_settings_of_users_are_regular_files_of_a_size"),
+    ("REPORT", HERE, "files_that_a_person_names_are_regular_files"),
+    ("FONT_INPUT", HERE, "files_that_a_person_names_are_regular_files"),
+    ("DROPPED", "src/system/window/dropped.rs", "only_plain_files_of_a_size_are_read"),
+    ("PAGE", HERE, "pages_of_the_manual_replace_what_is_no_file_and_read_nothing_of_it"),
+];
+
+const HERE: &str = "tests/bad_input/files.rs";
+
+#[test]
+fn every_reader_is_attacked() {
+    let attacked: Vec<_> = ATTACKED.iter().map(|(reader, ..)| *reader).collect();
+    let readers: Vec<_> = READERS.iter().map(|reader| reader.name).collect();
+    assert_eq!(attacked, readers, "the rows of ATTACKED and of the table of readers");
+    for (reader, file, test) in ATTACKED {
+        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+        assert!(text.contains(&format!("fn {test}()")), "{reader}: {file} has no test {test}");
+    }
 }
 
 /// Gives a file another content of the same size, and its old time of modification.

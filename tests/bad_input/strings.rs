@@ -1,7 +1,7 @@
 //! Texts of a game that reach something that interprets them: the sound library, the terminal, the
 //! file system (docs/security.md, "Strings that reach other interpreters").
 
-use crate::{Game, in_order, scratch};
+use crate::{Game, ended, in_order, scratch};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -254,6 +254,30 @@ print((Save.write(\"slot\", 1)))";
         let entries = std::fs::read_dir(&game.saves).unwrap();
         let names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names, [folder], "{id}");
+    }
+}
+
+/// Other programs read their own folders beside the saves: services that are started, for example.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_game_named_like_another_program_gets_no_folder_of_it() {
+    let main = "print((Save.write(\"slot\", 1)))";
+    for (i, id) in ["dbus-1", "applications", "systemd", "engine"].into_iter().enumerate() {
+        let game = Game::new(&format!("id_foreign_{i}"), main);
+        let game = game.with("settings.sjson", format!("id = \"{id}\""));
+        let data = game.folder.with_file_name(format!("data_{i}"));
+        let mut command = game.command(&["--headless", "--frames", "1"]);
+        command.env_remove("ENGINE_SAVE_DIR").env("XDG_DATA_HOME", &data);
+        let ended = ended(command.output().expect("the engine starts"));
+        assert_eq!(ended.out, "true\n", "{id}: {}", ended.err);
+        let names = |folder: &std::path::Path| -> Vec<_> {
+            let entries = std::fs::read_dir(folder).unwrap();
+            entries.map(|entry| entry.unwrap().file_name()).collect()
+        };
+        assert_eq!(names(&data), ["engine"], "{id}");
+        assert_eq!(names(&data.join("engine")), ["games"], "{id}");
+        assert_eq!(names(&data.join("engine/games")), [id]);
+        std::fs::remove_dir_all(&data).unwrap();
     }
 }
 

@@ -134,11 +134,6 @@ const ALLOWED: &[Allowed] = &[
         "the folder as events have it, and whether a file is gone; opens nothing",
     ),
     (
-        "src/script/api/core.rs",
-        &["fs::rename("],
-        "keeps broken user settings beside those that replace them",
-    ),
-    (
         "src/script/api/disk.rs",
         &[
             ".read_dir(",

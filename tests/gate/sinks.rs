@@ -17,7 +17,11 @@ const PAGE: (&str, &[&str]) = ("page/", &[".js", ".html"]);
 const SINKS: &[(&str, (&str, &[&str]))] = &[
     // Programs, libraries, the environment.
     ("Command::new(", RUST),
-    ("Library::new(\"", RUST),
+    ("libloading::", RUST),
+    ("libc::dlopen", RUST),
+    ("libc::exec", RUST),
+    ("libc::popen", RUST),
+    ("libc::system", RUST),
     ("snd_pcm_open", RUST),
     ("CString::new(", RUST),
     ("set_var(", RUST),
@@ -29,8 +33,8 @@ const SINKS: &[(&str, (&str, &[&str]))] = &[
     // The terminal.
     ("println!(", RUST),
     ("print!(", RUST),
-    ("io::stdout()", RUST),
-    ("io::stderr()", RUST),
+    ("io::stdout", RUST),
+    ("io::stderr", RUST),
     ("pass_on(", RUST),
     // The browser.
     ("innerHTML", PAGE),
@@ -50,6 +54,7 @@ const SINKS: &[(&str, (&str, &[&str]))] = &[
     ("File::create", RUST),
     ("OpenOptions::new(", RUST),
     ("fs::write(", RUST),
+    ("fs::copy(", RUST),
     ("fs::rename(", RUST),
     ("fs::hard_link(", RUST),
     ("fs::symlink(", RUST),
@@ -66,6 +71,7 @@ const FILES: &[&str] = &[
     "File::create",
     "OpenOptions::new(",
     "fs::write(",
+    "fs::copy(",
     "fs::rename(",
     "fs::hard_link(",
     "fs::symlink(",
@@ -182,7 +188,9 @@ fn a_planted_call_is_found() {
         assert_eq!(plant(path, text), [wanted], "{text}");
     };
     check("src/app/new.rs", "fn f(name: &str) { Command::new(name); }", "Command::new(");
-    check("src/system/new.rs", "let l = Library::new(\"libx.so\");", "Library::new(\"");
+    check("src/system/new.rs", "use libloading::Library;", "libloading::");
+    check("src/system/new.rs", "libc::execv(name, arguments);", "libc::exec");
+    check("src/app/new.rs", "use std::io::stdout; stdout().write_all(name);", "io::stdout");
     check("src/system/new.rs", "window.set_title(name);", ".set_title(");
     check("src/tool/new.rs", "println!(\"{name}\");", "println!(");
     check("src/tool/new.rs", "fs::write(name, text)?;", "fs::write(");

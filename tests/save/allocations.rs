@@ -1,5 +1,5 @@
-//! Saves while the memory ends: every allocation of a write, a read and a deletion fails in turn, in
-//! a process of its own, which may abort. What was confirmed is there afterwards.
+//! Saves while the memory ends: every allocation of a write, a read and a deletion fails in turn,
+//! in a process of its own, which may abort. What was confirmed is there afterwards.
 
 use engine::resource::save::{Saves, Slot, Version};
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -194,6 +194,24 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg(unix)]
+    fn what_is_no_file_is_not_compared() {
+        let base = std::env::temp_dir().join(format!("engine-{}-compared", std::process::id()));
+        let _ = std::fs::remove_dir_all(&base);
+        let root = base.join("game");
+        std::fs::create_dir_all(&root).unwrap();
+        std::fs::write(base.join("outside"), "private").unwrap();
+        std::fs::write(root.join("a.lua"), "return 1").unwrap();
+        let made = std::process::Command::new("mkfifo").arg(root.join("pipe")).status();
+        assert!(made.expect("every system has it").success());
+        std::os::unix::fs::symlink("/dev/zero", root.join("device")).unwrap();
+        std::os::unix::fs::symlink("../outside", root.join("link")).unwrap();
+        let files = Contents::of(&root).files;
+        assert_eq!(files.keys().collect::<Vec<_>>(), ["a.lua"]);
+        std::fs::remove_dir_all(&base).unwrap();
+    }
+
+    #[test]
     fn a_change_touches_the_tests_that_need_it_through_others() {
         let root = std::env::temp_dir().join(format!("engine-{}-changed", std::process::id()));
         let _ = std::fs::remove_dir_all(&root);
