@@ -166,8 +166,10 @@ fn every_allocation(test: &str, work: Work) {
     }
     let _ = fs::remove_dir_all(&folder);
     eprintln!("{work:?}: {done} did no harm, {refused} refused, {aborted} ended the process");
-    // Copies of the content are refused with words; small allocations end a Rust program.
-    assert!(refused >= 1 || work == Work::Delete, "{refused} refused");
+    // Copies of the content are refused with words; small allocations end a Rust program. Two
+    // threads share the count, so that the number of the copy differs from run to run.
+    let has_copies = matches!(work, Work::Write | Work::Read);
+    assert!(refused >= 1 || !has_copies, "{refused} refused");
     assert!(aborted >= 5, "{aborted} ended the process");
 }
 
