@@ -12,6 +12,7 @@ use super::package::members;
 use crate::error;
 use crate::foundation::blob::{FRAME_BYTES, Writer};
 use crate::foundation::file_access;
+use crate::foundation::file_access::readers::{INDEX_BYTES_MAX, size_text};
 use crate::foundation::files::disk::Output;
 use crate::foundation::hash::{IdString64, murmur64a};
 use crate::foundation::{Error, files, output_file};
@@ -64,6 +65,12 @@ pub fn make(making: &Making, out: &Path, progress: Progress) -> Result<u64, Erro
         end = aligned(end) + piece.part.bytes as usize;
     }
     let head = head(making, &pieces);
+    if head.len() as u64 > INDEX_BYTES_MAX {
+        return Err(error!(
+            "the index of the bundle has more than {} (INDEX_BYTES_MAX): have fewer resources",
+            size_text(INDEX_BYTES_MAX)
+        ));
+    }
     let bytes = (aligned(head.len()) + end + TRAILER_BYTES) as u64;
     files::remove_leftovers(out);
     let written =
@@ -90,8 +97,9 @@ fn piece<'a>(making: &Making, entry: &'a Entry) -> Result<Piece<'a>, Error> {
     let made = match entry.resource.kind == PACKAGE.name {
         true => {
             let members = members(making.index, making.data, entry)?;
-            let ids: Vec<_> = members.iter().map(|name| name.id()).collect();
-            Some(write_members(&ids))
+            let ids = members.iter().map(|name| name.id()).collect();
+            let path = &entry.files[0].path;
+            Some(write_members(ids).map_err(|fault| error!("{path}: {}", fault.message))?)
         }
         false => None,
     };

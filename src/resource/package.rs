@@ -281,47 +281,52 @@ pub fn members<'a>(
     data: &Path,
     package: &Entry,
 ) -> Result<Vec<&'a ResourceName>, Error> {
-    let mut found = BTreeSet::new();
-    let mut open = matching(index, data, package)?;
-    while let Some(entry) = open.pop() {
-        if !found.insert(&entry.resource) {
-            continue;
-        }
-        for variant in index.variants(&entry.resource) {
+    let mut found = matching(index, data, package)?;
+    let mut open: Vec<&ResourceName> = found.iter().copied().collect();
+    // Each is looked at once, however often it is named.
+    while let Some(resource) = open.pop() {
+        let mut named = BTreeSet::new();
+        for variant in index.variants(resource) {
             let references = variant.references.iter().filter(|name| !name.kind.is_empty());
-            open.extend(references.flat_map(|name| index.variants(name)));
+            let there = references.filter_map(|name| index.variants(name).first());
+            named.extend(there.map(|entry| &entry.resource));
             if variant.resource.kind == PACKAGE.name {
-                open.extend(matching(index, data, variant)?);
+                named.extend(matching(index, data, variant)?);
             }
         }
+        open.extend(named.into_iter().filter(|name| found.insert(name)));
     }
     Ok(found.into_iter().collect())
 }
 
 /// What a package's own patterns fit.
-fn matching<'a>(index: &'a Index, data: &Path, package: &Entry) -> Result<Vec<&'a Entry>, Error> {
+fn matching<'a>(
+    index: &'a Index,
+    data: &Path,
+    package: &Entry,
+) -> Result<BTreeSet<&'a ResourceName>, Error> {
     let path = &package.files[0].path;
     let bytes = read_data(data, &package.data)
         .map_err(|reason| error!("the compiled data of {path} cannot be read: {reason}"))?;
-    let mut found = Vec::new();
+    let mut found = BTreeSet::new();
     for pattern in read_package(&bytes)? {
         let Pattern { kind, name } = &pattern;
-        if kind.contains('*') || name.contains('*') {
-            let before = found.len();
-            found.extend(index.entries.iter().filter(|entry| pattern.matches(&entry.resource)));
-            if found.len() == before {
+        if pattern.has_star() {
+            let names = index.entries.iter().map(|entry| &entry.resource);
+            let mut fits = names.filter(|name| pattern.matches(name)).peekable();
+            if fits.peek().is_none() {
                 let place = format!("{path}: {kind} = [\"{name}\"]");
                 log::warn(&place, "no resource fits this pattern");
             }
+            found.extend(fits);
             continue;
         }
         let name = ResourceName::new(kind, name);
-        let variants = index.variants(&name);
-        if variants.is_empty() {
+        let Some(entry) = index.variants(&name).first() else {
             let words = missing_words(index, &Preferences::default(), &name);
             return Err(error!("{path}: {words}"));
-        }
-        found.extend(variants);
+        };
+        found.insert(&entry.resource);
     }
     Ok(found)
 }
