@@ -18,6 +18,7 @@ use crate::foundation::blob::{FRAME_BYTES, Reader, unframe};
 use crate::foundation::file_access::readers::{INDEX_BYTES_MAX, size_text};
 use crate::foundation::file_access::{self, Refusal};
 use crate::foundation::hash::{IdString64, murmur64a};
+use crate::foundation::memory::limit;
 use memmap2::{Mmap, MmapOptions};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -264,8 +265,12 @@ impl Bundle {
         if murmur64a(&self.map[range.clone()], 0) != sum {
             return Err(error!("the bundle is damaged: get it anew"));
         }
-        (self.kind(part).validate)(&self.map[range.clone()])
-            .map_err(|fault| error!("{}: {REMEDY}", fault.message))?;
+        (self.kind(part).validate)(&self.map[range.clone()]).map_err(|fault| {
+            match limit::is_shortage(&fault) {
+                true => fault,
+                false => error!("{}: {REMEDY}", fault.message),
+            }
+        })?;
         Ok(Bytes::Mapped(self.map.clone(), range))
     }
 }

@@ -4,7 +4,8 @@ use super::bundle::{
     ALIGNMENT, ENGINE, MAGIC, Part, TRAILER_BYTES, VERSION, aligned, formats, trailer,
 };
 use super::compile::{Progress, read_data};
-use super::data_kinds::{PACKAGE, write_members};
+use super::data_kinds::{PACKAGE, PACKAGE_MEMBERS_MAX, write_members};
+use super::folder_data;
 use super::index::{Entry, Index};
 use super::kind::Kinds;
 use super::name::ResourceName;
@@ -97,9 +98,16 @@ fn piece<'a>(making: &Making, entry: &'a Entry) -> Result<Piece<'a>, Error> {
     let made = match entry.resource.kind == PACKAGE.name {
         true => {
             let members = members(making.index, making.data, entry)?;
-            let ids = members.iter().map(|name| name.id()).collect();
-            let path = &entry.files[0].path;
-            Some(write_members(ids).map_err(|fault| error!("{path}: {}", fault.message))?)
+            if members.len() > PACKAGE_MEMBERS_MAX {
+                return Err(error!(
+                    "{}: a package has at most {PACKAGE_MEMBERS_MAX} members (PACKAGE_MEMBERS_MAX), \
+                     got {}: make two packages",
+                    entry.files[0].path,
+                    members.len()
+                ));
+            }
+            let ids: Vec<_> = members.iter().map(|name| name.id()).collect();
+            Some(write_members(&ids))
         }
         false => None,
     };
@@ -176,6 +184,9 @@ fn write(
             }
         };
         if data.len() as u64 != piece.part.bytes || murmur64a(data, 0) != piece.part.sum {
+            // If it did not change but is damaged, the next compile makes it again. Where that
+            // cannot be noted, the next bundle fails with the same words.
+            let _ = folder_data::doubt(making.data);
             let name = &piece.entry.resource;
             let words = format!("the compiled data of {name} changed meanwhile: try again");
             return Err(std::io::Error::other(words));

@@ -2,8 +2,8 @@
 //! together. What is in no loaded package can be read all the same, when it is asked for.
 
 use super::bundle::Bytes;
-use super::compile::read_data;
 use super::data_kinds::{PACKAGE, Pattern, read_package};
+use super::folder_data;
 use super::index::{Entry, Index};
 use super::name::ResourceName;
 use super::store::{Data, Fetch, Store, missing_words};
@@ -306,10 +306,12 @@ fn matching<'a>(
     package: &Entry,
 ) -> Result<BTreeSet<&'a ResourceName>, Error> {
     let path = &package.files[0].path;
-    let bytes = read_data(data, &package.data)
-        .map_err(|reason| error!("the compiled data of {path} cannot be read: {reason}"))?;
+    let bytes = folder_data::read_entry(data, package)?;
+    let words = || package.resource.to_string();
+    let patterns = read_package(&bytes)
+        .map_err(|fault| folder_data::refused(data, &package.data, fault, &words))?;
     let mut found = BTreeSet::new();
-    for pattern in read_package(&bytes)? {
+    for pattern in patterns {
         let Pattern { kind, name } = &pattern;
         if pattern.has_star() {
             let names = index.entries.iter().map(|entry| &entry.resource);
