@@ -1,8 +1,8 @@
 //! Compiled data that nobody compiled: of every kind of resource a sample is made that uses what
 //! there is, each number in it is changed to others with all checksums right, and the data is
 //! opened as a bundle's is. What is refused has words; what is accepted is played for some frames.
-//! Nothing panics, nothing takes long, and no memory is asked for beyond what a sample's size can
-//! explain.
+//! Nothing panics, nothing takes more than some seconds of CPU time, no memory is asked for beyond
+//! what a sample's size can explain, and none is kept.
 //!
 //! The gate opens a part of all changes and plays a few. All of them take minutes:
 //!
@@ -10,6 +10,8 @@
 //!
 //! `ENGINE_TEST_COMPILED=texture` is all of one kind.
 
+#[path = "compiled/measure.rs"]
+mod measure;
 #[path = "compiled/mutations.rs"]
 mod mutations;
 #[path = "compiled/play.rs"]
@@ -20,8 +22,8 @@ mod samples;
 use engine::app::kinds::KINDS;
 use engine::foundation::hash::murmur64a;
 use engine::resource::kind::Kind;
+use measure::{Cost, Meter, held};
 use mutations::{Form, Mutation};
-use play::Watchdog;
 use samples::{Sample, Samples};
 use std::collections::HashSet;
 use std::time::Instant;
@@ -34,6 +36,17 @@ const PLAYED: usize = 4;
 const OPENED_SHADERS: usize = 100;
 /// Up to this length a sample is changed at every byte, and a longer one at aligned words.
 const DENSE_BYTES_MAX: usize = 8192;
+
+/// What it may cost to open a change. Of a byte, a tree makes a value; shaders are parsed.
+fn opening(sample: &Sample) -> Cost {
+    let bytes = if sample.kind == "shader" { 64 << 20 } else { 4 << 20 };
+    Cost { seconds: 1.0, bytes: bytes + sample.data.len() * 64 }
+}
+
+/// What it may cost to play one: emitters may have a million particles.
+const PLAYING: Cost = Cost { seconds: 5.0, bytes: 1 << 30 };
+/// What all that was played of a kind may leave behind: names, and tables that grow.
+const KEPT_BYTES_MAX: usize = 16 << 20;
 
 /// What a run is to do.
 enum Extent {
@@ -68,8 +81,7 @@ fn some(sample: &Sample, form: Form, most: Option<usize>) -> impl Iterator<Item 
 
 #[test]
 fn no_change_of_compiled_data_panics_or_takes_long() {
-    let (samples, watchdog) = (Samples::new(), Watchdog::start());
-    let extent = extent();
+    let (meter, samples, extent) = (Meter::start(), Samples::new(), extent());
     for kind in KINDS.0 {
         if matches!(&extent, Extent::All(Some(wanted)) if wanted != kind.name) {
             continue;
@@ -78,15 +90,16 @@ fn no_change_of_compiled_data_panics_or_takes_long() {
         let (mut seen, mut accepted) = (HashSet::new(), Vec::new());
         let of_kind: Vec<&Sample> = samples.of(kind.name).collect();
         assert!(!of_kind.is_empty(), "there is no sample of {}", kind.name);
-        let mut row = [0; 3];
+        let (mut row, mut costs) = ([0; 3], [Cost::default(); 2]);
         for sample in &of_kind {
             let opened = if kind.name == "shader" { OPENED_SHADERS } else { OPENED };
             let most = matches!(extent, Extent::Part).then_some(opened / of_kind.len());
             for mutation in some(sample, form, most) {
                 row[0] += 1;
                 let data = mutation.of(&sample.data, form);
-                watchdog.watch(|| format!("opening {sample:?}: {mutation:?}"));
-                let opened = (kind.validate)(&data);
+                let words = || format!("opening {sample:?}: {mutation:?}");
+                let (opened, cost) = meter.run(opening(sample), words, || (kind.validate)(&data));
+                costs[0] = costs[0].max(cost);
                 if let Err(fault) = &opened {
                     assert!(!fault.message.is_empty(), "{sample:?}: {mutation:?}");
                 } else if seen.insert(murmur64a(&data, 7)) {
@@ -99,26 +112,33 @@ fn no_change_of_compiled_data_panics_or_takes_long() {
             Extent::Part => accepted.len().div_ceil(PLAYED).max(1),
             Extent::All(_) => 1,
         };
+        let mut before = None;
         for (sample, mutation) in accepted.into_iter().step_by(step) {
-            watchdog.watch(|| format!("playing {sample:?}: {mutation:?}"));
-            samples.play(sample, &mutation.of(&sample.data, form));
+            let data = mutation.of(&sample.data, form);
+            let words = || format!("playing {sample:?}: {mutation:?}");
+            let (_, cost) = meter.run(PLAYING, words, || samples.play(sample, &data));
+            costs[1] = costs[1].max(cost);
             row[2] += 1;
+            // The first makes what all of them share.
+            let kept = held().saturating_sub(*before.get_or_insert_with(held));
+            assert!(kept <= KEPT_BYTES_MAX, "{kept} bytes are kept after {}", words());
         }
+        let most = costs.map(|cost| format!("{:.2} s, {} KiB", cost.seconds, cost.bytes >> 10));
         println!(
-            "{}: {} changes opened, {} accepted, {} played",
-            kind.name, row[0], row[1], row[2]
+            "{}: {} changes opened ({}), {} accepted, {} played ({})",
+            kind.name, row[0], most[0], row[1], row[2], most[1]
         );
     }
 }
 
 #[test]
 fn every_sample_plays_as_it_was_compiled() {
-    let (samples, watchdog) = (Samples::new(), Watchdog::start());
+    let (meter, samples) = (Meter::start(), Samples::new());
     let began = Instant::now();
     let mut faults = Vec::new();
     for sample in &samples.all {
-        watchdog.watch(|| format!("playing {sample:?} as it is"));
-        let words = samples.play(sample, &sample.data);
+        let words = || format!("playing {sample:?} as it is");
+        let (words, _) = meter.run(PLAYING, words, || samples.play(sample, &sample.data));
         if !words.is_empty() {
             faults.push(format!("{sample:?}: {words}"));
         }

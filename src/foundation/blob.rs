@@ -3,6 +3,7 @@
 
 use super::Error;
 use super::hash::murmur64a;
+use super::memory::limit;
 use crate::error;
 
 /// Writes a blob.
@@ -188,16 +189,52 @@ impl<'a> Reader<'a> {
     ///
     /// A count of more items than there are bytes is refused at once, and the room that is made
     /// ahead is never larger than the bytes that are left.
+    ///
+    /// Items can take many times what their bytes do, so the limit on the engine's memory is looked
+    /// at while they are read.
     pub fn list<T>(
         &mut self,
+        read: impl FnMut(&mut Reader<'a>) -> Result<T, Error>,
+    ) -> Result<Vec<T>, Error> {
+        let count = self.u32()? as usize;
+        self.items(count, read)
+    }
+
+    /// As [`Reader::list`], with a limit and its name: a longer list is refused before its first
+    /// item is read.
+    pub fn list_at_most<T>(
+        &mut self,
+        (max, limit): (usize, &str),
+        read: impl FnMut(&mut Reader<'a>) -> Result<T, Error>,
+    ) -> Result<Vec<T>, Error> {
+        let count = self.u32()? as usize;
+        if count > max {
+            return Err(error!(
+                "it is damaged: it lists {count} items, and {max} are the most ({limit})"
+            ));
+        }
+        self.items(count, read)
+    }
+
+    fn items<T>(
+        &mut self,
+        count: usize,
         mut read: impl FnMut(&mut Reader<'a>) -> Result<T, Error>,
     ) -> Result<Vec<T>, Error> {
-        let (count, left) = (self.u32()? as usize, self.bytes.len());
+        let left = self.bytes.len();
         if count > left {
             return Err(error!("it is damaged: it lists {count} items in {left} bytes"));
         }
-        let mut items = Vec::with_capacity(count.min(left / size_of::<T>().max(1)));
+        let mut items = Vec::new();
+        reserve(&mut items, count.min(left / size_of::<T>().max(1)))?;
         for _ in 0..count {
+            if items.len() == items.capacity() {
+                let more = items.len().max(1);
+                reserve(&mut items, more)?;
+            }
+            if items.len().is_multiple_of(LOOK_ITEMS) {
+                limit::check_over()?;
+            }
             items.push(read(self)?);
         }
         Ok(items)
@@ -220,6 +257,16 @@ impl<'a> Reader<'a> {
             left => Err(error!("it is damaged: {left} bytes follow its end")),
         }
     }
+}
+
+/// After how many items of a list the limit on the engine's memory is looked at.
+const LOOK_ITEMS: usize = 1024;
+
+/// Makes room for more items, if the limit on the engine's memory leaves any.
+fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<(), Error> {
+    limit::check_room(more.saturating_mul(size_of::<T>()))?;
+    let lacks = |_| error!("it is damaged: there is no memory for its {more} items");
+    items.try_reserve_exact(more).map_err(lacks)
 }
 
 /// The least and the greatest value of a number. A compiler holds its source to the same range as
@@ -288,6 +335,25 @@ mod tests {
         long.resize(100_004, 0);
         let list = Reader::new(&long).list(|reader| Ok((reader.u8()?, [0u64; 8]))).unwrap();
         assert_eq!(list.len(), 100_000);
+    }
+
+    #[test]
+    fn a_list_beyond_its_limit_is_refused_before_an_item_is_read() {
+        let mut writer = Writer::default();
+        writer.list(&[1u8, 2, 3], |writer, item| writer.u8(*item));
+        let bytes = writer.finish();
+        let read = |max: usize, items: &mut usize| {
+            Reader::new(&bytes).list_at_most((max, "ITEMS_MAX"), |reader| {
+                *items += 1;
+                reader.u8()
+            })
+        };
+        let mut items = 0;
+        let words = read(2, &mut items).unwrap_err().message;
+        assert_eq!(words, "it is damaged: it lists 3 items, and 2 are the most (ITEMS_MAX)");
+        assert_eq!(items, 0);
+        assert_eq!(read(3, &mut items).unwrap(), [1, 2, 3]);
+        assert_eq!(items, 3);
     }
 
     #[test]

@@ -15,8 +15,10 @@ use super::name::is_inside;
 use crate::error;
 use crate::foundation::Error;
 use crate::foundation::blob::{FRAME_BYTES, Reader, unframe};
+use crate::foundation::file_access::readers::{INDEX_BYTES_MAX, size_text};
 use crate::foundation::file_access::{self, Refusal};
 use crate::foundation::hash::{IdString64, murmur64a};
+use crate::foundation::memory::limit;
 use memmap2::{Mmap, MmapOptions};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -224,6 +226,15 @@ impl Bundle {
         if !sorted || data.start > end || !parts.iter().all(inside) {
             return Err(error!("it is damaged: its index leads out of it"));
         }
+        // Each part follows the one before it. Parts that shared bytes would be read and checked
+        // more often than the file is long.
+        let mut next = Some(0);
+        for part in &parts {
+            if next != Some(part.start) {
+                return Err(error!("it is damaged: its parts overlap, or have gaps between them"));
+            }
+            next = (part.start + part.bytes).checked_next_multiple_of(ALIGNMENT as u64);
+        }
         let ids = parts.iter().map(|part| part.id).collect();
         Ok(Bundle { map, data, kinds: *kinds, game, settings, parts, ids })
     }
@@ -254,8 +265,12 @@ impl Bundle {
         if murmur64a(&self.map[range.clone()], 0) != sum {
             return Err(error!("the bundle is damaged: get it anew"));
         }
-        (self.kind(part).validate)(&self.map[range.clone()])
-            .map_err(|fault| error!("{}: {REMEDY}", fault.message))?;
+        (self.kind(part).validate)(&self.map[range.clone()]).map_err(|fault| {
+            match limit::is_shortage(&fault) {
+                true => fault,
+                false => error!("{}: {REMEDY}", fault.message),
+            }
+        })?;
         Ok(Bytes::Mapped(self.map.clone(), range))
     }
 }
@@ -264,6 +279,10 @@ impl Bundle {
 fn frame(bytes: &[u8]) -> Result<&[u8], Error> {
     let head = bytes.get(..FRAME_BYTES).ok_or_else(|| error!("it is cut short"))?;
     let length = u64::from_le_bytes(head[8..16].try_into().expect("eight bytes"));
+    if length > INDEX_BYTES_MAX && length <= bytes.len() as u64 {
+        let size = size_text(INDEX_BYTES_MAX);
+        return Err(error!("its index is larger than {size} (INDEX_BYTES_MAX)"));
+    }
     let length = usize::try_from(length).ok().and_then(|length| length.checked_add(FRAME_BYTES));
     let framed = length.and_then(|length| bytes.get(..length));
     framed.ok_or_else(|| error!("it is damaged: its index is longer than the file"))

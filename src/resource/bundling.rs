@@ -4,7 +4,8 @@ use super::bundle::{
     ALIGNMENT, ENGINE, MAGIC, Part, TRAILER_BYTES, VERSION, aligned, formats, trailer,
 };
 use super::compile::{Progress, read_data};
-use super::data_kinds::{PACKAGE, write_members};
+use super::data_kinds::{PACKAGE, PACKAGE_MEMBERS_MAX, write_members};
+use super::folder_data;
 use super::index::{Entry, Index};
 use super::kind::Kinds;
 use super::name::ResourceName;
@@ -12,6 +13,7 @@ use super::package::members;
 use crate::error;
 use crate::foundation::blob::{FRAME_BYTES, Writer};
 use crate::foundation::file_access;
+use crate::foundation::file_access::readers::{INDEX_BYTES_MAX, size_text};
 use crate::foundation::files::disk::Output;
 use crate::foundation::hash::{IdString64, murmur64a};
 use crate::foundation::{Error, files, output_file};
@@ -64,6 +66,12 @@ pub fn make(making: &Making, out: &Path, progress: Progress) -> Result<u64, Erro
         end = aligned(end) + piece.part.bytes as usize;
     }
     let head = head(making, &pieces);
+    if head.len() as u64 > INDEX_BYTES_MAX {
+        return Err(error!(
+            "the index of the bundle has more than {} (INDEX_BYTES_MAX): have fewer resources",
+            size_text(INDEX_BYTES_MAX)
+        ));
+    }
     let bytes = (aligned(head.len()) + end + TRAILER_BYTES) as u64;
     files::remove_leftovers(out);
     let written =
@@ -90,6 +98,14 @@ fn piece<'a>(making: &Making, entry: &'a Entry) -> Result<Piece<'a>, Error> {
     let made = match entry.resource.kind == PACKAGE.name {
         true => {
             let members = members(making.index, making.data, entry)?;
+            if members.len() > PACKAGE_MEMBERS_MAX {
+                return Err(error!(
+                    "{}: a package has at most {PACKAGE_MEMBERS_MAX} members (PACKAGE_MEMBERS_MAX), \
+                     got {}: make two packages",
+                    entry.files[0].path,
+                    members.len()
+                ));
+            }
             let ids: Vec<_> = members.iter().map(|name| name.id()).collect();
             Some(write_members(&ids))
         }
@@ -168,6 +184,9 @@ fn write(
             }
         };
         if data.len() as u64 != piece.part.bytes || murmur64a(data, 0) != piece.part.sum {
+            // If it did not change but is damaged, the next compile makes it again. Where that
+            // cannot be noted, the next bundle fails with the same words.
+            let _ = folder_data::doubt(making.data);
             let name = &piece.entry.resource;
             let words = format!("the compiled data of {name} changed meanwhile: try again");
             return Err(std::io::Error::other(words));

@@ -7,9 +7,11 @@
 //! or its kind's version differ. The time of modification alone would not do, for programs set it
 //! back (`cp -p`, `touch -r`, archives); the time of the change cannot be set. A file that may have
 //! changed while it was read, or so soon after it that its times cannot tell, is read again by the
-//! next compile, as git does ("racy git").
+//! next compile, as git does ("racy git"). Where the system keeps no time of the change, every file
+//! is read.
 
 use super::containment;
+use super::folder_data;
 use super::glob::Glob;
 use super::index::{self, Broken, Entry, Index, Stamp};
 use super::kind::{Compiling, Kind, Kinds};
@@ -110,6 +112,7 @@ pub fn keep(target: &Target, index: &Index, last: &Index) -> Result<(), Error> {
         write(&target.data.join(index::FILE), &index.to_bytes())?;
         remove_unused(&target.data, index);
     }
+    folder_data::settle(&target.data);
     Ok(())
 }
 
@@ -122,7 +125,8 @@ pub fn make(target: &Target, progress: Progress) -> Result<(Compiled, Index), Er
     found.files.retain(|file| !target.exclude.iter().any(|glob| glob.fits(&file.path)));
     let scanned = scan::sort(found, &target.kinds, target.source_platform);
     let last = read_index(&target.data);
-    let present = data_files(&target.data);
+    let mut present = data_files(&target.data);
+    folder_data::keep_undamaged(&target.data, &last, &mut present);
     let (jobs, unknown) = jobs(target, &scanned, &last, &present);
     let done = run(target, &jobs, progress);
     let mut compiled = Compiled::default();
@@ -327,7 +331,7 @@ fn still_broken(sources: &JobSources, job: &Job, broken: &Broken) -> Option<Brok
     let mut now = same.then(|| broken.clone())?;
     for stamp in &mut now.files {
         let read = sources.stamp(&stamp.path, stamp.content);
-        if read == *stamp {
+        if read == *stamp && stamp.tells_content() {
             continue;
         }
         let (_, read) = sources.read(&stamp.path).ok()?;
@@ -345,6 +349,7 @@ fn unchanged(sources: &JobSources, job: &Job, last: &Entry) -> bool {
     let file = &job.variant.file;
     last.kind_version == job.kind.version
         && last.form == job.variant.form
+        && last.files.iter().all(Stamp::tells_content)
         && (&source.path, source.state) == (&file.path, file.state)
         && others.iter().all(|stamp| sources.stamp(&stamp.path, stamp.content) == *stamp)
         && raw_is_known(job, last)

@@ -295,6 +295,51 @@ fn another_content_of_the_same_size_and_time_is_compiled() {
     assert_eq!(game.data(&game.compile(), "a", ""), "SIX");
 }
 
+#[test]
+fn where_no_time_of_the_change_is_kept_contents_are_compared() {
+    let game = Game::new("no_change_times", &[("a.txt", "one"), ("b.txt", "use part.inc")]);
+    let put = |path: &str, text: &str| {
+        game.save(path, text);
+        let file = fs::File::options().append(true).open(game.root.join(path)).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_nanos(1_000_000_007)).unwrap();
+    };
+    // On this thread alone.
+    file_access::NO_CHANGE_TIMES.set(true);
+    let compiled = || {
+        let target = Target {
+            root: &game.root,
+            data: data_folder(&game.root, game.platform),
+            kinds: game.kinds,
+            source_platform: game.platform,
+            release: false,
+            exclude: &[],
+            threads: 1,
+        };
+        compile(&target, &|_, _| {}).unwrap()
+    };
+    put("a.txt", "one");
+    put("part.inc", "one");
+    put("b.txt", "use part.inc");
+    assert_eq!(game.data(&compiled(), "a", ""), "ONE");
+    let again = compiled();
+    assert!(again.changed.is_empty());
+    assert!(again.index.entries.iter().all(|entry| entry.files[0].state.changed == 0));
+    put("a.txt", "two");
+    put("part.inc", "two");
+    let found = compiled();
+    assert_eq!(names(&found.changed), ["a.text", "b.text"]);
+    assert_eq!(game.data(&found, "a", ""), "TWO");
+    assert_eq!(game.data(&found, "b", ""), "twoUSE PART.INC");
+    put("a.txt", "!!!");
+    assert!(compiled().problems.is_empty());
+    put("a.txt", "\n!\n");
+    assert_eq!(compiled().problems.len(), 1);
+    assert_eq!(compiled().problems.len(), 1);
+    put("a.txt", "six");
+    assert!(compiled().problems.is_empty(), "the same size and time, and nothing wrong with it");
+    file_access::NO_CHANGE_TIMES.set(false);
+}
+
 #[cfg(unix)]
 #[test]
 fn what_stands_in_the_place_of_compiled_data_is_not_read_and_is_made_again() {

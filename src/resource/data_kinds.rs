@@ -64,7 +64,7 @@ pub static PACKAGE: Kind = Kind {
     name: "package",
     words: "A set of resources that is loaded and unloaded together",
     extensions: &[("package", Form::Own)],
-    version: 3,
+    version: 4,
     compile: compile_package,
     validate: |bytes| match bytes.first() {
         Some(&MEMBERS) => read_members(bytes).map(drop),
@@ -120,6 +120,8 @@ const MEMBERS: u8 = 1;
 pub const PACKAGE_NAMES_MAX: usize = 65_536;
 /// The most patterns with a star: each is compared with every resource of the game.
 pub const PACKAGE_STARS_MAX: usize = 256;
+/// The most members of a bundle's package: all that its patterns fit, and what that refers to.
+pub const PACKAGE_MEMBERS_MAX: usize = 1 << 20;
 
 /// A pattern of a package: type and name, each with at most one `*`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,6 +131,11 @@ pub struct Pattern {
 }
 
 impl Pattern {
+    /// Whether it is compared with every resource of the game.
+    pub fn has_star(&self) -> bool {
+        self.kind.contains('*') || self.name.contains('*')
+    }
+
     /// Whether a resource is meant.
     pub fn matches(&self, resource: &ResourceName) -> bool {
         star(&self.kind, &resource.kind) && star(&self.name, &resource.name)
@@ -184,7 +191,7 @@ fn compile_package(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
         }
     }
     for pattern in &patterns {
-        if !pattern.kind.contains('*') && !pattern.name.contains('*') {
+        if !pattern.has_star() {
             compiling.refer(&pattern.kind, &pattern.name);
         }
     }
@@ -209,32 +216,47 @@ fn package_reader(bytes: &[u8], form: u8) -> Result<Reader<'_>, Error> {
 /// Reads a compiled package.
 pub fn read_package(bytes: &[u8]) -> Result<Vec<Pattern>, Error> {
     let mut reader = package_reader(bytes, PATTERNS)?;
-    let patterns = reader.list(|reader| {
+    let mut stars = 0;
+    let patterns = reader.list_at_most((PACKAGE_NAMES_MAX, "PACKAGE_NAMES_MAX"), |reader| {
         let pattern =
             Pattern { kind: reader.text()?.to_string(), name: reader.text()?.to_string() };
-        match [&pattern.kind, &pattern.name].iter().all(|text| text.matches('*').count() <= 1) {
+        if [&pattern.kind, &pattern.name].iter().any(|text| text.matches('*').count() > 1) {
+            return Err(crate::error!("it is damaged: a pattern has more than one '*'"));
+        }
+        stars += usize::from(pattern.has_star());
+        match stars <= PACKAGE_STARS_MAX {
             true => Ok(pattern),
-            false => Err(crate::error!("it is damaged: a pattern has more than one '*'")),
+            false => Err(crate::error!(
+                "it is damaged: more than {PACKAGE_STARS_MAX} of its patterns have a '*' \
+                 (PACKAGE_STARS_MAX)"
+            )),
         }
     })?;
     reader.end()?;
     Ok(patterns)
 }
 
-/// A package as it is in a bundle, where there are no names for patterns to fit: its members.
+/// A package as it is in a bundle, where there are no names for patterns to fit: its members, in
+/// order of their ids.
 pub fn write_members(members: &[IdString64]) -> Vec<u8> {
+    let mut members = members.to_vec();
+    members.sort_unstable();
     let mut writer = Writer::default();
     writer.u8(MEMBERS);
-    writer.list(members, |writer, id| writer.u64(id.0));
+    writer.list(&members, |writer, id| writer.u64(id.0));
     writer.finish()
 }
 
-/// Reads a bundle's package.
+/// Reads a bundle's package. Every member is there once: all of them are read and checked.
 pub fn read_members(bytes: &[u8]) -> Result<Vec<IdString64>, Error> {
     let mut reader = package_reader(bytes, MEMBERS)?;
-    let members = reader.list(|reader| reader.u64().map(IdString64))?;
+    let limit = (PACKAGE_MEMBERS_MAX, "PACKAGE_MEMBERS_MAX");
+    let members = reader.list_at_most(limit, |reader| reader.u64().map(IdString64))?;
     reader.end()?;
-    Ok(members)
+    match members.is_sorted_by(|a, b| a < b) {
+        true => Ok(members),
+        false => Err(crate::error!("it is damaged: its members are out of order, or repeat")),
+    }
 }
 
 /// A tree as a blob: a byte for the kind, then what it holds.
@@ -388,6 +410,53 @@ mod tests {
         let number = Tree::Object(vec![("play".into(), Tree::Number(3.0))]);
         let words = (STRINGS.validate)(&write_tree(&number)).unwrap_err().message;
         assert!(words.starts_with("'play' must be text in quotes"), "{words}");
+    }
+
+    fn patterns(count: usize, name: &str) -> Vec<u8> {
+        let mut writer = Writer::default();
+        writer.u8(PATTERNS);
+        writer.list(&vec![name; count], |writer, name| {
+            writer.text("texture");
+            writer.text(name);
+        });
+        writer.finish()
+    }
+
+    #[test]
+    fn compiled_packages_are_held_to_the_limits_of_their_sources() {
+        let check = |data: &[u8], wanted: &str| {
+            let words = (PACKAGE.validate)(data).unwrap_err().message;
+            assert_eq!(words, format!("it is damaged: {wanted}"));
+        };
+        assert_eq!((PACKAGE.validate)(&patterns(PACKAGE_STARS_MAX, "*")), Ok(()));
+        let words = "more than 256 of its patterns have a '*' (PACKAGE_STARS_MAX)";
+        check(&patterns(PACKAGE_STARS_MAX + 1, "*"), words);
+        assert_eq!((PACKAGE.validate)(&patterns(PACKAGE_NAMES_MAX, "a")), Ok(()));
+        let words = "it lists 65537 items, and 65536 are the most (PACKAGE_NAMES_MAX)";
+        check(&patterns(PACKAGE_NAMES_MAX + 1, "a"), words);
+        // A hole in a file: refused by its count, before there is a pattern for every eight bytes.
+        let mut zeros = vec![0; 64 << 20];
+        zeros[1..5].copy_from_slice(&(8u32 << 20).to_le_bytes());
+        check(&zeros, "it lists 8388608 items, and 65536 are the most (PACKAGE_NAMES_MAX)");
+        zeros[0] = MEMBERS;
+        check(&zeros, "it lists 8388608 items, and 1048576 are the most (PACKAGE_MEMBERS_MAX)");
+    }
+
+    #[test]
+    fn every_member_of_a_package_is_there_once() {
+        let written = |ids: &[u64]| {
+            let mut writer = Writer::default();
+            writer.u8(MEMBERS);
+            writer.list(ids, |writer, id| writer.u64(*id));
+            writer.finish()
+        };
+        let members = write_members(&[IdString64(9), IdString64(2)]);
+        assert_eq!(members, written(&[2, 9]));
+        assert_eq!(read_members(&members).unwrap(), [IdString64(2), IdString64(9)]);
+        for wrong in [vec![9, 2], vec![2, 2], vec![7; 1_000_000]] {
+            let words = (PACKAGE.validate)(&written(&wrong)).unwrap_err().message;
+            assert_eq!(words, "it is damaged: its members are out of order, or repeat");
+        }
     }
 
     #[test]

@@ -25,6 +25,14 @@ pub struct Stamp {
     pub content: u64,
 }
 
+impl Stamp {
+    /// Whether a file of the same state has the same content. Every time but that of the change can
+    /// be set by programs, and some systems do not keep that one. A file that is missing has none.
+    pub fn tells_content(&self) -> bool {
+        self.state.changed != 0 || self.state == FileState::default()
+    }
+}
+
 /// One variant of a resource, compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {

@@ -7,6 +7,7 @@ pub mod containment;
 pub mod data_kinds;
 #[cfg(test)]
 mod fault_tests;
+mod folder_data;
 pub mod glob;
 pub mod image;
 pub mod index;

@@ -2,8 +2,8 @@
 //! together. What is in no loaded package can be read all the same, when it is asked for.
 
 use super::bundle::Bytes;
-use super::compile::read_data;
 use super::data_kinds::{PACKAGE, Pattern, read_package};
+use super::folder_data;
 use super::index::{Entry, Index};
 use super::name::ResourceName;
 use super::store::{Data, Fetch, Store, missing_words};
@@ -281,47 +281,54 @@ pub fn members<'a>(
     data: &Path,
     package: &Entry,
 ) -> Result<Vec<&'a ResourceName>, Error> {
-    let mut found = BTreeSet::new();
-    let mut open = matching(index, data, package)?;
-    while let Some(entry) = open.pop() {
-        if !found.insert(&entry.resource) {
-            continue;
-        }
-        for variant in index.variants(&entry.resource) {
+    let mut found = matching(index, data, package)?;
+    let mut open: Vec<&ResourceName> = found.iter().copied().collect();
+    // Each is looked at once, however often it is named.
+    while let Some(resource) = open.pop() {
+        let mut named = BTreeSet::new();
+        for variant in index.variants(resource) {
             let references = variant.references.iter().filter(|name| !name.kind.is_empty());
-            open.extend(references.flat_map(|name| index.variants(name)));
+            let there = references.filter_map(|name| index.variants(name).first());
+            named.extend(there.map(|entry| &entry.resource));
             if variant.resource.kind == PACKAGE.name {
-                open.extend(matching(index, data, variant)?);
+                named.extend(matching(index, data, variant)?);
             }
         }
+        open.extend(named.into_iter().filter(|name| found.insert(name)));
     }
     Ok(found.into_iter().collect())
 }
 
 /// What a package's own patterns fit.
-fn matching<'a>(index: &'a Index, data: &Path, package: &Entry) -> Result<Vec<&'a Entry>, Error> {
+fn matching<'a>(
+    index: &'a Index,
+    data: &Path,
+    package: &Entry,
+) -> Result<BTreeSet<&'a ResourceName>, Error> {
     let path = &package.files[0].path;
-    let bytes = read_data(data, &package.data)
-        .map_err(|reason| error!("the compiled data of {path} cannot be read: {reason}"))?;
-    let mut found = Vec::new();
-    for pattern in read_package(&bytes)? {
+    let bytes = folder_data::read_entry(data, package)?;
+    let words = || package.resource.to_string();
+    let patterns = read_package(&bytes)
+        .map_err(|fault| folder_data::refused(data, &package.data, fault, &words))?;
+    let mut found = BTreeSet::new();
+    for pattern in patterns {
         let Pattern { kind, name } = &pattern;
-        if kind.contains('*') || name.contains('*') {
-            let before = found.len();
-            found.extend(index.entries.iter().filter(|entry| pattern.matches(&entry.resource)));
-            if found.len() == before {
+        if pattern.has_star() {
+            let names = index.entries.iter().map(|entry| &entry.resource);
+            let mut fits = names.filter(|name| pattern.matches(name)).peekable();
+            if fits.peek().is_none() {
                 let place = format!("{path}: {kind} = [\"{name}\"]");
                 log::warn(&place, "no resource fits this pattern");
             }
+            found.extend(fits);
             continue;
         }
         let name = ResourceName::new(kind, name);
-        let variants = index.variants(&name);
-        if variants.is_empty() {
+        let Some(entry) = index.variants(&name).first() else {
             let words = missing_words(index, &Preferences::default(), &name);
             return Err(error!("{path}: {words}"));
-        }
-        found.extend(variants);
+        };
+        found.insert(&entry.resource);
     }
     Ok(found)
 }

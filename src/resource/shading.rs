@@ -92,6 +92,11 @@ pub const BLENDS: [&str; 4] = ["alpha", "add", "multiply", "replace"];
 pub const FILTERS: [&str; 2] = ["linear", "nearest"];
 pub const WRAPS: [&str; 3] = ["clamp", "repeat", "mirror"];
 
+/// The most textures and variables of a material's file: no shader has as many, and each is looked
+/// up among the shader's own.
+pub const MATERIAL_TEXTURES_MAX: usize = 64;
+pub const MATERIAL_VARIABLES_MAX: usize = 4096;
+
 /// A material as its file says it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct MaterialData {
@@ -207,7 +212,8 @@ impl MaterialData {
         let (shader, texture) = (get_option(&mut reader)?, get_option(&mut reader)?);
         let blend = get_choice(&mut reader, BLENDS.len())?;
         let blend = blend.ok_or_else(|| error!("it is damaged: it has no blend"))?;
-        let textures = reader.list(|reader| {
+        let limit = (MATERIAL_TEXTURES_MAX, "MATERIAL_TEXTURES_MAX");
+        let textures = reader.list_at_most(limit, |reader| {
             Ok(TextureData {
                 name: reader.text()?.to_string(),
                 texture: reader.text()?.to_string(),
@@ -215,7 +221,8 @@ impl MaterialData {
                 wrap: get_choice(reader, WRAPS.len())?,
             })
         })?;
-        let variables = reader.list(|reader| {
+        let limit = (MATERIAL_VARIABLES_MAX, "MATERIAL_VARIABLES_MAX");
+        let variables = reader.list_at_most(limit, |reader| {
             let name = reader.text()?.to_string();
             Ok((name, reader.list(Reader::finite)?))
         })?;
@@ -270,6 +277,10 @@ mod tests {
         let surface = Some(SurfaceFile::DEFAULT);
         let of_mesh = MaterialData { surface: surface.clone(), ..MaterialData::default() };
         assert_eq!(MaterialData::read(&of_mesh.write()).unwrap(), of_mesh);
+        let variables = vec![("speed".to_string(), Vec::new()); MATERIAL_VARIABLES_MAX + 1];
+        let many = MaterialData { variables, ..MaterialData::default() };
+        let words = MaterialData::read(&many.write()).unwrap_err().message;
+        assert!(words.ends_with("4096 are the most (MATERIAL_VARIABLES_MAX)"), "{words}");
         let both = MaterialData { surface, ..material };
         let words = MaterialData::read(&both.write()).unwrap_err().message;
         assert_eq!(words, "it is damaged: it is both for meshes and for pictures");

@@ -2,8 +2,8 @@
 //! a bundle. Knows no kinds but packages; who asks for a resource knows what its data means.
 
 use super::bundle::{Bundle, Bytes, Part, REMEDY};
-use super::compile::{read_data, read_index};
 use super::data_kinds::read_members;
+use super::folder_data;
 use super::index::{Entry, Index};
 use super::kind::{Kind, Kinds, endings_words, stand_in};
 use super::name::ResourceName;
@@ -11,17 +11,12 @@ use super::package;
 use super::variant::{Preferences, Properties};
 use crate::error;
 use crate::foundation::Error;
-use crate::foundation::file_access;
 use crate::foundation::hash::StateHash;
-use crate::foundation::hash::murmur64a;
 use crate::foundation::hash::{IdMap, IdString64};
-use crate::foundation::memory::limit;
 use crate::foundation::suggest::hint_in_folders;
 use std::collections::{BTreeSet, HashMap};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Where compiled data lies.
 #[derive(Clone, Debug, Default)]
@@ -62,10 +57,10 @@ impl Data {
     fn read_at(&self, place: &Place, words: &dyn Fn() -> String) -> Result<Bytes, Error> {
         match (self, place) {
             (Data::Folder(folder, _), Place::File { name, content, kind }) => {
-                let bytes = read_file(folder, name, *content, words)?;
+                let bytes = folder_data::read(folder, name, *content, words)?;
                 match (kind.validate)(&bytes) {
                     Ok(()) => Ok(bytes),
-                    Err(fault) => Err(removed(&folder.join(name), &fault.message, words)),
+                    Err(fault) => Err(folder_data::refused(folder, name, fault, words)),
                 }
             }
             (Data::Bundle(bundle), Place::Part(part)) => bundle
@@ -74,57 +69,6 @@ impl Data {
             _ => Err(error!("there is no compiled data")),
         }
     }
-}
-
-/// How often data that is not what the index says is read again, and after how long.
-const READS_MAX: usize = 8;
-const READ_AGAIN: Duration = Duration::from_millis(5);
-
-/// Reads a file of compiled data. One with another content may be newer: another engine on the same
-/// folder writes data before the index that says so, and this one has not taken it in yet.
-fn read_file(
-    folder: &Path,
-    name: &str,
-    content: u64,
-    words: &dyn Fn() -> String,
-) -> Result<Bytes, Error> {
-    if let Ok((_, state)) = file_access::inspect(folder, name) {
-        limit::check_room(state.size as usize)?;
-    }
-    let mut read = read_data(folder, name);
-    for reads in 1..=READS_MAX {
-        if let Ok(bytes) = &read {
-            let found = murmur64a(bytes, 0);
-            let says = |entry: &Entry| entry.data == name && entry.data_content == found;
-            if found == content || read_index(folder).entries.iter().any(says) {
-                return Ok(Bytes::from(read.expect("it was looked at")));
-            }
-        }
-        if reads < READS_MAX {
-            std::thread::sleep(READ_AGAIN);
-            read = read_data(folder, name);
-        }
-    }
-    match read {
-        Ok(_) => {
-            let path = folder.join(name);
-            Err(removed(&path, &path.display().to_string(), words))
-        }
-        Err(reason) => {
-            Err(error!("the compiled data of {} ({name}) cannot be read: {reason}", words()))
-        }
-    }
-}
-
-/// Removes a file of compiled data that cannot be used: what is not there is made again by the next
-/// compile. `fault` says what is wrong.
-fn removed(path: &Path, fault: &str, words: &dyn Fn() -> String) -> Error {
-    // One that cannot be removed is refused the next time, too.
-    let _ = fs::remove_file(path);
-    error!(
-        "the compiled data of {} was damaged ({fault}): start again, and it is made anew",
-        words()
-    )
 }
 
 /// The resources of a game.

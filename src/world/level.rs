@@ -3,7 +3,7 @@
 //! for scripts hear of each.
 
 use super::WorldId;
-use super::level_resource::{LevelResource, Placed};
+use super::level_resource::{LevelResource, Placed, WantedSets};
 use super::scene::{Pose, UNITS_MAX};
 use super::unit::UnitId;
 use crate::foundation::{Error, Handle, Kind, Quat, Slots, Vec3};
@@ -155,18 +155,16 @@ impl Levels {
         Ok(id)
     }
 
-    /// The resource of a level of which these object sets are wanted.
+    /// The resource of a level, and which of its object sets are wanted.
     fn wanted(
         &mut self,
         store: &mut Store,
         name: &str,
         object_sets: Option<&[String]>,
-    ) -> Result<Arc<LevelResource>, Error> {
+    ) -> Result<(Arc<LevelResource>, WantedSets), Error> {
         let resource = self.resource(store, name)?;
-        for set in object_sets.into_iter().flatten() {
-            resource.object_set(set)?;
-        }
-        Ok(resource)
+        let wanted = resource.wanted(object_sets)?;
+        Ok((resource, wanted))
     }
 
     fn add_below(
@@ -187,16 +185,17 @@ impl Levels {
                 chain.join(" → ")
             ));
         }
-        let resource = self.wanted(store, name, object_sets).map_err(|fault| match &chain[..] {
+        let found = self.wanted(store, name, object_sets).map_err(|fault| match &chain[..] {
             [.., above, _] => crate::error!("level \"{above}\": {}", fault.message),
             _ => fault,
-        })?;
+        });
+        let (resource, wanted) = found?;
         *units += resource.units.len();
         if *units > UNITS_MAX {
             return Err(too_many_units(&chain[0], name));
         }
         let waiting: VecDeque<u32> = (0..resource.units.len() as u32)
-            .filter(|unit| resource.is_wanted(*unit as usize, object_sets))
+            .filter(|unit| resource.is_wanted(*unit as usize, &wanted))
             .collect();
         let level = Level {
             world,
@@ -379,6 +378,7 @@ mod tests {
             volumes: Vec::new(),
             splines: Vec::new(),
             object_sets: Vec::new(),
+            set_places: HashMap::new(),
             data: Tree::Object(Vec::new()),
         })
     }

@@ -2,7 +2,9 @@
 //! data is the checked text as a tree; a resource is made of it when a level is first spawned.
 //! What is spawned of it, and when, is in level.rs.
 
-use super::spline::Spline;
+use super::level::LEVELS_MAX;
+use super::scene::UNITS_MAX;
+use super::spline::{SPLINE_POINTS_MAX, Spline};
 use super::unit_check::{are_numbers, must_be, wrong};
 use super::unit_resource::pose;
 use super::volume::{self, Volume};
@@ -27,6 +29,13 @@ pub static LEVEL: Kind = Kind {
         check(document.root(), &mut Vec::new()).map_err(|(_, words)| Error::new(words))
     },
 };
+
+/// The most object sets of a level, and names of them wherever they are listed.
+pub const OBJECT_SETS_MAX: usize = 256;
+/// The most volumes of a level, which are found by their names.
+pub const VOLUMES_MAX: usize = 16_384;
+/// The most splines of a level, likewise.
+pub const SPLINES_MAX: usize = 16_384;
 
 const KEYS: [&str; 6] = ["units", "levels", "volumes", "splines", "object_sets", "data"];
 const UNIT_KEYS: [&str; 5] = ["unit", "position", "rotation", "scale", "data"];
@@ -61,9 +70,19 @@ pub struct LevelUnit {
     pub placed: Placed,
     /// What stands over the data of its resource.
     pub data: Tree,
-    /// The sets that it is in, as places in the level's list of them.
+    /// The sets that it is in, as places in the level's list of them, in order.
     pub sets: Vec<usize>,
 }
+
+impl LevelUnit {
+    /// Whether it is in a set.
+    pub fn is_in(&self, set: usize) -> bool {
+        self.sets.binary_search(&set).is_ok()
+    }
+}
+
+/// The object sets that are wanted of a level: a flag for each of them, or nothing where all are.
+pub type WantedSets = Option<Vec<bool>>;
 
 /// A level inside of a level.
 #[derive(Clone, PartialEq, Debug)]
@@ -88,6 +107,8 @@ pub struct LevelResource {
     pub volumes: Vec<(String, Volume)>,
     pub splines: Vec<(String, Spline)>,
     pub object_sets: Vec<String>,
+    /// The places of object sets by their names.
+    pub set_places: HashMap<String, usize>,
     pub data: Tree,
 }
 
@@ -165,6 +186,7 @@ impl LevelResource {
                 .map(|(name, fields)| (name.clone(), Spline::of(fields)))
                 .collect(),
             object_sets: sets.iter().map(|(name, _)| name.clone()).collect(),
+            set_places: sets.iter().zip(0..).map(|((name, _), at)| (name.clone(), at)).collect(),
             data: tree.get("data").cloned().unwrap_or(Tree::Object(Vec::new())),
         }
     }
@@ -179,11 +201,24 @@ impl LevelResource {
         self.places.get(name).map(|place| *place as usize)
     }
 
+    /// The object sets of these names.
+    ///
+    /// # Errors
+    /// One of them is not there.
+    pub fn wanted(&self, names: Option<&[String]>) -> Result<WantedSets, Error> {
+        let Some(names) = names else { return Ok(None) };
+        let mut wanted = vec![false; self.object_sets.len()];
+        for name in names {
+            wanted[self.object_set(name)?] = true;
+        }
+        Ok(Some(wanted))
+    }
+
     /// Whether a unit is spawned where these object sets are wanted: one that is in no set always
     /// is.
-    pub fn is_wanted(&self, unit: usize, wanted: Option<&[String]>) -> bool {
+    pub fn is_wanted(&self, unit: usize, wanted: &WantedSets) -> bool {
         let (sets, Some(wanted)) = (&self.units[unit].sets, wanted) else { return true };
-        sets.is_empty() || sets.iter().any(|set| wanted.contains(&self.object_sets[*set]))
+        sets.is_empty() || sets.iter().any(|set| wanted[*set])
     }
 
     /// Refuses the name of an object set that is not there.
@@ -191,12 +226,24 @@ impl LevelResource {
     /// # Errors
     /// With the name that may have been meant.
     pub fn object_set(&self, name: &str) -> Result<usize, Error> {
-        let place = self.object_sets.iter().position(|known| known == name);
-        place.ok_or_else(|| {
+        self.set_places.get(name).copied().ok_or_else(|| {
             let hint = suggest::hint(name, self.object_sets.iter().map(String::as_str));
             crate::error!("level \"{}\" has no object set '{name}'{hint}", self.name)
         })
     }
+}
+
+/// The blocks of a level that have a limit, which also has a name.
+const LIMITS: [(&str, usize, &str); 5] = [
+    ("units", UNITS_MAX, "UNITS_MAX"),
+    ("levels", LEVELS_MAX, "LEVELS_MAX"),
+    ("volumes", VOLUMES_MAX, "VOLUMES_MAX"),
+    ("splines", SPLINES_MAX, "SPLINES_MAX"),
+    ("object_sets", OBJECT_SETS_MAX, "OBJECT_SETS_MAX"),
+];
+
+fn too_many(what: &str, max: usize, limit: &str) -> String {
+    format!("{what}, and {max} are the most ({limit}): make more levels of it")
 }
 
 /// What is wrong, and where.
@@ -228,6 +275,12 @@ fn check<'a>(root: Value<'a>, named: &mut Vec<(&'static str, String)>) -> Result
         let Some(entries) = value.entries() else {
             return Err((value, format!("'{key}' must be a block: {key} = {{ … }}")));
         };
+        if let Some((_, max, limit)) = LIMITS.iter().find(|(limited, ..)| *limited == key)
+            && entries.len() > *max
+        {
+            let words = too_many(&format!("'{key}' has {} entries", entries.len()), *max, limit);
+            return Err((value, words));
+        }
         for entry in entries.filter(|_| key != "data" && key != "object_sets") {
             let (name, thing) = (entry.key, entry.value);
             if thing.entries().is_none() {
@@ -281,6 +334,10 @@ fn check_placed<'a>(
                 }
             },
             "object_sets" if !are_texts(value) => "a list of names",
+            "object_sets" if value.items().is_some_and(|sets| sets.len() > OBJECT_SETS_MAX) => {
+                let what = format!("'object_sets' of '{name}' has too many names");
+                return Err((value, too_many(&what, OBJECT_SETS_MAX, "OBJECT_SETS_MAX")));
+            }
             key if !keys.contains(&key) => {
                 let hint = suggest::hint(key, keys.iter().copied());
                 return Err((value, format!("'{name}' has the unknown field '{key}'{hint}")));
@@ -320,7 +377,13 @@ fn check_spline<'a>(name: &str, thing: Value<'a>) -> Result<(), Wrong<'a>> {
     let words =
         |points| wrong(&what, "a list of two or more points: [[0, 0, 0], [1, 0, 0]]", points);
     let points = thing.get("points").ok_or_else(|| (thing, words(thing)))?;
-    let enough = points.items().is_some_and(|items| items.len() >= 2);
+    let count = points.items().map_or(0, |items| items.len());
+    if count > SPLINE_POINTS_MAX {
+        let words =
+            too_many(&format!("{what} has {count} points"), SPLINE_POINTS_MAX, "SPLINE_POINTS_MAX");
+        return Err((points, words));
+    }
+    let enough = count >= 2;
     if !enough || !points.items().into_iter().flatten().all(|point| are_numbers(point, &[3])) {
         return Err((points, words(points)));
     }
@@ -361,6 +424,7 @@ fn check_sets(root: Value) -> Result<(), Wrong> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::volume::VOLUME_POINTS_MAX;
     use super::*;
 
     fn compiled(text: &str) -> Result<(LevelResource, Vec<String>), String> {
@@ -390,10 +454,54 @@ mod tests {
         assert_eq!(level.units[0].placed.rotation, None);
         assert_eq!(level.units[1].placed.scale, Some(Vec3::splat(2.0)));
         assert_eq!(level.nested[0].object_sets, Some(vec!["day".to_string()]));
-        assert!(level.is_wanted(0, Some(&[])) && !level.is_wanted(1, Some(&[])));
-        assert!(level.is_wanted(1, Some(&["night".to_string()])) && level.is_wanted(1, None));
+        let none = level.wanted(Some(&[])).unwrap();
+        assert!(level.is_wanted(0, &none) && !level.is_wanted(1, &none));
+        let night = level.wanted(Some(&["night".to_string()])).unwrap();
+        assert!(level.is_wanted(1, &night) && level.is_wanted(1, &None));
+        assert!(level.units[1].is_in(0) && !level.units[0].is_in(0));
         let words = level.object_set("nihgt").unwrap_err().message;
         assert_eq!(words, "level \"x\" has no object set 'nihgt', did you mean 'night'?");
+    }
+
+    #[test]
+    fn lists_beyond_their_limits_are_refused_in_sources_and_in_compiled_data() {
+        let check = |text: &str, words: &str| {
+            assert_eq!(compiled(text).unwrap_err(), format!("x.level:1: {words}"));
+            let data = write_tree(&sjson::parse(text).unwrap().to_tree());
+            assert_eq!((LEVEL.validate)(&data).unwrap_err().message, words);
+        };
+        let many = |count: usize, item: &dyn Fn(usize) -> String| {
+            (0..count).map(item).collect::<Vec<_>>().join(" ")
+        };
+        let sets = |count: usize| many(count, &|at| format!("s{at} = []"));
+        assert!(compiled(&format!("object_sets = {{ {} }}", sets(OBJECT_SETS_MAX))).is_ok());
+        check(
+            &format!("object_sets = {{ {} }}", sets(OBJECT_SETS_MAX + 1)),
+            "'object_sets' has 257 entries, and 256 are the most (OBJECT_SETS_MAX): make more \
+             levels of it",
+        );
+        let names = many(OBJECT_SETS_MAX + 1, &|_| "\"last\"".to_string());
+        check(
+            &format!("levels = {{ a = {{ level = \"l\" object_sets = [{names}] }} }}"),
+            "'object_sets' of 'a' has too many names, and 256 are the most (OBJECT_SETS_MAX): make \
+             more levels of it",
+        );
+        let levels = many(LEVELS_MAX + 1, &|at| format!("l{at} = {{ level = \"l\" }}"));
+        check(
+            &format!("levels = {{ {levels} }}"),
+            "'levels' has 4097 entries, and 4096 are the most (LEVELS_MAX): make more levels of it",
+        );
+        let points = many(SPLINE_POINTS_MAX + 1, &|at| format!("[{at} 0 0]"));
+        check(
+            &format!("splines = {{ way = {{ points = [{points}] }} }}"),
+            "'points' of spline 'way' has 65537 points, and 65536 are the most \
+             (SPLINE_POINTS_MAX): make more levels of it",
+        );
+        let points = many(VOLUME_POINTS_MAX + 1, &|at| format!("[{at} {}]", at * at));
+        check(
+            &format!("volumes = {{ v = {{ shape = \"prism\" height = 1 points = [{points}] }} }}"),
+            "'points' of volume 'v' must be at most 1024 pairs of numbers (VOLUME_POINTS_MAX)",
+        );
     }
 
     #[test]

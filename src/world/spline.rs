@@ -8,6 +8,9 @@ use crate::foundation::sjson::Tree;
 /// Chords between two points of a spline, by which its length is measured.
 const PIECES: usize = 16;
 
+/// The most points of a spline: the pieces of so many are counted exactly by a number of 32 bits.
+pub const SPLINE_POINTS_MAX: usize = 65_536;
+
 /// A curve through points.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Spline {

@@ -40,6 +40,10 @@ pub struct Volume {
 
 const SHAPES: [&str; 4] = ["box", "sphere", "cylinder", "prism"];
 
+/// The most points of a prism: a random point inside of it may be compared with all of them
+/// [`TRIES_MAX`] times.
+pub const VOLUME_POINTS_MAX: usize = 1024;
+
 /// How often a point is drawn anew before the middle of a prism stands in: one that fills so
 /// little of its rectangle does not come by chance.
 const TRIES_MAX: usize = 1000;
@@ -200,6 +204,9 @@ pub fn check<'a>(name: &str, fields: Value<'a>) -> Result<(), (Value<'a>, String
                     || !value.items().into_iter().flatten().all(|item| are_numbers(item, &[2])) =>
             {
                 "three or more pairs of numbers: [[0, 0], [1, 0], [0, 1]]"
+            }
+            "points" if value.items().is_some_and(|items| items.len() > VOLUME_POINTS_MAX) => {
+                "at most 1024 pairs of numbers (VOLUME_POINTS_MAX)"
             }
             "points" if on_one_line(value) => "points that are not all on one line",
             "position" | "rotation" => match must_be(key, value) {

@@ -42,7 +42,7 @@ function update(dt) World.update(world, dt) end
         "effect.particles",
         "emitters = { a = { rate = 5 bursts = [{ every = 0.5 count = [1, 3] }] } }",
     ),
-    ("all.package", "texture = [\"*\"]"),
+    ("all.package", "texture = [\"*\"]\nparticles = [\"effect\"]"),
 ];
 
 fn game(name: &str) -> Scratch {
@@ -89,6 +89,13 @@ fn every(data: &mut Vec<u8>) {
     *data = effect.write();
 }
 
+/// The second member is the first one once more; before the members are a byte and their count.
+#[allow(clippy::ptr_arg, reason = "a row of a table, as others that replace the whole")]
+fn repeat(data: &mut Vec<u8>) {
+    assert_eq!(data.len(), 5 + 2 * 8);
+    data.copy_within(5..13, 13);
+}
+
 const LEVELS: &str = "the file is damaged: it says it has 2147483648 levels, and 16 x 16 texels \
                       have 1 to 5";
 const EVERY: &str = "emitter 'a': it is damaged: 'every' must be 0.001 to 3600, got 0.000000001";
@@ -114,6 +121,9 @@ fn numbers_that_cost_seconds_or_run_for_ever_are_refused_at_once() {
     let bytecode = |data: &mut Vec<u8>| data[..4].copy_from_slice(b"\x1bLJ\x02");
     let words = "the data of part.lua: it is damaged: it is a compiled chunk, and scripts are text";
     check("lua", "lua", bytecode, words);
+    // All members of a package are read and checked: a million times, if it names one so often.
+    let words = "the data of all.package: it is damaged: its members are out of order, or repeat";
+    check("package", "package", repeat, words);
 }
 
 #[test]
@@ -142,6 +152,33 @@ fn data_of_another_kind_is_refused() {
     let words = format!("the data of picture.texture: it is of type binary: {REMEDY}");
     check(binary, &words);
     check(200, "it is damaged: its index leads out of it");
+}
+
+#[test]
+fn parts_that_share_bytes_are_refused() {
+    let scratch = game("overlap");
+    let bytes = fs::read(scratch.bundle()).unwrap();
+    let bundle = scratch.path("game.bundle");
+    let bundle = Bundle::open(&bundle, &KINDS, std::env::consts::OS).unwrap();
+    let framed = FRAME_BYTES + u64::from_le_bytes(bytes[8..16].try_into().unwrap()) as usize;
+    let check = |part: usize, start: fn(u64) -> u64| {
+        // After the id, without properties, stand the kind and the start.
+        let id = [&bundle.parts()[part].id.0.to_le_bytes()[..], &[0; 4]].concat();
+        let at = bytes[..framed].windows(12).position(|window| window == id).unwrap() + 13;
+        let mut forged = bytes.clone();
+        let now = u64::from_le_bytes(forged[at..at + 8].try_into().unwrap());
+        forged[at..at + 8].copy_from_slice(&start(now).to_le_bytes());
+        let frame = murmur64a(&forged[FRAME_BYTES..framed], VERSION.into());
+        forged[16..24].copy_from_slice(&frame.to_le_bytes());
+        fs::write(scratch.path("forged.bundle"), forged).unwrap();
+        let ended = scratch.engine("run forged.bundle --headless --frames 3 -- nothing");
+        assert_eq!((ended.code, &*ended.out), (1, ""), "{}", ended.err);
+        let wanted = "it is damaged: its parts overlap, or have gaps between them";
+        assert!(ended.err.contains(wanted), "{}", ended.err);
+    };
+    check(1, |_| 0);
+    check(bundle.parts().len() - 1, |_| 0);
+    check(1, |start| start - 16);
 }
 
 #[test]

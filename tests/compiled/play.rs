@@ -1,5 +1,5 @@
 //! Playing the samples' game in this process: booted, some frames with what its resources show, no
-//! window. And whoever watches that nothing takes for ever.
+//! window.
 
 use super::samples::Sample;
 use engine::app::kinds::KINDS;
@@ -12,53 +12,9 @@ use engine::script::Report;
 use engine::system::sound::Destination;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
-
-/// What may pass while one change is opened or played: a machine that has much else to do takes its
-/// time, and whatever never ends takes longer.
-const SECONDS_MAX: u64 = 60;
 
 /// The frames that are played.
 const FRAMES: usize = 4;
-
-/// Ends the process, with words, where something does not end.
-pub struct Watchdog {
-    doing: Arc<Mutex<(Instant, String)>>,
-    ended: Arc<AtomicBool>,
-}
-
-impl Watchdog {
-    pub fn start() -> Watchdog {
-        let doing = Arc::new(Mutex::new((Instant::now(), String::new())));
-        let ended = Arc::new(AtomicBool::new(false));
-        let (seen, over) = (doing.clone(), ended.clone());
-        std::thread::spawn(move || {
-            while !over.load(Ordering::Relaxed) {
-                std::thread::sleep(Duration::from_millis(500));
-                let (since, words) = &*seen.lock().unwrap_or_else(PoisonError::into_inner);
-                if since.elapsed() > Duration::from_secs(SECONDS_MAX) {
-                    eprintln!("this takes more than {SECONDS_MAX} seconds: {words}");
-                    std::process::exit(101);
-                }
-            }
-        });
-        Watchdog { doing, ended }
-    }
-
-    /// Something else begins.
-    pub fn watch(&self, doing: impl FnOnce() -> String) {
-        let words = doing();
-        *self.doing.lock().unwrap_or_else(PoisonError::into_inner) = (Instant::now(), words);
-    }
-}
-
-impl Drop for Watchdog {
-    fn drop(&mut self) {
-        self.ended.store(true, Ordering::Relaxed);
-    }
-}
 
 /// Puts data in the place of a resource's own, for the index to lead to.
 pub fn replace(root: &Path, entry: &mut Entry, data: &[u8]) {

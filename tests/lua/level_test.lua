@@ -206,6 +206,11 @@ describe("a level", function()
     end
     assert.equals("World.spawn_level: options have names, as { units_per_frame = 50 }, got number "
       .. "1 as one", words_of(World.spawn_level, world, "levels/yard", nil, nil, { "night" }))
+    local many = {}
+    for place = 1, 257 do many[place] = "night" end
+    assert.equals("World.spawn_level: option 'object_sets' has 257 names, and 256 are the most "
+      .. "(OBJECT_SETS_MAX): name each set once",
+      words_of(World.spawn_level, world, "levels/yard", nil, nil, { object_sets = many }))
     assert.equals("World.spawn_level: option 'object_sets' must be a list of names",
       words_of(World.spawn_level, world, "levels/yard", nil, nil, { object_sets = { a = "x" } }))
     assert.matches("argument #2 'index': level \"levels/yard\" has 3 units, got 4",

@@ -152,6 +152,7 @@ fn state_of(about: &Stat) -> FileState {
         changed: super::nanoseconds(about.st_ctime as i64, about.st_ctime_nsec as i64),
         inode: about.st_ino as u64,
     }
+    .as_kept()
 }
 
 /// Opens the folder `path`, and makes it and those above it where they are missing.

@@ -207,6 +207,13 @@ pub fn check_over() -> Result<(), Error> {
     if is_over() { Err(error!("{}", over_message())) } else { Ok(()) }
 }
 
+/// Whether an error is one of these: what was to be read or made may be all right.
+pub fn is_shortage(error: &Error) -> bool {
+    error.message.starts_with(SHORTAGE)
+}
+
+/// How the words of these errors begin.
+const SHORTAGE: &str = "not enough memory: ";
 const SETTING: &str = "limits.engine_memory_mib in settings.sjson";
 
 fn mib(bytes: usize) -> usize {
@@ -215,7 +222,7 @@ fn mib(bytes: usize) -> usize {
 
 fn no_room_message(bytes: usize, limit: usize) -> String {
     format!(
-        "not enough memory: this takes {} MiB, and the engine holds {} of its {} MiB{}: ask for \
+        "{SHORTAGE}this takes {} MiB, and the engine holds {} of its {} MiB{}: ask for \
          less, release some of it, or raise {SETTING}",
         mib(bytes),
         held() >> 20,
@@ -227,7 +234,7 @@ fn no_room_message(bytes: usize, limit: usize) -> String {
 /// The words for memory that is held beyond the limit.
 pub fn over_message() -> String {
     format!(
-        "not enough memory: the engine holds all of its {} MiB{}: release some of it, or raise \
+        "{SHORTAGE}the engine holds all of its {} MiB{}: release some of it, or raise \
          {SETTING}",
         limit().unwrap_or(0) >> 20,
         largest_owners()
@@ -348,6 +355,10 @@ mod tests {
         assert_eq!(limit(), None, "no test of this program sets one");
         assert_eq!((room(), is_over(), is_reserve_used()), (usize::MAX, false, false));
         assert_eq!(check_room(usize::MAX), Ok(()));
+        for message in [no_room_message(1, 1), over_message()] {
+            assert!(is_shortage(&Error::new(message)));
+        }
+        assert!(!is_shortage(&Error::new("it is damaged")));
         assert_eq!((reserve(64 << 20), reserve(2 << 30)), (8 << 20, 256 << 20));
     }
 }

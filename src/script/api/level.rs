@@ -11,6 +11,7 @@ use crate::script::row::{Module, func, hot, module};
 use crate::script::value::Value;
 use crate::world::WorldId;
 use crate::world::level::{LevelId, Place};
+use crate::world::level_resource::OBJECT_SETS_MAX;
 use crate::world::spline::Spline;
 use crate::world::unit::UnitId;
 use crate::world::volume::Volume;
@@ -420,6 +421,13 @@ fn spawn_level(
     let no_list = || crate::error!("option 'object_sets' must be a list of names");
     let sets: Option<Vec<String>> = match object_sets {
         Value::Nil => None,
+        Value::List(names) if names.len() > OBJECT_SETS_MAX => {
+            return Err(crate::error!(
+                "option 'object_sets' has {} names, and {OBJECT_SETS_MAX} are the most \
+                 (OBJECT_SETS_MAX): name each set once",
+                names.len()
+            ));
+        }
         Value::List(names) => {
             let text = |name: Value| match name {
                 Value::Text(name) => Ok(name),
@@ -491,7 +499,7 @@ fn level_units(engine: &mut Engine, level: LevelId) -> Value {
 fn level_set(engine: &mut Engine, level: LevelId, name: Text) -> Result<Value, Error> {
     let resource = &engine.levels.of(level).resource;
     let set = resource.object_set(name.as_str())?;
-    let inside = (0..resource.units.len()).filter(|unit| resource.units[*unit].sets.contains(&set));
+    let inside = (0..resource.units.len()).filter(|unit| resource.units[*unit].is_in(set));
     Ok(handles(inside.filter_map(|place| living(engine, level, place)).map(|unit| unit.0)))
 }
 

@@ -138,7 +138,7 @@ fn object_set_names(engine: &mut Engine, name: Text) -> Result<Vec<String>, Erro
 fn unit_indices_in_object_set(engine: &mut Engine, name: Text, set: Text) -> Result<Value, Error> {
     let level = level(engine, &name)?;
     let set = level.object_set(set.as_str())?;
-    Ok(places(&level, |unit| unit.sets.contains(&set)))
+    Ok(places(&level, |unit| unit.is_in(set)))
 }
 
 fn data(engine: &mut Engine, name: Text) -> Result<Value, Error> {

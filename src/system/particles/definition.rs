@@ -409,7 +409,7 @@ impl EffectData {
         let culling = reader.u32()?;
         let culling = Culling::ALL.get(culling as usize).map(|(_, culling)| *culling);
         let culling = culling.ok_or_else(|| error!("it is damaged: 'culling' is out of range"))?;
-        let variables = reader.list(|reader| {
+        let variables = reader.list_at_most((VARIABLES_MAX, "VARIABLES_MAX"), |reader| {
             let name = reader.text()?.to_string();
             let mut default = [0.0; 3];
             for number in &mut default {
@@ -417,7 +417,7 @@ impl EffectData {
             }
             Ok(Variable { name, default })
         })?;
-        let emitters = reader.list(|reader| {
+        let emitters = reader.list_at_most((EMITTERS_MAX, "EMITTERS_MAX"), |reader| {
             let name = reader.text()?.to_string();
             let texture = reader.text()?.to_string();
             let material = reader.text()?.to_string();

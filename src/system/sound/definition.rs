@@ -2,7 +2,7 @@
 //! checks every index, so that damaged data is an error here and nowhere later. Knows no text
 //! format (source.rs) and plays nothing.
 
-use super::curve::{Easing, Target};
+use super::curve::{Easing, POINTS_MAX, Target};
 use super::parameters::Tag;
 use super::ranges::{self, OPTIONS, damaged};
 use crate::foundation::Error;
@@ -321,9 +321,10 @@ impl Definition {
     pub fn read(reader: &mut Reader) -> Result<Definition, Error> {
         let definition = Definition {
             options: read_options(reader)?,
-            parameters: reader.list(read_parameter)?,
+            parameters: reader
+                .list_at_most((SOUND_PARAMETERS_MAX, "SOUND_PARAMETERS_MAX"), read_parameter)?,
             sound_curves: reader.u32()?,
-            curves: reader.list(|reader| {
+            curves: reader.list_at_most((CURVES_MAX, "CURVES_MAX"), |reader| {
                 Ok(Curve {
                     parameter: reader.u32()?,
                     target: Target::from_number(reader.u8()?).ok_or_else(damaged)?,
@@ -332,10 +333,13 @@ impl Definition {
                     count: reader.u32()?,
                 })
             })?,
-            points: reader.list(|reader| Ok((reader.finite()?, reader.finite()?)))?,
-            layers: reader.list(read_layer)?,
-            nodes: reader.list(read_node)?,
-            edges: reader.list(|reader| {
+            points: reader.list_at_most((CURVES_MAX * POINTS_MAX, "POINTS_MAX"), |reader| {
+                Ok((reader.finite()?, reader.finite()?))
+            })?,
+            layers: reader.list_at_most((LAYERS_MAX, "LAYERS_MAX"), read_layer)?,
+            nodes: reader.list_at_most((NODES_MAX, "NODES_MAX"), read_node)?,
+            // Every node has one parent.
+            edges: reader.list_at_most((NODES_MAX, "NODES_MAX"), |reader| {
                 Ok(Edge {
                     node: reader.u32()?,
                     weight: reader.finite()?,
@@ -343,7 +347,9 @@ impl Definition {
                     case_name: reader.text()?.to_string(),
                 })
             })?,
-            files: reader.list(|reader| reader.text().map(str::to_string))?,
+            files: reader.list_at_most((NODES_MAX, "NODES_MAX"), |reader| {
+                reader.text().map(str::to_string)
+            })?,
         };
         ranges::check(&definition)?;
         Ok(definition)
@@ -556,6 +562,8 @@ mod tests {
         };
         check_refused(deep, nowhere);
         check_refused(|sound| sound.layers.push(sound.layers[0].clone()), nowhere);
+        let many = |sound: &mut Definition| sound.edges = vec![sound.edges[0].clone(); 4097];
+        check_refused(many, "it lists 4097 items, and 4096 are the most (NODES_MAX)");
     }
 
     #[test]

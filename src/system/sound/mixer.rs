@@ -191,7 +191,7 @@ impl Mixer {
         let damaged = || error!("it is damaged: a bus leads nowhere");
         let index = |word: u32| (word != u32::MAX).then_some(word as usize);
         let mut reader = Reader::new(bytes);
-        let buses = reader.list(|reader| {
+        let buses = reader.list_at_most((BUSES_MAX, "BUSES_MAX"), |reader| {
             let mut bus = Bus::new(reader.text()?, index(reader.u32()?));
             bus.volume_db = reader.finite()?;
             bus.effects = reader.list(|reader| {

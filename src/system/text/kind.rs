@@ -4,7 +4,7 @@
 
 use super::angel;
 use super::face::{self, Data, Face};
-use super::pages::{Kerning, PageFont, PageGlyph};
+use super::pages::{GLYPHS_MAX, KERNINGS_MAX, Kerning, PAGES_MAX, PageFont, PageGlyph};
 use crate::error;
 use crate::foundation::blob::{Reader, Writer, unframe};
 use crate::foundation::sjson::{self, Value};
@@ -250,13 +250,12 @@ impl Compiled {
     pub fn from_bytes(bytes: &[u8]) -> Result<Compiled, Error> {
         let body = unframe(bytes, MAGIC, VERSION)?;
         let mut reader = Reader::new(body);
-        let fallback = reader.list(|reader| reader.text().map(String::from))?;
+        let limit = (FALLBACKS_MAX, "FALLBACKS_MAX");
+        let fallback = reader.list_at_most(limit, |reader| reader.text().map(String::from))?;
         let prewarm = reader.text()?.to_string();
-        if fallback.len() > FALLBACKS_MAX || prewarm.chars().count() > PREWARM_MAX {
+        if prewarm.chars().count() > PREWARM_MAX {
             return Err(error!(
-                "it is damaged: it has {} fallback fonts and {} characters to be made beforehand \
-                 (FALLBACKS_MAX, PREWARM_MAX)",
-                fallback.len(),
+                "it is damaged: it has {} characters to be made beforehand (PREWARM_MAX)",
                 prewarm.chars().count()
             ));
         }
@@ -297,8 +296,9 @@ fn pages_from(reader: &mut Reader) -> Result<PageFont, Error> {
         page_height,
         padding: [up, right, down, left],
         spread,
-        pages: reader.list(|reader| reader.text().map(String::from))?,
-        glyphs: reader.list(|reader| {
+        pages: reader
+            .list_at_most((PAGES_MAX, "PAGES_MAX"), |reader| reader.text().map(String::from))?,
+        glyphs: reader.list_at_most((GLYPHS_MAX, "GLYPHS_MAX"), |reader| {
             Ok(PageGlyph {
                 id: reader.u32()?,
                 x: number(reader)?,
@@ -312,7 +312,7 @@ fn pages_from(reader: &mut Reader) -> Result<PageFont, Error> {
                 channel: 15,
             })
         })?,
-        kernings: reader.list(|reader| {
+        kernings: reader.list_at_most((KERNINGS_MAX, "KERNINGS_MAX"), |reader| {
             Ok(Kerning { first: reader.u32()?, second: reader.u32()?, amount: number(reader)? })
         })?,
         ..PageFont::default()

@@ -224,7 +224,7 @@ fn check_names<'a>(
 /// It is damaged, or says what no sheet can: every picture in it is a texture that can be read.
 pub fn read(bytes: &[u8]) -> Result<Sheet, Error> {
     let mut reader = Reader::new(bytes);
-    let frames = reader.list(|reader| {
+    let frames = reader.list_at_most((FRAMES_MAX, "FRAMES_MAX"), |reader| {
         let (name, milliseconds) = (reader.text()?.to_string(), reader.f64()?);
         Ok(Frame { name, milliseconds, picture: reader.u32()? })
     })?;
@@ -237,7 +237,7 @@ pub fn read(bytes: &[u8]) -> Result<Sheet, Error> {
     })?;
     let all = bytes.len();
     let (mut texels, mut sizes) = (0, Vec::new());
-    let pictures = reader.list(|reader| {
+    let pictures = reader.list_at_most((FRAMES_MAX, "FRAMES_MAX"), |reader| {
         let data = reader.bytes()?;
         let (head, _) = data::read(data)?;
         sizes.push(u64::from(head.picture_width) * u64::from(head.picture_height));

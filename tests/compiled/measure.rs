@@ -1,0 +1,158 @@
+//! What a case costs: CPU time and memory of the whole process. Cases run one after the other, and
+//! whatever does not end is ended from outside, with words.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What may pass while one case runs that waits for another thread, or for nothing at all: a
+/// machine that has much else to do takes its time.
+const WALL_SECONDS_MAX: u64 = 60;
+
+/// Bytes of all blocks, and the most that there were since a case began.
+static HELD: AtomicIsize = AtomicIsize::new(0);
+static PEAK: AtomicIsize = AtomicIsize::new(0);
+
+struct Measured;
+
+fn add(bytes: isize) {
+    let held = HELD.fetch_add(bytes, Ordering::Relaxed) + bytes;
+    PEAK.fetch_max(held, Ordering::Relaxed);
+}
+
+// SAFETY: every call goes on to the system's allocator with the arguments of the caller.
+unsafe impl GlobalAlloc for Measured {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        add(layout.size() as isize);
+        // SAFETY: see above.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        add(layout.size() as isize);
+        // SAFETY: see above.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        add(-(layout.size() as isize));
+        // SAFETY: see above.
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        add(size as isize - layout.size() as isize);
+        // SAFETY: see above.
+        unsafe { System.realloc(block, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Measured = Measured;
+
+/// Bytes of all blocks of the process.
+pub fn held() -> usize {
+    HELD.load(Ordering::Relaxed).max(0) as usize
+}
+
+/// Seconds of CPU time of all threads of the process.
+#[cfg(unix)]
+fn cpu_seconds() -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: fills the record.
+    let failed = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
+    assert_eq!(failed, 0, "this process has no CPU clock");
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+/// Wall time, which is stricter on a busy machine.
+#[cfg(not(unix))]
+fn cpu_seconds() -> f64 {
+    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_secs_f64()
+}
+
+/// What one case may cost, or did.
+#[derive(Clone, Copy, Default)]
+pub struct Cost {
+    pub seconds: f64,
+    /// Beyond what was held when it began.
+    pub bytes: usize,
+}
+
+impl Cost {
+    pub fn max(self, other: Cost) -> Cost {
+        Cost { seconds: self.seconds.max(other.seconds), bytes: self.bytes.max(other.bytes) }
+    }
+}
+
+/// The case that runs now.
+struct Case {
+    words: String,
+    began: Instant,
+    /// The CPU time by which it must have ended.
+    end_seconds: f64,
+}
+
+/// Runs cases. The tests of this file have one after the other.
+pub struct Meter {
+    case: Arc<Mutex<Option<Case>>>,
+    ended: Arc<AtomicBool>,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Meter {
+    pub fn start() -> Meter {
+        static ALONE: Mutex<()> = Mutex::new(());
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let case: Arc<Mutex<Option<Case>>> = Arc::default();
+        let ended = Arc::new(AtomicBool::new(false));
+        let (seen, over) = (case.clone(), ended.clone());
+        std::thread::spawn(move || {
+            while !over.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(250));
+                let case = seen.lock().unwrap_or_else(PoisonError::into_inner);
+                let Some(Case { words, began, end_seconds }) = &*case else { continue };
+                let is_late = began.elapsed() > Duration::from_secs(WALL_SECONDS_MAX);
+                if is_late || cpu_seconds() > *end_seconds {
+                    eprintln!("this takes too long: {words}");
+                    std::process::exit(101);
+                }
+            }
+        });
+        Meter { case, ended, _alone: alone }
+    }
+
+    /// Runs a case, which fails if it costs more than it may: what it did, and what it cost.
+    pub fn run<T>(
+        &self,
+        most: Cost,
+        words: impl Fn() -> String,
+        work: impl FnOnce() -> T,
+    ) -> (T, Cost) {
+        let (began, cpu) = (Instant::now(), cpu_seconds());
+        let case = Case { words: words(), began, end_seconds: cpu + most.seconds };
+        *self.case() = Some(case);
+        let before = HELD.load(Ordering::Relaxed);
+        PEAK.store(before, Ordering::Relaxed);
+        let done = work();
+        let bytes = (PEAK.load(Ordering::Relaxed) - before).max(0) as usize;
+        let cost = Cost { seconds: cpu_seconds() - cpu, bytes };
+        *self.case() = None;
+        let Cost { seconds, bytes } = cost;
+        assert!(seconds <= most.seconds, "{}: {seconds} seconds of CPU time", words());
+        assert!(bytes <= most.bytes, "{}: {bytes} bytes, and {} is the most", words(), most.bytes);
+        (done, cost)
+    }
+
+    fn case(&self) -> MutexGuard<'_, Option<Case>> {
+        self.case.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::Relaxed);
+    }
+}
