@@ -1,6 +1,9 @@
 //! Every fuzz target with the cases that were found, with good inputs, and with some random changes
 //! of those, always the same. The long search, which goes by coverage, is fuzz/run.
 
+#[cfg(target_os = "linux")]
+#[path = "fuzz/long_search.rs"]
+mod long_search;
 #[path = "fuzz/memory.rs"]
 mod memory;
 #[path = "fuzz/mutate.rs"]
@@ -20,13 +23,18 @@ use std::thread;
 use std::time::Duration;
 use targets::{Target, cpu_seconds, data, dictionary, seeds_of, targets};
 
-/// The most CPU time that a case may take, of all threads.
-const CPU_SECONDS_MAX: f64 = 5.0;
+/// What a case may take.
+struct Limits {
+    /// CPU time, of all threads.
+    cpu_seconds: f64,
+    /// Memory beyond what was held before it.
+    bytes: usize,
+}
+
+const LIMITS: Limits = Limits { cpu_seconds: 5.0, bytes: 4 << 30 };
 /// A case that has not ended after this, on a machine that is busy, waits for something that does
 /// not come.
 const WAIT_SECONDS: u64 = 120;
-/// The most memory that a case may hold beyond what was held before it.
-const BYTES_MAX: usize = 4 << 30;
 /// As the main thread of a process has.
 const STACK_BYTES: usize = 8 << 20;
 
@@ -35,6 +43,7 @@ static PANICS: AtomicU64 = AtomicU64::new(0);
 
 #[test]
 fn no_input_of_any_target_ends_in_a_panic_or_a_hang() {
+    let _alone = targets::alone();
     let words = Arc::new(Mutex::new(String::new()));
     let (kept, own) = (words.clone(), words.clone());
     std::panic::set_hook(Box::new(move |info| {
@@ -87,9 +96,9 @@ struct Most {
 }
 
 /// Runs one case: the words of what is wrong with it.
-fn try_case(target: &Target, bytes: &[u8], words: &Mutex<String>, most: &mut Most) -> String {
+fn try_case(run: &dyn Fn(), words: &Mutex<String>, most: &mut Most, limits: &Limits) -> String {
     let (panics, cpu, held) = (PANICS.load(Ordering::SeqCst), cpu_seconds(), memory::begin());
-    let ended = catch_unwind(AssertUnwindSafe(|| (target.run)(bytes)));
+    let ended = catch_unwind(AssertUnwindSafe(run));
     let (used, taken) = (cpu_seconds() - cpu, memory::most_held().saturating_sub(held));
     most.cases += 1;
     most.cpu_seconds = most.cpu_seconds.max(used);
@@ -97,10 +106,10 @@ fn try_case(target: &Target, bytes: &[u8], words: &Mutex<String>, most: &mut Mos
     if ended.is_err() || PANICS.load(Ordering::SeqCst) > panics {
         return words.lock().unwrap().clone();
     }
-    if used > CPU_SECONDS_MAX {
+    if used > limits.cpu_seconds {
         return format!("it takes {used:.1} s of CPU time");
     }
-    if taken > BYTES_MAX {
+    if taken > limits.bytes {
         return format!("it takes {} MiB of memory", taken >> 20);
     }
     String::new()
@@ -119,7 +128,7 @@ fn try_target(target: &Target, words: &Mutex<String>, say: &dyn Fn(Said)) {
     target.prepare();
     let mut run = |name: String, bytes: &[u8]| {
         say(Said::Begins(name.clone()));
-        let wrong = try_case(target, bytes, words, &mut most);
+        let wrong = try_case(&|| (target.run)(bytes), words, &mut most, &LIMITS);
         if !wrong.is_empty() {
             let path = std::env::temp_dir().join(format!("fuzz-{name}"));
             std::fs::write(&path, bytes).unwrap();
@@ -149,4 +158,23 @@ fn try_target(target: &Target, words: &Mutex<String>, say: &dyn Fn(Said)) {
              {cpu_seconds:5.2} s of CPU time, {mib:4} MiB"
         );
     }
+}
+
+#[test]
+fn a_case_that_takes_too_much_is_a_finding() {
+    let _alone = targets::alone();
+    let (words, mut most) = (Mutex::default(), Most::default());
+    let limits = Limits { cpu_seconds: 0.2, bytes: 64 << 20 };
+    let mut check = |run: &dyn Fn(), wanted: &str| {
+        let wrong = try_case(run, &words, &mut most, &limits);
+        assert!(wrong.contains(wanted) && wrong.is_empty() == wanted.is_empty(), "{wrong}");
+    };
+    check(&|| (), "");
+    check(&|| drop(std::hint::black_box(Vec::<u8>::with_capacity(65 << 20))), "of memory");
+    let work = || {
+        let began = cpu_seconds();
+        while cpu_seconds() - began < 0.4 {}
+    };
+    // Work counts on whichever thread it is done.
+    check(&|| thread::scope(|scope| drop(scope.spawn(work).join())), "s of CPU time");
 }

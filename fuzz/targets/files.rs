@@ -169,6 +169,7 @@ fn forged_bundle(bytes: &[u8]) -> Vec<u8> {
 /// Whether a changed part of a bundle is judged by its content, and not by its checksum.
 #[test]
 fn changed_parts_of_a_bundle_pass_its_checksums() {
+    let _alone = super::alone();
     let good = super::seeds_of("file.bundle", 64 << 10).pop().expect("there is a bundle");
     let path = scratch("changed").join("x.bundle");
     let mut judged = 0;
@@ -185,4 +186,5 @@ fn changed_parts_of_a_bundle_pass_its_checksums() {
         }
     }
     assert!(judged > 0, "no change was refused by a validator");
+    super::remove_scratch();
 }

@@ -100,6 +100,14 @@ pub fn judge<T>(played: Result<T, Box<Report>>) -> bool {
     played.is_ok()
 }
 
+#[test]
+#[should_panic(expected = "a fault of the engine's")]
+fn a_game_that_ends_with_a_fault_of_the_engine_is_a_finding() {
+    assert!(!judge::<()>(Err(Box::new(Report::of_words("the script failed")))));
+    let report = Report { engine_fault: true, ..Report::of_words("a fault of the engine's") };
+    judge::<()>(Err(Box::new(report)));
+}
+
 /// Plays what a recording says that devices and the window did: a list of frames.
 fn play_input(app: &mut Option<(App, Renderer)>, bytes: &[u8]) {
     let mut reader = Reader::new(bytes);

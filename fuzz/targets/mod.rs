@@ -15,7 +15,7 @@ mod tools;
 mod values;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 pub use seeds::{dictionary, seeds_of};
 
@@ -70,6 +70,14 @@ impl Target {
     }
 }
 
+/// Waits until no other test that measures its process runs, or is measured.
+#[cfg(test)]
+pub fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    // A test that failed has left nothing half done here.
+    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 /// Cases that one game plays before the next one is opened.
 pub const CASES_MAX: usize = 200;
 
@@ -89,6 +97,16 @@ pub fn contained<T>(work: impl FnOnce() -> T) -> T {
 /// engine contains them. The standard library's are those of whoever called it (`/rustc/`).
 pub fn counts(file: &str) -> bool {
     !(CONTAINED.load(Ordering::SeqCst) && file.contains("/registry/"))
+}
+
+#[test]
+fn a_panic_counts_but_for_those_of_libraries_where_the_engine_contains_them() {
+    let library = "/root/.cargo/registry/src/index.crates.io/png-0.18.0/src/decoder.rs";
+    let standard = "/rustc/f8297e351a40c1439a467bbbb6879088047f50b3/library/alloc/src/vec/mod.rs";
+    let own = "src/resource/bundle.rs";
+    assert_eq!([library, standard, own].map(counts), [true; 3]);
+    // The panic is contained, and not the fault.
+    assert_eq!(contained(|| [library, standard, own].map(counts)), [false, true, true]);
 }
 
 /// Seconds of CPU time that all threads of this process have used; wall time where the system does
@@ -128,21 +146,34 @@ pub fn root() -> PathBuf {
     own.ancestors().find(|path| path.join("examples").is_dir()).expect("a parent").to_path_buf()
 }
 
-/// A folder that is this process's own, for what must be files. It is in memory where the system
-/// has such a folder.
-pub fn scratch(name: &str) -> PathBuf {
+/// The folder of this process's scratch folders. It is in memory where the system has such a folder.
+fn all_scratch() -> PathBuf {
     let memory = Path::new("/dev/shm");
     let base = if memory.is_dir() { memory.to_path_buf() } else { std::env::temp_dir() };
-    let folder = base.join(format!("engine-fuzz-{}", std::process::id())).join(name);
+    base.join(format!("engine-fuzz-{}", std::process::id()))
+}
+
+/// That of this thread: tests run beside each other.
+fn own_scratch() -> PathBuf {
+    static THREADS: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        static NUMBER: usize = THREADS.fetch_add(1, Ordering::SeqCst);
+    }
+    all_scratch().join(NUMBER.with(usize::to_string))
+}
+
+/// A folder that is this thread's own, for what must be files.
+pub fn scratch(name: &str) -> PathBuf {
+    let folder = own_scratch().join(name);
     std::fs::create_dir_all(&folder).expect("a scratch folder can be made");
     folder
 }
 
-/// Removes the scratch folders of this process.
+/// Removes the scratch folders of this thread.
 pub fn remove_scratch() {
-    let folder = scratch("");
-    // What stays is only room in memory.
-    let _ = std::fs::remove_dir_all(folder.parent().expect("scratch folders have one"));
+    // What stays is only room in memory; the folder of all is there for other threads.
+    let _ = std::fs::remove_dir_all(own_scratch());
+    let _ = std::fs::remove_dir(all_scratch());
 }
 
 /// Stands between two files in one input: the source, and what it reads beside itself.
