@@ -91,7 +91,8 @@ function use.sound(name)
 end
 
 function use.mixer()
-  use.sound("sounds/tone")
+  use.sound("sounds/engine")
+  use.sound("sounds/streamed")
   try(Sound.set_bus_volume, "music", 0.5)
 end
 

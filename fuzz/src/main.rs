@@ -1,6 +1,7 @@
-//! The fuzzer: libFuzzer around one target of the table, which the variable FUZZ_TARGET names.
-//! Without it, the program writes what fuzz/run needs: with FUZZ_SEEDS, a folder of seeds and a
-//! dictionary for each target; otherwise the names of all targets.
+//! The fuzzer: libFuzzer around one target of the table, which the variable FUZZ_TARGET names. With
+//! FUZZ_LAST, a folder has the last cases of a target that keeps what they leave; FUZZ_TELL tells the
+//! CPU time of each case. Without a target, the program writes what fuzz/run needs: with FUZZ_SEEDS,
+//! a folder of seeds and a dictionary for each target; otherwise the names of all targets.
 
 #![no_main]
 
@@ -9,14 +10,16 @@ mod targets;
 
 use engine::foundation::fault;
 use libfuzzer_sys::fuzz_target;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::env::var_os;
 use std::fs;
-use std::path::Path;
-use targets::{Target, dictionary, seeds_of, targets};
+use std::path::{Path, PathBuf};
+use targets::{CASES_MAX, Target, cpu_seconds, dictionary, seeds_of, targets};
 
 thread_local! {
     static TARGET: OnceCell<Target> = const { OnceCell::new() };
+    /// How many cases there were.
+    static CASES: Cell<usize> = const { Cell::new(0) };
 }
 
 /// The target that is wanted.
@@ -31,16 +34,13 @@ fn begin() {
     if var_os("FUZZ_TARGET").is_some() {
         let end = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            let file = info.location().map_or("", |at| at.file());
-            // Another thread than the targets' own has no part in containment.
-            let counts = |target: &OnceCell<Target>| {
-                target.get().is_none_or(|target| targets::counts(target.contains, file))
-            };
-            match TARGET.try_with(counts).unwrap_or(true) {
+            match targets::counts(info.location().map_or("", |at| at.file())) {
                 true => end(info),
                 false => fault::keep_panic(info),
             }
         }));
+        // On the thread that runs the cases.
+        TARGET.with(|known| known.get_or_init(target).prepare());
         return;
     }
     let folder = var_os("FUZZ_SEEDS");
@@ -69,6 +69,28 @@ fn write_seeds(folder: &Path, target: &Target) {
     fs::write(folder.join(format!("{}.dict", target.name)), words).expect("it can be written");
 }
 
+/// Keeps a case beside as many before it as one game plays.
+fn keep(folder: &Path, case: &[u8]) {
+    let number = CASES.get();
+    CASES.set(number + 1);
+    let path = |number: usize| -> PathBuf { folder.join(format!("{number:012}")) };
+    if let Some(old) = number.checked_sub(CASES_MAX) {
+        // Those of an earlier run of the same folder are not there.
+        let _ = fs::remove_file(path(old));
+    }
+    fs::write(path(number), case).expect("a case can be kept");
+}
+
 fuzz_target!(init: begin(), |data: &[u8]| {
-    TARGET.with(|known| (known.get_or_init(target).run)(data));
+    TARGET.with(|known| {
+        let target = known.get_or_init(target);
+        if let (true, Some(folder)) = (target.keeps, var_os("FUZZ_LAST")) {
+            keep(Path::new(&folder), data);
+        }
+        let before = cpu_seconds();
+        (target.run)(data);
+        if var_os("FUZZ_TELL").is_some() {
+            println!("cpu {:.0} ms", (cpu_seconds() - before) * 1000.0);
+        }
+    });
 });

@@ -1,8 +1,10 @@
 //! Compiled data, as it is read out of a bundle or a folder that somebody else may have written.
 //! Here are the readers alone; what uses the data is in game.rs.
 
-use super::{Target, files};
+use super::{Target, contained, files};
 use engine::app::kinds::KINDS;
+use engine::foundation::Error;
+use engine::foundation::blob::FRAME_BYTES;
 use engine::resource::containment::contain;
 use engine::resource::data_kinds::{read_members, read_package, read_tree};
 use engine::resource::name::ResourceName;
@@ -16,6 +18,7 @@ use engine::system::text::kind::Compiled;
 use engine::system::textures::{self, sheet};
 use engine::system::tilemaps::World;
 use engine::world::physics::Properties;
+use std::borrow::Cow;
 
 pub fn targets() -> Vec<Target> {
     let target = |kind: &&'static engine::resource::kind::Kind| {
@@ -38,12 +41,40 @@ fn has_reader(kind: &str) -> bool {
     !["lua", "text", "binary"].contains(&kind)
 }
 
+/// Kinds whose data has a frame with a checksum.
+const FRAMED: [&str; 3] = ["font", "model", "particles"];
+
+/// Data of a kind with its frame put right: a checksum keeps nobody out who makes data.
+pub fn forged<'a>(kind: &str, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+    match FRAMED.contains(&kind) {
+        true => files::reframed(bytes).into(),
+        false => bytes.into(),
+    }
+}
+
+/// Validates data of a kind, as whoever reads it does.
+pub fn validate(kind: &str, bytes: &[u8]) -> Result<(), Error> {
+    let row = KINDS.by_name(kind).expect("a kind of the table");
+    contained(|| contain(&ResourceName::new(kind, "x"), || (row.validate)(bytes)))
+}
+
+/// Whether a change of good data is judged by its content: what refuses it, if anything, is no
+/// check of a frame.
+pub fn judges(kind: &str, good: &[u8], changed: &[u8]) -> bool {
+    const FRAME_WORDS: [&str; 4] =
+        ["its checksum does not fit", "its first bytes are not", "it is of version", "cut short"];
+    let (good, changed) = (forged(kind, good), forged(kind, changed));
+    let head = if FRAMED.contains(&kind) { FRAME_BYTES } else { 0 };
+    let body = |bytes: &[u8]| bytes.get(head..).map(<[u8]>::to_vec);
+    let refused = |error: &Error| FRAME_WORDS.iter().any(|words| error.message.contains(words));
+    body(&good) != body(&changed) && !validate(kind, &changed).is_err_and(|error| refused(&error))
+}
+
 /// Reads data of a kind by the functions that games read it by.
 pub fn read(kind: &str, bytes: &[u8]) {
-    let row = KINDS.by_name(kind).expect("a kind of the table");
-    let valid = contain(&ResourceName::new(kind, "x"), || (row.validate)(bytes));
+    let bytes = &*forged(kind, bytes);
     // What is not valid is never read, and where it is refused is all the same.
-    if valid.is_err() {
+    if validate(kind, bytes).is_err() {
         return;
     }
     match kind {
@@ -56,8 +87,7 @@ pub fn read(kind: &str, bytes: &[u8]) {
         "model" => _ = ModelData::read(bytes),
         "tilemap" => _ = World::read(bytes),
         "physics_properties" => _ = read_tree(bytes).map(|tree| Properties::read(&tree).is_ok()),
-        // Its frame's checksum is the easy part for whoever makes data.
-        "font" => _ = Compiled::from_bytes(&files::reframed(bytes)),
+        "font" => _ = Compiled::from_bytes(bytes),
         "package" => _ = (read_package(bytes).is_ok(), read_members(bytes).is_ok()),
         "sound" => {
             if let Ok((_, Some(file))) = read_sound(bytes) {

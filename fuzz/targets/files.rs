@@ -1,28 +1,34 @@
 //! Files that the engine itself writes and reads again: the index of compiled data, recordings,
-//! saves, user settings, bundles. Checksums are put right first, as whoever forges a file would.
+//! saves, bundles. Checksums are put right first, as whoever forges a file would.
 
-use super::{Target, scratch};
+use super::game::Stage;
+use super::{Target, contained, data, scratch};
 use engine::app::kinds::KINDS;
 use engine::app::record::Recording;
-use engine::foundation::blob::FRAME_BYTES;
+use engine::foundation::Error;
+use engine::foundation::blob::{FRAME_BYTES, Reader};
 use engine::foundation::hash::murmur64a;
 use engine::resource::bundle::{Bundle, VERSION};
 use engine::resource::index::Index;
+use engine::resource::name::ResourceName;
 use engine::resource::save::{Saves, Slot, Version};
+use engine::resource::store::Store;
+use engine::script::check_packed;
 use engine::system::platform;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
 
 pub fn targets() -> Vec<Target> {
     let (bundles, recordings) = (scratch("bundles"), scratch("recordings"));
+    let names = OnceCell::new();
     let bundle = move |bytes: &[u8]| {
-        let path = bundles.join("x.bundle");
-        fs::write(&path, forged_bundle(bytes)).expect("a scratch file can be written");
-        let Ok(bundle) = Bundle::open(&path, &KINDS, platform::NAME) else { return };
-        for (at, part) in bundle.parts().iter().enumerate() {
-            assert!(bundle.variants(part.id).contains(&at));
-            let _ = bundle.read(at);
-        }
+        let all = || Stage::shared().small_index().entries.into_iter();
+        let names = names.get_or_init(|| all().map(|entry| entry.resource).collect::<Vec<_>>());
+        read_bundle(&bundles.join("x.bundle"), names, bytes);
     };
     let recording = move |bytes: &[u8]| {
         let path = recordings.join("x.recording");
@@ -73,23 +79,81 @@ fn save(bytes: &[u8]) {
     let mut saves = Saves::of_files(files, "1.2");
     let slot = Slot::new("auto").expect("a good name");
     let _ = saves.list();
-    let check = |bytes: &[u8]| engine::resource::data_kinds::read_tree(bytes).map(|_| ());
     for version in [Version::Any, Version::NotNewer] {
-        let _ = saves.read(&slot, version, check);
+        let _ = saves.read(&slot, version, check_packed);
     }
-    saves.write(&slot, b"newer", 1.0, Version::Any).expect("memory can be written to");
+    if let Err(words) = saves.write(&slot, b"newer", 1.0, Version::Any) {
+        assert!(words.contains("written by a newer engine"), "{words}");
+        return;
+    }
     let loaded = saves.read(&slot, Version::NotNewer, |_| Ok(())).expect("it was written");
     assert_eq!(loaded.content, b"newer");
 }
 
-/// A bundle with the checksums of its head, its parts and its end put right.
+/// Opens a bundle, reads every part, and asks for resources by name, as a game does.
+fn read_bundle(path: &Path, names: &[ResourceName], bytes: &[u8]) {
+    fs::write(path, forged_bundle(bytes)).expect("a scratch file can be written");
+    let Ok(bundle) = contained(|| Bundle::open(path, &KINDS, platform::NAME)) else { return };
+    for (at, part) in bundle.parts().iter().enumerate() {
+        assert!(bundle.variants(part.id).contains(&at));
+        let _ = contained(|| bundle.read(at));
+    }
+    let mut store = Store::of_bundle(Arc::new(bundle));
+    for name in names {
+        if store.has(name) {
+            let _ = store.path(name);
+            let _ = contained(|| store.read(name));
+        }
+    }
+}
+
+/// A part of a bundle, in its bytes: the index of its kind, its data, and where the data's checksum
+/// stands.
+struct Part {
+    kind: u8,
+    data: Range<usize>,
+    sum: usize,
+}
+
+/// The parts of a bundle, as far as its head can be read.
+fn parts(head: &[u8], data: Range<usize>) -> Result<Vec<Part>, Error> {
+    let mut reader = Reader::new(&head[FRAME_BYTES.min(head.len())..]);
+    reader.text()?;
+    reader.u64()?;
+    for _ in 0..3 {
+        reader.text()?;
+    }
+    reader.list(|reader| {
+        reader.u64()?;
+        reader.list(|reader| reader.u64())?;
+        let kind = reader.u8()?;
+        let (start, bytes) = (reader.u64()? as usize, reader.u64()? as usize);
+        let sum = head.len() - reader.left();
+        reader.u64()?;
+        reader.text()?;
+        let start = data.start.saturating_add(start).min(data.end);
+        Ok(Part { kind, data: start..start.saturating_add(bytes).min(data.end), sum })
+    })
+}
+
+/// A bundle with the checksums of its parts, its head and its end put right.
 fn forged_bundle(bytes: &[u8]) -> Vec<u8> {
     const TRAILER_BYTES: usize = 24;
+    const ALIGNMENT: usize = 16;
     let mut out = bytes.to_vec();
     let Some(data_end) = out.len().checked_sub(TRAILER_BYTES) else { return out };
     if let Some(length) = out.get(8..16).filter(|_| data_end >= FRAME_BYTES) {
         let length = u64::from_le_bytes(length.try_into().expect("eight bytes")) as usize;
         let framed = length.saturating_add(FRAME_BYTES).min(data_end);
+        let data = framed.next_multiple_of(ALIGNMENT).min(data_end)..data_end;
+        for Part { kind, data, sum } in parts(&out[..framed], data).unwrap_or_default() {
+            if let Some(kind) = KINDS.0.get(usize::from(kind)) {
+                let forged = data::forged(kind.name, &out[data.clone()]).into_owned();
+                out[data.clone()].copy_from_slice(&forged);
+            }
+            let right = murmur64a(&out[data], 0).to_le_bytes();
+            out[sum..sum + right.len()].copy_from_slice(&right);
+        }
         let head = reframed(&out[..framed]);
         out[..framed].copy_from_slice(&head);
     }
@@ -100,4 +164,27 @@ fn forged_bundle(bytes: &[u8]) -> Vec<u8> {
     let sum = murmur64a(&end[..16], VERSION.into());
     end[16..].copy_from_slice(&sum.to_le_bytes());
     out
+}
+
+/// Whether a changed part of a bundle is judged by its content, and not by its checksum.
+#[test]
+fn changed_parts_of_a_bundle_pass_its_checksums() {
+    let _alone = super::alone();
+    let good = super::seeds_of("file.bundle", 64 << 10).pop().expect("there is a bundle");
+    let path = scratch("changed").join("x.bundle");
+    let mut judged = 0;
+    let data = good.len() / 2..good.len() - 24;
+    for at in data.step_by(97) {
+        let mut changed = good.clone();
+        changed[at] ^= 1;
+        fs::write(&path, forged_bundle(&changed)).expect("a scratch file can be written");
+        let bundle = Bundle::open(&path, &KINDS, platform::NAME).expect("its head is as it was");
+        for part in 0..bundle.parts().len() {
+            let words = bundle.read(part).err().map(|error| error.message).unwrap_or_default();
+            assert!(!words.contains("get it anew"), "{at}: {words}");
+            judged += usize::from(!words.is_empty());
+        }
+    }
+    assert!(judged > 0, "no change was refused by a validator");
+    super::remove_scratch();
 }

@@ -2,11 +2,11 @@
 //! data that a game uses, calls of the engine's functions, reloads of a script. The game's scripts
 //! are in fuzz/game/, its resources are those of tests/lua.
 
-use super::{Target, data, root, scratch, split};
+use super::{CASES_MAX, Target, data, root, scratch, split};
 use engine::app::given::Given;
 use engine::app::kinds::KINDS;
 use engine::app::{App, Game, HEADLESS_STEP, Opening};
-use engine::engine::Build;
+use engine::engine::{Build, Engine};
 use engine::foundation::blob::Reader;
 use engine::foundation::hash::murmur64a;
 use engine::packet::Packet;
@@ -14,13 +14,17 @@ use engine::resource::compile::{self, data_folder};
 use engine::resource::index::Index;
 use engine::resource::name::ResourceName;
 use engine::resource::store::{Data, Store};
+use engine::script::Report;
 use engine::system::platform;
 use engine::system::render::{Choice, Options, Output, Quality, Renderer, Vsync};
-use engine::system::sound::Destination;
+use engine::system::sound::device::{Setup, Sink};
+use engine::system::sound::mixer::Mixer;
+use engine::system::sound::{Destination, Sounds};
 use std::cell::{OnceCell, RefCell};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
 
 /// The resource of each kind whose data the cases of `use.KIND` are.
 const USED: &[(&str, &str)] = &[
@@ -36,58 +40,82 @@ const USED: &[(&str, &str)] = &[
     ("physics_properties", "global"),
     ("shader", "pictures/wave"),
     ("sheet", "pictures/hero"),
-    ("sound", "sounds/engine"),
+    ("sound", "sounds/streamed"),
     ("strings", "data/menu"),
     ("texture", "pictures/noise"),
     ("tilemap", "maps/cave"),
     ("unit", "units/barrel"),
 ];
 
-/// Cases that one game plays before the next one is opened.
-const CASES_MAX: usize = 200;
-
 pub fn targets() -> Vec<Target> {
     let mut all = Vec::new();
     for (kind, name) in USED {
         let played = RefCell::new(Played::new(kind, name));
         let run = move |bytes: &[u8]| played.borrow_mut().play(&Stage::shared(), &[bytes]);
-        all.push(Target::new(format!("use.{kind}"), data::bytes_max(kind), run).slow());
+        all.push(Target::new(format!("use.{kind}"), data::bytes_max(kind), run).keeping());
     }
-    let calls = RefCell::new(Played::of_calls());
-    let run = move |bytes: &[u8]| calls.borrow_mut().play(&Stage::shared(), &[bytes]);
-    all.push(Target::new("api.calls", 1 << 10, run).slow());
+    let streams = RefCell::new(Played { streams: true, ..Played::new("sound", "sounds/streamed") });
+    let run = move |bytes: &[u8]| streams.borrow_mut().play(&Stage::shared(), &[bytes]);
+    all.push(Target::new("sound.stream", data::bytes_max("sound"), run).keeping());
+    for (script, name, bytes_max) in [("calls", "api.calls", 1 << 10), ("json", "text.json", 4096)]
+    {
+        let played = RefCell::new(Played::of_bytes(script));
+        let run = move |bytes: &[u8]| played.borrow_mut().play(&Stage::shared(), &[bytes]);
+        let target = Target::new(name, bytes_max, run).keeping();
+        all.push(if script == "json" { target.quick() } else { target });
+    }
     let reloads = RefCell::new(Played::of_reloads());
     let run = move |bytes: &[u8]| {
         let (first, second) = split(bytes);
         let second = second.unwrap_or_default();
         reloads.borrow_mut().play(&Stage::shared(), &[first, second]);
     };
-    all.push(Target::new("reload.script", 4 << 10, run).slow());
+    all.push(Target::new("reload.script", 4 << 10, run).keeping());
     all.push(Target::new("file.user_settings", 1 << 10, play_with_user_settings).slow());
     let devices = RefCell::new(None);
     let run = move |bytes: &[u8]| play_input(&mut devices.borrow_mut(), bytes);
-    all.push(Target::new("file.recorded_input", 2 << 10, run).slow());
+    all.push(Target::new("file.recorded_input", 2 << 10, run).keeping());
     all
 }
 
-fn standing() -> Vec<String> {
+/// The arguments of the game that stands there with a few things in it.
+pub fn standing() -> Vec<String> {
     vec!["stand".to_string(), String::new()]
 }
 
 fn play_with_user_settings(bytes: &[u8]) {
-    let (mut app, _) = open(&Stage::shared(), &standing(), Some(bytes));
-    let _ = app.frame(HEADLESS_STEP);
+    let opening = opening(&Stage::shared(), &standing());
+    let begin = |engine: &mut Engine| engine.user_settings = Some(bytes.to_vec());
+    let (mut app, _) = open_as(opening, begin).unwrap_or_else(|words| panic!("{words}"));
+    judge(app.frame(HEADLESS_STEP));
+}
+
+/// Whether a game goes on; an error ends it, and a fault of the engine's is a finding.
+pub fn judge<T>(played: Result<T, Box<Report>>) -> bool {
+    if let Err(report) = &played {
+        assert!(!report.engine_fault, "{report}");
+        // What the fuzzer's own scripts found.
+        assert!(!report.message.contains("finding: "), "{report}");
+    }
+    played.is_ok()
+}
+
+#[test]
+#[should_panic(expected = "a fault of the engine's")]
+fn a_game_that_ends_with_a_fault_of_the_engine_is_a_finding() {
+    assert!(!judge::<()>(Err(Box::new(Report::of_words("the script failed")))));
+    let report = Report { engine_fault: true, ..Report::of_words("a fault of the engine's") };
+    judge::<()>(Err(Box::new(report)));
 }
 
 /// Plays what a recording says that devices and the window did: a list of frames.
 fn play_input(app: &mut Option<(App, Renderer)>, bytes: &[u8]) {
     let mut reader = Reader::new(bytes);
     let Ok(frames) = reader.list(Given::read) else { return };
-    let (mut app_now, renderer) =
-        app.take().unwrap_or_else(|| open(&Stage::shared(), &standing(), None));
+    let (mut app_now, renderer) = app.take().unwrap_or_else(|| open(&Stage::shared(), &standing()));
     for given in frames.into_iter().take(8) {
         app_now.give(given);
-        if app_now.frame(HEADLESS_STEP).is_err() {
+        if !judge(app_now.frame(HEADLESS_STEP)) {
             return;
         }
         app_now.end_frame();
@@ -121,6 +149,10 @@ impl Stage {
         copy(&root().join("tests/golden/game/fonts"), &folder.join("fonts"));
         fs::write(folder.join("fuzz_held.lua"), "return {}").expect("a file can be written");
         fs::write(folder.join("main.mixer"), MIXER).expect("a file can be written");
+        let streamed = folder.join("sounds/streamed");
+        let recording = streamed.with_extension("wav");
+        fs::copy(folder.join("sounds/tone.wav"), recording).expect("a file can be copied");
+        fs::write(streamed.with_extension("sound"), STREAMED).expect("a file can be written");
         let signatures = folder.join("fuzz_signatures.txt");
         fs::write(signatures, signatures_of_the_reference()).expect("a file can be written");
         let data = data_folder(&folder, platform::NAME);
@@ -167,6 +199,8 @@ impl Stage {
 
 const MIXER: &str = "buses = { music = { volume_db = -3 } effects = { parent = \"music\" } }\n";
 
+const STREAMED: &str = "stream = true\nloop = true\n";
+
 /// Copies a folder, without the suites in it.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder can be made");
@@ -211,6 +245,8 @@ fn signatures_of_the_reference() -> String {
 struct Played {
     arguments: Vec<String>,
     resource: ResourceName,
+    /// Whether its sound goes to a device, as streams need it.
+    streams: bool,
     app: Option<(App, Renderer)>,
     packet: Packet,
     cases: usize,
@@ -220,17 +256,34 @@ impl Played {
     fn new(kind: &str, name: &str) -> Played {
         let arguments = vec!["data".to_string(), format!("{kind}:{name}")];
         let resource = ResourceName::new(kind, name);
-        Played { arguments, resource, app: None, packet: Packet::default(), cases: 0 }
+        let packet = Packet::default();
+        Played { arguments, resource, streams: false, app: None, packet, cases: 0 }
     }
 
-    fn of_calls() -> Played {
-        let arguments = vec!["calls".to_string(), String::new()];
+    /// A game whose script reads the case's bytes.
+    fn of_bytes(script: &str) -> Played {
+        let arguments = vec![script.to_string(), String::new()];
         Played { arguments, ..Played::new("binary", "data/bytes") }
     }
 
     fn of_reloads() -> Played {
         let arguments = vec!["reload".to_string(), String::new()];
         Played { arguments, ..Played::new("lua", "fuzz_held") }
+    }
+
+    fn open(&self, stage: &Stage) -> (App, Renderer) {
+        let mut opening = opening(stage, &self.arguments);
+        if !self.streams && ["sound", "mixer"].contains(&&*self.resource.kind) {
+            // What is heard is mixed, and so decoded.
+            opening.sound = Destination::File(scratch("heard").join("heard.wav"));
+        }
+        let opened = open_as(opening, |engine| {
+            if self.streams {
+                let setup = Setup::Live(Box::new(|| Ok(Box::new(Swallowing))));
+                engine.sounds = Sounds::with(Mixer::standard(), 1, true, 64, Some(setup));
+            }
+        });
+        opened.unwrap_or_else(|words| panic!("{words}"))
     }
 
     /// Swaps the versions of the case's data in, one after the other, and plays frames with each.
@@ -240,36 +293,56 @@ impl Played {
             self.cases = 0;
         }
         self.cases += 1;
-        let mut app = self.app.take().unwrap_or_else(|| open(stage, &self.arguments, None));
+        let mut app = self.app.take().unwrap_or_else(|| self.open(stage));
         for version in versions {
-            let index = stage.with(&self.resource, version);
+            let version = data::forged(&self.resource.kind, version);
+            // A library that panics costs the resource, here as in the engine.
+            let valid = data::validate(&self.resource.kind, &version);
+            if valid.is_err_and(|error| error.is_fault) {
+                break;
+            }
+            let index = stage.with(&self.resource, &version);
             let changed = [self.resource.clone()];
             app.0.vm().engine().store.replace(index, &changed);
             // An error that ends the game is an answer, too; the next case has another one.
-            if app.0.reload(&changed).is_err() {
+            if !judge(app.0.reload(&changed)) {
                 return;
             }
-            for _ in 0..2 {
-                if app.0.frame(HEADLESS_STEP).is_err() {
+            for _ in 0..if self.streams { 6 } else { 2 } {
+                if !judge(app.0.frame(HEADLESS_STEP)) {
                     return;
                 }
                 let engine = app.0.vm().engine();
                 self.packet = engine.take_packet(std::mem::take(&mut self.packet));
                 self.packet = app.1.submit(std::mem::take(&mut self.packet));
                 app.0.end_frame();
+                if self.streams {
+                    // Decoding goes on beside the game.
+                    std::thread::sleep(STREAM_PAUSE);
+                }
             }
         }
         self.app = Some(app);
     }
 }
 
-/// Opens the game; `user_settings` are what the player set before.
-pub fn open(stage: &Stage, arguments: &[String], user_settings: Option<&[u8]>) -> (App, Renderer) {
-    let store = Store::new(
-        stage.index.clone(),
-        Data::Folder(stage.data.clone(), engine::app::kinds::KINDS),
-    );
-    let opening = Opening {
+/// Time for streams to be decoded, and for samples to be played, beside a frame.
+const STREAM_PAUSE: Duration = Duration::from_millis(4);
+
+/// A device that plays faster than any.
+struct Swallowing;
+
+impl Sink for Swallowing {
+    fn write(&mut self, _: &[f32]) -> Result<(), String> {
+        std::thread::sleep(STREAM_PAUSE / 4);
+        Ok(())
+    }
+}
+
+/// How the game is opened, with arguments that choose its script.
+pub fn opening(stage: &Stage, arguments: &[String]) -> Opening {
+    let data = Data::Folder(stage.data.clone(), engine::app::kinds::KINDS);
+    Opening {
         game: Game::Folder(stage.folder.clone()),
         build: Build::Development,
         arguments: arguments.to_vec(),
@@ -280,11 +353,38 @@ pub fn open(stage: &Stage, arguments: &[String], user_settings: Option<&[u8]>) -
         sandbox: true,
         coverage: false,
         lines: false,
-        store: Some(store),
+        store: Some(Store::new(stage.index.clone(), data)),
         watch: false,
         threads: Some(1),
         sound: Destination::Null,
-    };
+    }
+}
+
+/// Opens the game.
+pub fn open(stage: &Stage, arguments: &[String]) -> (App, Renderer) {
+    open_as(opening(stage, arguments), |_| {}).unwrap_or_else(|words| panic!("{words}"))
+}
+
+/// Opens the game; `begin` changes the engine before the game starts. The words say why it does not
+/// start.
+pub fn open_as(
+    opening: Opening,
+    begin: impl FnOnce(&mut Engine),
+) -> Result<(App, Renderer), String> {
+    let mut app = App::open(opening).map_err(|error| error.to_string())?;
+    let engine = app.vm().engine();
+    engine.picture.is_shown = true;
+    begin(engine);
+    app.begin(Given::default());
+    let started = app.start();
+    let words = started.as_ref().err().map(|report| format!("the game starts: {report}"));
+    judge(started);
+    words.map_or(Ok(()), Err)?;
+    Ok((app, renderer()))
+}
+
+/// A renderer that draws nothing.
+pub fn renderer() -> Renderer {
     let renderer = Renderer::start(Options {
         choice: Choice::Null,
         output: Output::Offscreen { width: 320, height: 200 },
@@ -294,12 +394,5 @@ pub fn open(stage: &Stage, arguments: &[String], user_settings: Option<&[u8]>) -
         quality: Quality::DEFAULT,
         clock: || 0.0,
     });
-    let renderer = renderer.expect("nothing is needed to draw nothing");
-    let mut app = App::open(opening).expect("the game opens");
-    let engine = app.vm().engine();
-    engine.picture.is_shown = true;
-    engine.user_settings = user_settings.map(<[u8]>::to_vec);
-    app.begin(Given::default());
-    app.start().unwrap_or_else(|report| panic!("the game starts: {report}"));
-    (app, renderer)
+    renderer.expect("nothing is needed to draw nothing")
 }

@@ -1,7 +1,7 @@
 //! Source files: every ending of every kind of resource, compiled by the functions that the data
 //! compiler calls. What compiles is read back as a game would read it.
 
-use super::{Target, data, seeds, split};
+use super::{Target, contained, data, seeds, split};
 use engine::app::kinds::KINDS;
 use engine::error;
 use engine::foundation::Error;
@@ -74,5 +74,5 @@ pub fn compile(
     if let (Form::Own, Some((raw, _))) = (form, raw) {
         compiling.files.push(format!("x.{raw}"));
     }
-    contain(&name, || (kind.compile)(&mut compiling))
+    contained(|| contain(&name, || (kind.compile)(&mut compiling)))
 }

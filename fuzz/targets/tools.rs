@@ -1,7 +1,7 @@
 //! What a tool, or something that says it is one, sends to a running game: bytes of HTTP and
 //! WebSocket, and messages.
 
-use super::game::{Stage, open};
+use super::game::{Stage, judge, open, standing};
 use super::{Target, scratch};
 use engine::app::App;
 use engine::foundation::sjson::Tree;
@@ -26,8 +26,8 @@ pub fn targets() -> Vec<Target> {
     let asked = RefCell::new(None);
     let ask = move |bytes: &[u8]| ask(&mut asked.borrow_mut(), bytes);
     vec![
-        Target::new("tool.bytes", 2 << 10, run).slow(),
-        Target::new("tool.messages", 1 << 10, ask).slow(),
+        Target::new("tool.bytes", 2 << 10, run).keeping(),
+        Target::new("tool.messages", 1 << 10, ask).keeping(),
     ]
 }
 
@@ -38,7 +38,7 @@ const LOOKS_MAX: usize = 2000;
 fn ask(game: &mut Option<(App, Caller)>, bytes: &[u8]) {
     let (mut app, mut caller) = game.take().unwrap_or_else(|| {
         let stage = Stage::shared();
-        let (mut app, _) = open(&stage, &["stand".to_string(), String::new()], None);
+        let (mut app, _) = open(&stage, &standing());
         app.let_tools_in(stage.folder.clone(), false).expect("tools are let in");
         let session = Session::read(&stage.folder).expect("the game says where it is");
         (app, Caller::connect(&session).expect("the game lets its tools in"))
@@ -59,7 +59,7 @@ fn ask(game: &mut Option<(App, Caller)>, bytes: &[u8]) {
         }
         assert!(look + 1 < LOOKS_MAX, "the game does not answer");
     }
-    let plays = app.frame(1.0 / 60.0).is_ok();
+    let plays = judge(app.frame(1.0 / 60.0));
     app.end_frame();
     // A game that was told to end, or to work on another one's picture, is not asked again.
     if plays && app.quit().is_none() {
@@ -81,7 +81,8 @@ fn connect(server: &Server, bytes: &[u8]) {
     while server.take().is_some() {}
 }
 
-fn replaced(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+/// Bytes in which other ones take the place of some.
+pub fn replaced(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     match bytes.windows(from.len()).position(|window| window == from) {
         Some(at) => {
             let rest = replaced(&bytes[at + from.len()..], from, to);

@@ -30,16 +30,45 @@ const EXTREMES: [u64; 10] =
 pub fn mutate(random: &mut Random, seed: &[u8], words: &[Vec<u8>], bytes_max: usize) -> Vec<u8> {
     let mut bytes = seed.to_vec();
     for _ in 0..1 + random.below(4) {
-        change(random, &mut bytes, words);
+        change(random, &mut bytes, words, bytes_max);
     }
     bytes.truncate(bytes_max);
     bytes
 }
 
-fn change(random: &mut Random, bytes: &mut Vec<u8>, words: &[Vec<u8>]) {
+/// What stands around a value in texts.
+const AROUND: [(&str, &str); 8] = [
+    ("[", "]"),
+    ("{", "}"),
+    ("(", ")"),
+    ("{\"a\":", "}"),
+    ("a = { ", " }\n"),
+    ("<g>", "</g>"),
+    ("-", ""),
+    ("not ", ""),
+];
+
+/// Repeats a part, or puts it inside of something, as often as there is room, or less.
+fn repeat(random: &mut Random, bytes: &mut Vec<u8>, at: usize, bytes_max: usize) {
+    let end = (at + 1 + random.below(64)).min(bytes.len());
+    let times = 1 << random.below(16);
+    let room = bytes_max.saturating_sub(bytes.len());
+    if random.below(2) == 0 {
+        let part = bytes[at..end].to_vec();
+        let times = times.min(room / part.len().max(1));
+        bytes.splice(at..at, part.repeat(times));
+    } else {
+        let (open, close) = AROUND[random.below(AROUND.len())];
+        let times = times.min(room / (open.len() + close.len()));
+        bytes.splice(end..end, close.repeat(times).into_bytes());
+        bytes.splice(at..at, open.repeat(times).into_bytes());
+    }
+}
+
+fn change(random: &mut Random, bytes: &mut Vec<u8>, words: &[Vec<u8>], bytes_max: usize) {
     let at = random.below(bytes.len());
     let end = (at + 1 + random.below(16)).min(bytes.len());
-    match random.below(9) {
+    match random.below(10) {
         0 if !bytes.is_empty() => bytes[at] ^= 1 << random.below(8),
         1 if !bytes.is_empty() => bytes[at] = random.next() as u8,
         2 => drop(bytes.drain(at..end)),
@@ -67,6 +96,20 @@ fn change(random: &mut Random, bytes: &mut Vec<u8>, words: &[Vec<u8>]) {
             bytes.splice(at - before..at + after, word);
         }
         7 => bytes.truncate(at),
+        8 => repeat(random, bytes, at, bytes_max),
         _ => bytes.insert(at, b"{}[]()\"'=,:\0\n\xff"[random.below(14)]),
     }
+}
+
+#[test]
+fn changes_repeat_parts_and_nest_them_deep() {
+    let mut random = Random::new(1);
+    let changed: Vec<_> =
+        (0..400).map(|_| mutate(&mut random, b"a = [1, { b = 2 }]", &[], 4096)).collect();
+    let has = |part: &[u8]| changed.iter().any(|it| it.windows(part.len()).any(|at| at == part));
+    assert!(has("[".repeat(500).as_bytes()) && has("<g>".repeat(200).as_bytes()));
+    // Parts, too: the same bytes twice more than the seed has them.
+    let many = |byte: u8| changed.iter().any(|it| it.iter().filter(|at| **at == byte).count() > 99);
+    assert!(many(b'b') && many(b'2'));
+    assert!(changed.iter().all(|it| it.len() <= 4096));
 }

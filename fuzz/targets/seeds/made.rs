@@ -3,7 +3,7 @@
 
 use super::super::files::reframed;
 use super::super::game::Stage;
-use super::super::{SEPARATOR, scratch};
+use super::super::{SEPARATOR, packed, runs, scratch};
 use engine::app::earlier::Earlier;
 use engine::app::given::Given;
 use engine::app::kinds::KINDS;
@@ -106,6 +106,18 @@ const MESSAGES: [&str; 4] = [
 {"type":"profile"}
 {"type":"resource","name":"units/hero.unit"}"#,
 ];
+
+/// Requests to the broker, one a line.
+const REQUESTS: [&str; 3] = [
+    "ahttps://example.org/a?b=c\namailto:x@example.org?subject=x\nafile:///etc/passwd",
+    "b\0\nf\0\nb\0\nd\0\nb\x01\nf\x07",
+    "eFOLDER/passed.txt\neFOLDER/../a.txt\nrFOLDER/plain.txt\nrFOLDER\nr/proc/self/environ\nx",
+];
+
+/// A line of SDL's database, for the pad that the target has.
+const PAD: &str = "# pads\n030000005e0400008e02000010010000,Pad,a:b0,b:b1,x:b2,y:b3,back:b6,guide:b8,\
+    start:b7,leftshoulder:b4,dpup:h0.1,dpleft:h0.8,leftx:a0,lefty:a1~,+rightx:a3,-rightx:-a3,\
+    lefttrigger:a2,platform:Linux,\nxinput,Pad,a:b0,\n";
 
 /// Small files of an ending.
 pub fn files(ending: &str) -> Vec<Vec<u8>> {
@@ -233,11 +245,15 @@ pub fn others(target: &str) -> Vec<Vec<u8>> {
         "file.bundle" => return vec![bundle()],
         "file.index" => return vec![Stage::shared().small_index().to_bytes()],
         "file.recording" => return vec![recording()],
-        "file.save" => return vec![save()],
+        "file.replay" => return runs::recordings(),
+        "file.save" => return packed::values().iter().map(|value| save(value)).collect(),
+        "file.saved_value" => return packed::values(),
+        "sound.stream" => return super::used_of("sound"),
         "file.recorded_input" => return inputs(),
         "tool.bytes" => return connections(),
         "api.calls" => return calls(),
         "reload.script" => return reloads(),
+        "text.json" => return [super::sources_of("json"), json()].concat(),
         "text.script" => return super::sources_of("lua"),
         "text.settings" => {
             return super::files_of("sjson").into_iter().map(|(_, bytes)| bytes).collect();
@@ -254,6 +270,12 @@ pub fn others(target: &str) -> Vec<Vec<u8>> {
             "[^%]%-a-z]*x?()\n]]abc",
         ],
         "text.names" => &["units/hero.unit\nen\nfr.noblood", "a.b.c\nlinux\nwindows.en", "../x\n"],
+        "broker.requests" => &REQUESTS,
+        "file.large_font" => &[PAGES, PAGES_XML],
+        "file.session" => &[
+            r#"{"version":1,"port":4000,"token":"0f1e2d","process":77,"page":"http://127.0.0.1"}"#,
+        ],
+        "text.pads" => &[PAD],
         "file.user_settings" => &["suite = { volume = 0.75 }\nname = \"x\"\nlist = [1, [2], {}]"],
         "tool.messages" => &MESSAGES,
         "text.message" => &[
@@ -317,7 +339,7 @@ fn recording() -> Vec<u8> {
         hashes: std::array::from_fn(|at| at as u64),
         notes: vec![note],
     };
-    let saves = [("auto.1.save".to_string(), save())].into();
+    let saves = [("auto.1.save".to_string(), save(&[1]))].into();
     let earlier = Earlier { saves, user_settings: Some(b"loud = true".to_vec()) };
     let frames = vec![frame(), frame()];
     let recording = Recording { origin, frames, noted: 2, earlier, failure: None, old: false };
@@ -326,14 +348,23 @@ fn recording() -> Vec<u8> {
     reframed(&fs::read(path).expect("it is there"))
 }
 
-fn save() -> Vec<u8> {
+fn save(content: &[u8]) -> Vec<u8> {
     let mut saves = Saves::of_files(Default::default(), "1.2");
     let slot = Slot::new("auto").expect("a good name");
-    let tree = engine::foundation::sjson::parse("a = [1, { b = \"x\" }]").expect("it is right");
-    let content = engine::resource::data_kinds::write_tree(&tree.to_tree());
-    saves.write(&slot, &content, 5.0, Version::Any).expect("memory can be written to");
+    saves.write(&slot, content, 5.0, Version::Any).expect("memory can be written to");
     let files = saves.files(1 << 20).expect("memory can be read").expect("they are small");
     files.into_values().next().expect("one was written")
+}
+
+/// JSON with every kind of value.
+fn json() -> Vec<Vec<u8>> {
+    let texts = [
+        r#"{"a":[1,-0.5e-3,1e308,12345678901234567890,[],{}],"b":null,"c":true,"d":{"e":false}}"#,
+        r#"["\u00e9\ud83e\udd80\n\"\\","é",{"":1,"a":2,"a":3},[[[[0]]]]]"#,
+        " [ 1e2147483648 , 4.9e-324, -0 ]\r\n\t",
+        "\"text\"",
+    ];
+    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
 }
 
 /// A WebSocket's request with frames behind it, and other requests.

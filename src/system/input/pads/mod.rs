@@ -9,9 +9,9 @@ use super::names::Class;
 use super::{DeviceId, Event, Rumble, What};
 use crate::foundation::Vec3;
 use crate::system::platform::{AxisRange, RawInput};
-use mapping::{Codes, Goal, Rule, Source};
+use mapping::{Goal, Rule, Source};
 
-pub use mapping::Database;
+pub use mapping::{Codes, Database};
 
 /// The pads of the system.
 pub struct Pads {

@@ -18,10 +18,15 @@ const NAME: &std::ffi::CStr = c"engine-broker";
 pub fn run(channel: Channel, duties: Duties) -> ! {
     let served = catch_unwind(AssertUnwindSafe(|| {
         let channel = stand_alone(channel)?;
-        Server { duties, begun: Vec::new() }.serve(&channel)
+        requests(&channel, duties)
     }));
     // SAFETY: ends this copy of the process without running what belongs to the other one.
     unsafe { libc::_exit(if matches!(served, Ok(Ok(()))) { 0 } else { 1 }) }
+}
+
+/// Answers requests until the other end is closed.
+pub fn requests(channel: &Channel, duties: Duties) -> Result<()> {
+    Server { duties, begun: Vec::new() }.serve(channel)
 }
 
 extern "C" fn do_nothing(_: libc::c_int) {}

@@ -1,0 +1,41 @@
+//! Which targets read which files: each row of the engine's table of readers
+//! (src/foundation/file_access/readers.rs) has its targets here, or the reason why it has none. The
+//! table of reasons in docs/security.md is made of this one.
+
+/// How the files of a reader are fuzzed.
+pub enum Fuzzed {
+    /// By these targets; a name that ends in a dot stands for all that begin so.
+    By(&'static [&'static str]),
+    /// Not: nothing is made of them, for this reason.
+    Not(&'static str),
+}
+
+use Fuzzed::{By, Not};
+
+/// The name of each reader, with how its files are fuzzed.
+pub const FUZZED: &[(&str, Fuzzed)] = &[
+    ("SETTINGS", By(&["text.settings"])),
+    ("SCRIPT", By(&["source.lua", "use.lua", "reload.script", "text.script"])),
+    ("SOURCE_TEXT", By(&["source."])),
+    ("SOURCE", By(&["source.", "text.pads"])),
+    (
+        "SUITE_CONFIG",
+        Not("`.busted` is a script, and runs as the tests beside it do, for a second; the other \
+             file is split into lines"),
+    ),
+    ("GOLDEN", By(&["source.png"])),
+    ("WATCHED", Not("only a hash of their bytes is made")),
+    ("INDEX", By(&["file.index"])),
+    ("COMPILED", By(&["data.", "use.", "sound.stream", "file.bundle"])),
+    ("SESSION", By(&["file.session"])),
+    ("STAMP", Not("it is compared as a whole")),
+    ("HISTORY", Not("it is split into lines, and those with control characters are left out")),
+    ("TEST_RECORDING", By(&["file.recording", "file.replay", "file.recorded_input"])),
+    ("RECORDING", By(&["file.recording", "file.replay", "file.recorded_input"])),
+    ("SAVE", By(&["file.save", "file.saved_value"])),
+    ("USER_SETTINGS", By(&["file.user_settings"])),
+    ("REPORT", Not("it is shown as text, with control characters written out")),
+    ("FONT_INPUT", By(&["file.large_font", "source.tga", "source.png"])),
+    ("DROPPED", Not("the game gets it as a string of bytes")),
+    ("PAGE", Not("it is compared as a whole")),
+];
