@@ -7,6 +7,12 @@
 
 #[path = "confinement/attacks.rs"]
 mod attacks;
+#[path = "confinement/broker.rs"]
+mod broker;
+#[path = "confinement/calls.rs"]
+mod calls;
+#[path = "confinement/commands.rs"]
+mod commands;
 #[path = "confinement/games.rs"]
 mod games;
 
@@ -22,14 +28,18 @@ fn skip(what: &str) {
     writeln!(std::io::stderr(), "{words}").expect("stderr can be written to");
 }
 
-/// Whether the kernel confines all that is tested; says so where it does not.
-fn confines() -> bool {
+/// The kernel's version of Landlock.
+fn version() -> libc::c_long {
     let nothing = std::ptr::null::<u8>();
     // SAFETY: asks for a number, as linux/landlock.h has it: no record, of no bytes, and a flag.
-    let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, nothing, 0usize, 1) };
-    match version {
+    unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, nothing, 0usize, 1) }
+}
+
+/// Whether the kernel confines all that is tested; says so where it does not.
+fn confines() -> bool {
+    match version() {
         6.. => true,
-        0.. => {
+        version @ 0.. => {
             skip(&format!("Landlock {version} is too old to be tested"));
             false
         }
@@ -73,6 +83,7 @@ fn confine(folder: &Path) {
     let reach = Reach {
         read: vec![folder.join("game")],
         write: vec![folder.join("saves")],
+        devices: true,
         ..Reach::default()
     };
     limit_files(&reach).expect("it was asked before whether it can");

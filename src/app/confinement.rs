@@ -4,7 +4,8 @@
 //! src/system/platform/broker/.
 
 use super::{Game, game_id, resources};
-use crate::foundation::{log, output_file};
+use crate::error;
+use crate::foundation::{Error, log, output_file};
 use crate::resource::compile::data_folder;
 use crate::system::browser;
 use crate::system::platform;
@@ -24,13 +25,24 @@ const FRAME_PROGRAM: &str = "dbus-send";
 #[derive(Default)]
 struct State {
     begun: bool,
+    /// Nothing is said on the terminal: the process that has started this one has said it.
+    quiet: bool,
     files: Option<Result<Limited, String>>,
     programs: Option<Result<(), String>>,
-    broker: Option<String>,
+    broker: Option<NoBroker>,
+}
+
+/// The broker that a command needs and does not have.
+struct NoBroker {
+    reason: String,
+    /// What it would have done, and nobody does.
+    lost: Vec<&'static str>,
+    /// Whether the command line names files that nobody can write now.
+    outputs: bool,
 }
 
 static STATE: Mutex<State> =
-    Mutex::new(State { begun: false, files: None, programs: None, broker: None });
+    Mutex::new(State { begun: false, quiet: false, files: None, programs: None, broker: None });
 
 fn state() -> MutexGuard<'static, State> {
     // A panic meanwhile leaves what was known before.
@@ -49,6 +61,10 @@ pub struct Plan {
     pub duties: Duties,
     /// The game is seen in a window, if there is a display.
     pub window: bool,
+    /// The command line names files that are replaced.
+    pub named_outputs: bool,
+    /// The process works for another one, which says what the system lacks.
+    pub worker: bool,
 }
 
 impl Plan {
@@ -84,6 +100,46 @@ impl Plan {
         plan
     }
 
+    /// For `engine check`, which plays the game once, without a window.
+    pub fn to_check(game: &Game) -> Plan {
+        let mut plan = Plan::of_game(game);
+        plan.add_saves(game);
+        plan
+    }
+
+    /// For compiling a game's folder into another folder, which is there.
+    pub fn to_compile(folder: &Path, out: &Path) -> Plan {
+        let mut plan = Plan::of_folder(folder);
+        plan.reach.write.push(out.to_path_buf());
+        plan
+    }
+
+    /// For compiling a game's folder into one file.
+    pub fn to_bundle(folder: &Path, file: &PathBuf) -> Plan {
+        let mut plan = Plan::of_folder(folder);
+        plan.add_outputs([file]);
+        plan
+    }
+
+    /// For converting a font into another one.
+    pub fn to_convert(input: &Path, output: &Path) -> Plan {
+        let folder = |file: &Path| match file.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
+            _ => PathBuf::from("."),
+        };
+        let mut plan = Plan::default();
+        plan.reach.read.push(folder(input));
+        plan.reach.write.push(folder(output));
+        plan
+    }
+
+    /// The devices of graphics, sound and input. What drivers keep is kept for this game alone.
+    pub fn add_devices(&mut self, game: &Game) {
+        self.reach.devices = true;
+        let of = |game: &Game| game_id(&game.settings().ok()?, &game.project().ok()?).ok();
+        self.reach.driver_cache = of(game);
+    }
+
     /// The folder of a game's saves, log and crash reports, made where it is missing.
     pub fn add_saves(&mut self, game: &Game) {
         let (Ok(project), Ok(settings)) = (game.project(), game.settings()) else { return };
@@ -105,15 +161,23 @@ impl Plan {
         }
     }
 
-    /// Files that are replaced when they are whole.
+    /// Files that the command line names, and that are replaced when they are whole.
     pub fn add_outputs<'a>(&mut self, paths: impl IntoIterator<Item = &'a PathBuf>) {
+        let before = self.duties.outputs.len();
         self.duties.outputs.extend(paths.into_iter().cloned());
+        self.named_outputs |= self.duties.outputs.len() > before;
+    }
+
+    /// A file that may have to be replaced. A run goes on without it.
+    pub fn add_possible_output(&mut self, path: PathBuf) {
+        self.duties.outputs.push(path);
     }
 
     /// The game is seen in a window: it may open addresses in the browser, and read what is dropped
     /// on the window.
     pub fn add_window(&mut self) {
         self.window = true;
+        self.reach.abstract_sockets = true;
         self.duties.open_address = Some(|address| {
             browser::check(address).map_err(|error| error.message)?;
             browser::open_checked(address)
@@ -126,31 +190,58 @@ impl Plan {
         }
     }
 
-    fn needs_broker(&self) -> bool {
+    /// What a broker does for the command, as what is lost without it.
+    pub(super) fn broker_work(&self) -> Vec<&'static str> {
         let Duties { open_address, outputs, appends, drops } = &self.duties;
-        open_address.is_some() || !outputs.is_empty() || appends.is_some() || *drops
+        let work = [
+            (open_address.is_some(), "no address is opened in the browser"),
+            (!outputs.is_empty(), "no file that the command line names is replaced"),
+            (appends.is_some(), "no names are added to the file of 'log-success'"),
+            (*drops, "no dropped file is read"),
+        ];
+        work.into_iter().filter(|(needed, _)| *needed).map(|(_, words)| words).collect()
     }
 
-    /// Confines the files of the process, which has no other thread yet. A second time nothing
-    /// changes.
+    /// Confines the files of the process, which has no other thread yet, and warns if the system
+    /// cannot. A second time nothing changes.
     pub fn begin(self) {
         let mut state = state();
         if !cfg!(target_os = "linux") || std::mem::replace(&mut state.begun, true) {
             return;
         }
-        if self.needs_broker() {
-            state.broker = broker::start(self.duties.clone()).err().map(|it| it.to_string());
+        state.quiet = self.worker;
+        let work = self.broker_work();
+        if !work.is_empty()
+            && let Err(reason) = broker::start(self.duties.clone())
+        {
+            let outputs = self.named_outputs;
+            state.broker = Some(NoBroker { reason: reason.to_string(), lost: work, outputs });
         }
         state.files = Some(confinement::limit_files(&self.reach));
+        state.warn(&[state.files_line(), state.broker_line()]);
     }
+}
+
+/// Refuses to go on if files that the command line names could not be written at the end. Call it
+/// once the confinement has begun.
+///
+/// # Errors
+/// The message says why, and the remedy.
+pub fn check_outputs() -> Result<(), Error> {
+    state().check_outputs()
 }
 
 /// Has no program start from now on, in any thread; with `workers`, this one can start again.
 /// Nothing changes in a process that is not confined.
 pub fn forbid_programs(workers: bool) {
     let mut state = state();
-    if state.begun {
-        state.programs = Some(confinement::forbid_programs(workers));
+    if !state.begun {
+        return;
+    }
+    let known = matches!(state.programs, Some(Err(_)));
+    state.programs = Some(confinement::forbid_programs(workers));
+    if !known {
+        state.warn(&[state.programs_line()]);
     }
 }
 
@@ -162,37 +253,81 @@ pub fn note() {
         return;
     }
     match state.begun {
-        true => state.lines().iter().for_each(|line| log::note(line)),
+        true => state.lines().iter().for_each(|line| log::note(&line.text)),
         false => log::note("confinement: off, as the user wants it"),
     }
 }
 
+/// How a part of the confinement is.
+#[derive(Clone, PartialEq, Debug)]
+struct Line {
+    is_fault: bool,
+    text: String,
+}
+
 impl State {
-    fn lines(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        match &self.files {
-            Some(Ok(Limited { version, threads_outside: 0 })) => {
-                lines.push(format!("confinement: files are limited (Landlock {version})"));
+    fn files_line(&self) -> Option<Line> {
+        let (is_fault, words) = match self.files.as_ref()? {
+            Ok(Limited { version, threads_outside: 0 }) => {
+                (false, format!("files are limited (Landlock {version})"))
             }
-            Some(Ok(Limited { version, threads_outside })) => lines.push(format!(
-                "confinement: files are limited (Landlock {version}), but not for \
-                 {threads_outside} threads that libraries had started before"
+            Ok(Limited { version, threads_outside }) => (
+                true,
+                format!(
+                    "files are limited (Landlock {version}), but not for {threads_outside} \
+                     threads that libraries had started before"
+                ),
+            ),
+            Err(reason) => (true, format!("files are not limited: {reason}")),
+        };
+        Some(Line { is_fault, text: format!("confinement: {words}") })
+    }
+
+    fn programs_line(&self) -> Option<Line> {
+        let (is_fault, words) = match self.programs.as_ref()? {
+            Ok(()) => (false, "no programs are started".to_string()),
+            Err(reason) => (true, format!("programs are not forbidden: {reason}")),
+        };
+        Some(Line { is_fault, text: format!("confinement: {words}") })
+    }
+
+    fn broker_line(&self) -> Option<Line> {
+        let NoBroker { reason, lost, .. } = self.broker.as_ref()?;
+        let text = format!("confinement: there is no broker ({reason}): {}", lost.join(", "));
+        Some(Line { is_fault: true, text })
+    }
+
+    fn lines(&self) -> Vec<Line> {
+        let all = [self.files_line(), self.programs_line(), self.broker_line()];
+        all.into_iter().flatten().collect()
+    }
+
+    /// The warnings about some parts.
+    fn warnings(&self, lines: &[Option<Line>]) -> Vec<String> {
+        let faults = lines.iter().flatten().filter(|line| line.is_fault && !self.quiet);
+        let words = |line: &Line| {
+            format!("{} (--unconfined, or ENGINE_UNCONFINED=1, runs without it)", line.text)
+        };
+        faults.map(words).collect()
+    }
+
+    fn warn(&self, lines: &[Option<Line>]) {
+        self.warnings(lines).iter().for_each(|text| log::warning(text));
+    }
+
+    fn check_outputs(&self) -> Result<(), Error> {
+        // Where files are not limited, the process writes them itself.
+        match (&self.broker, &self.files) {
+            (Some(NoBroker { reason, outputs: true, .. }), Some(Ok(_))) => Err(error!(
+                "the files that the command line names cannot be written, because the process \
+                 that writes them for a confined one was not started: {reason} (--unconfined \
+                 writes them without it)"
             )),
-            Some(Err(reason)) => {
-                lines.push(format!("confinement: files are not limited: {reason}"));
-            }
-            None => {}
+            _ => Ok(()),
         }
-        match &self.programs {
-            Some(Ok(())) => lines.push("confinement: no programs are started".to_string()),
-            Some(Err(reason)) => {
-                lines.push(format!("confinement: programs are not forbidden: {reason}"));
-            }
-            None => {}
-        }
-        lines.extend(self.broker.as_ref().map(|reason| {
-            format!("confinement: there is no broker, so no address is opened: {reason}")
-        }));
-        lines
     }
 }
+
+#[cfg(test)]
+#[path = "confinement_tests.rs"]
+mod tests;

@@ -80,9 +80,10 @@ pub struct Options {
 pub fn play(options: Options) -> i32 {
     let mut options = options;
     options.measures.begin();
-    let checked = check_outputs(&options);
+    let mut checked = check_outputs(&options);
     if options.confined && checked.is_ok() {
         plan(&options).begin();
+        checked = confinement::check_outputs();
     }
     let opened = checked.and_then(|()| Tape::open(&mut options));
     let opened = opened.and_then(|tape| {

@@ -31,7 +31,7 @@ pub fn check_outputs(options: &Options) -> Result<(), Error> {
 /// pads come and go: they stay in reach.
 pub fn plan(options: &Options) -> Plan {
     let mut plan = Plan::of_game(&options.game);
-    plan.reach.devices = true;
+    plan.add_devices(&options.game);
     match &options.replay {
         // It has its own saves along.
         Some(recording) => plan.reach.read.push(recording.clone()),
@@ -47,7 +47,7 @@ pub fn plan(options: &Options) -> Plan {
     if show.window {
         plan.add_window();
         if show.screenshot.is_none() {
-            plan.add_outputs([&PathBuf::from(LAST_PICTURE)]);
+            plan.add_possible_output(PathBuf::from(LAST_PICTURE));
         }
     }
     plan

@@ -49,7 +49,15 @@ pub fn check(address: &str) -> Result<(), Error> {
 fn check_mail_fields(address: &str) -> Result<(), Error> {
     const KNOWN: [&str; 6] = ["to", "cc", "bcc", "subject", "body", "in-reply-to"];
     let is_mail = address.get(..7).is_some_and(|head| head.eq_ignore_ascii_case("mailto:"));
-    let Some((_, fields)) = address.split_once('?').filter(|_| is_mail) else { return Ok(()) };
+    if !is_mail {
+        return Ok(());
+    }
+    let (receivers, fields) = address.split_once('?').unwrap_or((address, ""));
+    // Commas divide receivers.
+    check_breaks("its receivers", receivers, &FIELD_BREAKS[..QUOTES])?;
+    if fields.is_empty() {
+        return Ok(());
+    }
     for field in fields.split(['&', '?']) {
         let name = field.split('=').next().unwrap_or_default();
         if !KNOWN.iter().any(|known| name.eq_ignore_ascii_case(known)) {
@@ -59,8 +67,30 @@ fn check_mail_fields(address: &str) -> Result<(), Error> {
                 KNOWN.join(", ")
             ));
         }
+        let name = format!("the field '{}'", name.escape_default());
+        check_breaks(&name, field, &FIELD_BREAKS)?;
     }
     Ok(())
+}
+
+/// Quotes and commas, plain, encoded, and encoded twice. Scripts of desktops hand a mail to
+/// Thunderbird as one text, `subject='…',body='…'`, in which these end a field and begin another
+/// one, such as `attachment`.
+const FIELD_BREAKS: [&str; 9] = ["'", "\"", "%27", "%22", "%2527", "%2522", ",", "%2C", "%252C"];
+/// How many of them are quotes: the first ones.
+const QUOTES: usize = 6;
+
+fn check_breaks(part: &str, text: &str, breaks: &[&str]) -> Result<(), Error> {
+    let has = |wanted: &str| {
+        text.as_bytes().windows(wanted.len()).any(|it| it.eq_ignore_ascii_case(wanted.as_bytes()))
+    };
+    match breaks.iter().find(|wanted| has(wanted)) {
+        None => Ok(()),
+        Some(found) => Err(error!(
+            "has {found} in {part} of a mail, which some mail programs take for its end: leave \
+             it out"
+        )),
+    }
 }
 
 /// Has the desktop open an address that was checked; the words say why it does not.
@@ -143,5 +173,29 @@ mod tests {
         }
         let long = format!("https://{}", "a".repeat(ADDRESS_BYTES_MAX));
         assert_eq!(check(&long).unwrap_err().message, "has 2056 bytes, and 2048 is the most");
+    }
+
+    #[test]
+    fn a_field_of_a_mail_ends_no_argument_of_a_mail_program() {
+        for breaks in ["'", ",", "%27", "%2C", "%2c", "%22", "%2527", "%252c", "%2522"] {
+            for address in [
+                format!("mailto:a@b.org?subject=a{breaks}attachment=/etc/passwd"),
+                format!("MAILTO:?to=a@b.org&body=a&body={breaks}"),
+            ] {
+                let found = check(&address).unwrap_err().message;
+                let shown = breaks.to_uppercase();
+                assert!(found.starts_with(&format!("has {shown} in the field '")), "{found}");
+            }
+        }
+        for quote in ["'", "%27", "%22", "%2527"] {
+            for rest in ["", "?subject=a"] {
+                let found = check(&format!("mailto:a@b.org{quote}{rest}")).unwrap_err().message;
+                assert!(found.starts_with(&format!("has {quote} in its receivers")), "{found}");
+            }
+        }
+        // Receivers before the fields are divided by commas, and the web knows them, too.
+        for address in ["mailto:a@b.org,c@d.org?subject=a", "https://example.org/?a='b',%22c%27"] {
+            assert!(check(address).is_ok(), "{address}");
+        }
     }
 }

@@ -43,9 +43,7 @@ pub fn main(args: Args) -> i32 {
     let game = Game::Folder(args.folder.clone());
     let confined = args.confine.is_wanted();
     if confined {
-        let mut plan = Plan::of_game(&game);
-        plan.add_saves(&game);
-        plan.begin();
+        Plan::to_check(&game).begin();
         confinement::forbid_programs(false);
     }
     check_scripts(&args.folder);

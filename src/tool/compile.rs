@@ -74,7 +74,7 @@ fn run(args: &Args) -> Result<i32, Error> {
         false => args.out.join(&platform),
     };
     if args.confine.is_wanted() {
-        confine(args, &project, &data);
+        confine(args, &project, &data)?;
     }
     let exclude = match args.bundle {
         true => Settings::read(&args.folder, &platform)?.bundle_exclude()?,
@@ -108,26 +108,23 @@ fn run(args: &Args) -> Result<i32, Error> {
 }
 
 /// Limits the process to the game's folder, and to where its data goes.
-fn confine(args: &Args, project: &Project, data: &Path) {
+fn confine(args: &Args, project: &Project, data: &Path) -> Result<(), Error> {
     // The folders that are written are made first, so that they can be named to the kernel. One
     // that cannot be made is told when it is written.
     let plan = match args.bundle {
         true => {
             let _ = compile::refuse_links(&args.folder, data)
                 .map(|()| std::fs::create_dir_all(data).is_ok());
-            let mut plan = Plan::of_folder(&args.folder);
-            plan.add_outputs([&bundle_file(args, project)]);
-            plan
+            Plan::to_bundle(&args.folder, &bundle_file(args, project))
         }
         false => {
             let _ = std::fs::create_dir_all(&args.out);
-            let mut plan = Plan::of_folder(&args.folder);
-            plan.reach.write.push(args.out.clone());
-            plan
+            Plan::to_compile(&args.folder, &args.out)
         }
     };
     plan.begin();
     confinement::forbid_programs(false);
+    confinement::check_outputs()
 }
 
 /// Warns where a script of the bundle names one that is left out.

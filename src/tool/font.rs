@@ -36,14 +36,7 @@ pub struct Args {
 
 /// Limits the process to the folders of the two fonts.
 fn confine(args: &Args) {
-    let folder = |file: &Path| match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
-        _ => PathBuf::from("."),
-    };
-    let mut plan = Plan::default();
-    plan.reach.read.push(folder(&args.input));
-    plan.reach.write.push(folder(&args.output));
-    plan.begin();
+    Plan::to_convert(&args.input, &args.output).begin();
     confinement::forbid_programs(false);
 }
 

@@ -1,8 +1,12 @@
 //! A process that confines itself and then attacks, with calls of the system and no Lua at all.
 
-use super::{confine, confines, content, scratch};
-use std::fs::{self, File};
+use super::{calls, confine, confines, content, scratch};
+use std::fs::{self, File, FileTimes, Permissions};
 use std::io::{Error, Write};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -14,14 +18,77 @@ fn code<T>(outcome: Result<T, Error>) -> i32 {
     outcome.map_or_else(|reason| reason.raw_os_error().unwrap_or(-1), |_| 0)
 }
 
-/// A call of the system with numbers and addresses.
-fn call(number: libc::c_long, arguments: [usize; 5]) -> i32 {
-    let [a, b, c, d, e] = arguments;
+/// An address at which nothing is.
+pub const BAD: usize = 1;
+
+/// A call of the system with numbers and addresses; those that are missing are 0.
+pub fn call(number: libc::c_long, arguments: &[usize]) -> i32 {
+    let [a, b, c, d, e, f] =
+        std::array::from_fn(|nth| arguments.get(nth).copied().unwrap_or_default());
     // SAFETY: none of these calls writes to an address but the ones that are given.
-    match unsafe { libc::syscall(number, a, b, c, d, e) } {
+    match unsafe { libc::syscall(number, a, b, c, d, e, f) } {
         0.. => 0,
         _ => Error::last_os_error().raw_os_error().unwrap_or(-1),
     }
+}
+
+/// A name without a path, at which the test that starts the attacker listens.
+fn socket_of(folder: &Path) -> SocketAddr {
+    SocketAddr::from_abstract_name(folder.as_os_str().as_bytes()).expect("it is short enough")
+}
+
+/// Attempts at what Landlock does not limit: rights, owners, times and attributes.
+fn attributes(folder: &Path) -> Vec<(&'static str, i32, i32)> {
+    let refused = libc::EPERM;
+    let (secret, own) = (folder.join("outside/secret.txt"), folder.join("saves/own.txt"));
+    let text = |path: &Path| std::ffi::CString::new(path.as_os_str().as_bytes()).expect("no 0");
+    let (name, own_name) = (text(&secret), text(&own));
+    let (at, own_at) = (name.as_ptr() as usize, own_name.as_ptr() as usize);
+    let here = libc::AT_FDCWD as usize;
+    let attribute = c"user.engine".as_ptr() as usize;
+    let open = || File::options().append(true).open(&own);
+    let times = FileTimes::new().set_modified(std::time::UNIX_EPOCH);
+    vec![
+        ("chmod a secret", refused, code(fs::set_permissions(&secret, Permissions::from_mode(0)))),
+        ("chmod a save", refused, code(fs::set_permissions(&own, Permissions::from_mode(0o777)))),
+        ("chown a secret", refused, code(std::os::unix::fs::chown(&secret, Some(1), Some(1)))),
+        ("change the times of a secret", refused, call(libc::SYS_utimensat, &[here, at])),
+        ("set an attribute of a secret", refused, {
+            call(libc::SYS_setxattr, &[at, attribute, attribute, 1])
+        }),
+        ("remove an attribute", refused, call(libc::SYS_removexattr, &[at, attribute])),
+        ("cut a secret off", refused, call(libc::SYS_truncate, &[at, 0])),
+        ("cut a save off by its path", refused, call(libc::SYS_truncate, &[own_at, 0])),
+        // What saves, sound and copies of files need.
+        ("chmod an open save", 0, {
+            code(open().and_then(|file| file.set_permissions(Permissions::from_mode(0o640))))
+        }),
+        ("set the times of an open save", 0, code(open().and_then(|file| file.set_times(times)))),
+        ("cut an open save off", 0, code(open().and_then(|file| file.set_len(1)))),
+        ("copy a save", 0, code(fs::copy(&own, folder.join("saves/copy.txt")))),
+    ]
+}
+
+/// Attempts at what libraries for sound and graphics share between programs.
+fn shared(folder: &Path) -> Vec<(&'static str, i32, i32)> {
+    let denied = libc::EACCES;
+    let (runtime, caches) = (folder.join("runtime"), folder.join("cache/engine/drivers"));
+    let sound = runtime.join("pulse");
+    vec![
+        ("list the folder of PulseAudio", 0, code(fs::read_dir(&sound))),
+        ("open the folder of PulseAudio", 0, code(File::open(&sound))),
+        ("make it again", libc::EEXIST, code(fs::create_dir(&sound))),
+        ("read in it", denied, code(fs::read(sound.join("pid")))),
+        ("write in it", denied, code(fs::write(sound.join("new"), ""))),
+        ("list the folder above it", denied, code(fs::read_dir(&runtime))),
+        ("keep a shader", 0, code(fs::write(caches.join(".no_game/new"), ""))),
+        ("list the shaders of all games", denied, code(fs::read_dir(&caches))),
+        ("read a shader of another game", denied, code(fs::read(caches.join("other/shader")))),
+        ("replace it", denied, code(fs::write(caches.join("other/shader"), ""))),
+        ("connect to a name without a path", libc::EPERM, {
+            code(UnixStream::connect_addr(&socket_of(folder)))
+        }),
+    ]
 }
 
 /// Attempts at files, each with its number of error; 0 where it must work.
@@ -89,7 +156,7 @@ fn files(folder: &Path) -> Vec<(&'static str, i32, i32)> {
 }
 
 /// Attempts at programs, other processes and the kernel.
-fn calls(folder: &Path) -> Vec<(&'static str, i32, i32)> {
+fn programs(folder: &Path) -> Vec<(&'static str, i32, i32)> {
     let refused = libc::EPERM;
     let proof = folder.join("saves/PROOF");
     let shell = format!("touch '{}'", proof.display());
@@ -110,35 +177,18 @@ fn calls(folder: &Path) -> Vec<(&'static str, i32, i32)> {
         ("start by a loader", refused, {
             started(Command::new("/lib64/ld-linux-x86-64.so.2").arg("/bin/true"))
         }),
-        ("execve", refused, call(libc::SYS_execve, [path, 0, 0, 0, 0])),
-        ("execveat", refused, call(libc::SYS_execveat, [here, path, 0, 0, 0])),
+        ("execve", refused, call(libc::SYS_execve, &[path])),
+        ("execveat", refused, call(libc::SYS_execveat, &[here, path])),
         ("start from memory", refused, {
             let empty = c"".as_ptr() as usize;
             let flags = libc::AT_EMPTY_PATH as usize;
-            call(libc::SYS_execveat, [memory, empty, 0, 0, flags])
+            call(libc::SYS_execveat, &[memory, empty, 0, 0, flags])
         }),
-        ("execve of x32", refused, call(0x4000_0000 + 520, [path, 0, 0, 0, 0])),
-        ("trace", refused, call(libc::SYS_ptrace, [libc::PTRACE_ATTACH as usize, parent, 0, 0, 0])),
-        ("read memory", refused, call(libc::SYS_process_vm_readv, [parent, 0, 0, 0, 0])),
-        ("write memory", refused, call(libc::SYS_process_vm_writev, [parent, 0, 0, 0, 0])),
-        ("signal another process", refused, call(libc::SYS_kill, [parent, 0, 0, 0, 0])),
-        ("type into the terminal", refused, {
-            call(libc::SYS_ioctl, [0, libc::TIOCSTI as usize, c"\n".as_ptr() as usize, 0, 0])
-        }),
-        ("the same, disguised", refused, {
-            let request = 7 << 32 | libc::TIOCSTI as usize;
-            call(libc::SYS_ioctl, [0, request, c"\n".as_ptr() as usize, 0, 0])
-        }),
-        ("mount", refused, call(libc::SYS_mount, [path, path, path, 0, 0])),
-        ("change the root", refused, call(libc::SYS_chroot, [c"/".as_ptr() as usize, 0, 0, 0, 0])),
-        ("unshare", refused, call(libc::SYS_unshare, [libc::CLONE_NEWUSER as usize, 0, 0, 0, 0])),
-        ("open by handle", refused, call(libc::SYS_open_by_handle_at, [0, 0, 0, 0, 0])),
-        ("io_uring", refused, call(libc::SYS_io_uring_setup, [1, 0, 0, 0, 0])),
-        ("bpf", refused, call(libc::SYS_bpf, [0; 5])),
-        ("keys", refused, call(libc::SYS_keyctl, [0; 5])),
+        ("execve of x32", refused, call(0x4000_0000 + 520, &[path])),
+        ("signal another process", refused, call(libc::SYS_kill, &[parent])),
         ("start a thread", 0, std::thread::spawn(|| 0).join().expect("it ends")),
         ("ask the terminal", libc::ENOTTY, {
-            call(libc::SYS_ioctl, [0, libc::TIOCGWINSZ as usize, 0, 0, 0])
+            call(libc::SYS_ioctl, &[0, libc::TIOCGWINSZ as usize])
         }),
     ]
 }
@@ -173,9 +223,16 @@ fn attack() {
         go.send(()).expect("it waits");
         old.join().expect("it ends")
     };
-    let attempts = [files(&folder), calls(&folder), threads(&folder, old)].concat();
+    let attempts = [
+        files(&folder),
+        attributes(&folder),
+        shared(&folder),
+        programs(&folder),
+        calls::tried(),
+        threads(&folder, old),
+    ];
     let mut out = std::io::stdout();
-    for (name, wanted, found) in attempts {
+    for (name, wanted, found) in attempts.concat() {
         let verdict = if wanted == found { "good" } else { "WRONG" };
         writeln!(out, "{verdict}: {name}: {wanted} wanted, {found} came").expect("it is piped");
     }
@@ -192,10 +249,28 @@ fn a_confined_process_reaches_its_own_files_and_starts_nothing() {
     fs::write(folder.join("saves/own.txt"), "own").expect("it can be written");
     let link = folder.join("game/link.txt");
     std::os::unix::fs::symlink("../outside/secret.txt", link).expect("a link can be made");
+    for inside in ["runtime/pulse", "cache/engine/drivers/other"] {
+        fs::create_dir_all(folder.join(inside)).expect("it can be made");
+    }
+    for file in ["runtime/pulse/pid", "cache/engine/drivers/other/shader"] {
+        fs::write(folder.join(file), "a secret").expect("it can be written");
+    }
     let before = content(&folder.join("outside"));
+    let about = || {
+        let found = fs::metadata(folder.join("outside/secret.txt")).expect("it is there");
+        (found.mode(), found.uid(), found.mtime_nsec(), found.ctime_nsec())
+    };
+    let about_before = about();
+    let _listener = UnixListener::bind_addr(&socket_of(&folder)).expect("nobody else has it");
     let attacker = Command::new(std::env::current_exe().expect("it is known"))
         .args(["--exact", "attacks::attack", "--nocapture"])
         .env(FOLDER, &folder)
+        .env("XDG_RUNTIME_DIR", folder.join("runtime"))
+        .env("XDG_CACHE_HOME", folder.join("cache"))
+        .env_remove("PULSE_RUNTIME_PATH")
+        .env_remove("MESA_SHADER_CACHE_DIR")
+        .env_remove("__GL_SHADER_DISK_CACHE_PATH")
+        .env_remove("AMD_SHADER_DISK_CACHE_PATH")
         .stdin(Stdio::null())
         .output()
         .expect("it starts");
@@ -205,5 +280,6 @@ fn a_confined_process_reaches_its_own_files_and_starts_nothing() {
     let wrong: Vec<&str> = said.lines().filter(|line| line.starts_with("WRONG")).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert_eq!(content(&folder.join("outside")), before);
+    assert_eq!(about(), about_before);
     assert!(!folder.join("saves/PROOF").exists() && !folder.join("beside.txt").exists());
 }

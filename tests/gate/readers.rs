@@ -159,22 +159,18 @@ const ALLOWED: &[Allowed] = &[
     ("src/system/platform/broker/mod.rs", &["fs::read_dir("], "counts the process's threads"),
     (
         "src/system/platform/broker/serve.rs",
-        &[
-            ".metadata(",
-            ".is_file(",
-            "fs::read_link(",
-            "fs::canonicalize(",
-            "File::open(",
-            "File::options(",
-            "fs::rename(",
-            "fs::remove_file(",
-        ],
+        &[".metadata(", ".is_file(", "fs::canonicalize(", "File::options("],
         "what a confined process may ask for: checked in the file itself, without links",
     ),
     (
+        "src/system/platform/broker/drops.rs",
+        &[".metadata(", ".is_file(", "fs::read_link(", "File::options(", "create_dir_all"],
+        "dropped files for a confined process: checked in the file itself, without links; its log",
+    ),
+    (
         "src/system/platform/confinement/libraries.rs",
-        &["fs::read_dir(", "create_dir_all"],
-        "the devices in /dev, and the engine's own folder for drivers",
+        &["fs::read_dir(", "fs::canonicalize(", "create_dir_all"],
+        "the devices in /dev, the user's folders without links, and the engine's own for drivers",
     ),
     (
         "src/system/platform/confinement/mod.rs",

@@ -70,6 +70,25 @@ end
     });
     assert_eq!(said, "https://example.org/a?b=$(touch%20c)\n");
     let broker = broker_of(game.process.id()).expect("it has one");
+    // The game itself is confined in all of its threads, those of the window's libraries too.
+    let statuses = || {
+        let tasks = fs::read_dir(format!("/proc/{}/task", game.process.id())).expect("it runs");
+        tasks.flatten().filter_map(|task| fs::read_to_string(task.path().join("status")).ok())
+    };
+    let confined = statuses().filter(|status| status.contains("\nSeccomp:\t2\n")).count();
+    assert!(confined > 1 && confined == statuses().count(), "{confined}");
+    let nothing = std::ptr::null::<u8>();
+    // SAFETY: asks for the version, as linux/landlock.h has it: no record, of no bytes, and a flag.
+    let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, nothing, 0usize, 1) };
+    let log = folder.join("saves/game/logs/game.log");
+    let log = within_a_minute("no log", || {
+        fs::read_to_string(&log).ok().filter(|text| text.contains("no programs are started\n"))
+    });
+    if version > 0 {
+        // The whole line: nothing is excepted.
+        let wanted = format!("confinement: files are limited (Landlock {version})\n");
+        assert!(log.contains(&wanted), "{wanted}{log}");
+    }
     // Its files: nothing three times, and the connection. The system's owner alone may look.
     let folder_of_files = format!("/proc/{broker}/fd");
     if let Ok(files) = fs::read_dir(&folder_of_files) {

@@ -49,7 +49,7 @@ impl Run {
         let shown = options.start.display().to_string();
         enter(&mut root, &mut options)?;
         if options.confined {
-            confine::parent(&root, &options);
+            confine::parent(&root, &options)?;
         }
         Ok(Run { root, options, shown, views: None, watched: None })
     }
@@ -90,6 +90,8 @@ impl Run {
             Some(views) => views,
             None => Views::new(&self.root, &options)?,
         };
+        // No test adds to a file.
+        broker::end_appends();
         let mut total = Total::new(&options, views);
         total.run(&self.root, &found.files, &mut self.watched)?;
         let code = total.end(&self.root, &found, began)?;

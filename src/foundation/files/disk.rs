@@ -43,6 +43,11 @@ impl Output {
         })
     }
 
+    /// The open file, for a process that writes it on behalf of this one.
+    pub fn share(&self) -> Result<File> {
+        self.file.try_clone()
+    }
+
     /// Waits until the disk holds what was written.
     pub fn sync(&self) -> Result<()> {
         announce!(Operation::SyncFile(self.path.clone()));

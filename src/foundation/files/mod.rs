@@ -25,8 +25,9 @@ pub fn write_safely(path: &Path, bytes: &[u8]) -> Result<()> {
 /// As [`write_safely`], of content that `write` writes, piece by piece: it need not fit in memory.
 pub fn write_by(path: &Path, write: impl FnOnce(&mut Output) -> Result<()>) -> Result<()> {
     make_folder(folder_of(path))?;
-    replace(path, |file| write(file).and_then(|()| file.sync()))?;
-    sync_folder(folder_of(path))
+    let mut replacement = Replacement::begin(path)?;
+    write(&mut replacement.file)?;
+    replacement.finish(path)
 }
 
 /// As [`write_safely`], under a name that no file has yet: after an error no file has it, either.
@@ -60,31 +61,54 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// Writes a file beside `path` and renames it over it.
 fn replace(path: &Path, write: impl FnOnce(&mut Output) -> Result<()>) -> Result<()> {
-    // Two threads, or two engines, may write the same file at once: each has a name of its own.
-    static TURN: AtomicU32 = AtomicU32::new(0);
-    let (mut beside, mut file) = loop {
-        let turn = TURN.fetch_add(1, Ordering::Relaxed);
-        let beside = path.with_extension(format!("{}-{turn}.tmp", std::process::id()));
-        match Output::create_new(&beside) {
-            Err(reason) if reason.kind() == ErrorKind::AlreadyExists => {}
-            made => break (HalfWritten(beside), made?),
-        }
-    };
-    write(&mut file)?;
-    disk::rename(&beside.0, path)?;
-    beside.0.clear();
-    Ok(())
+    let mut replacement = Replacement::begin(path)?;
+    write(&mut replacement.file)?;
+    replacement.rename(path)
 }
 
-/// A half-written file. It is removed whatever stops the writing: it is of no use. The path is
-/// empty once the file is whole.
-struct HalfWritten(PathBuf);
+/// A new file beside another one, whose place it takes once it is whole. It is removed whatever
+/// stops the writing: half a file is of no use.
+#[derive(Debug)]
+pub struct Replacement {
+    pub file: Output,
+    /// Its path; empty once it is in its place.
+    beside: PathBuf,
+}
 
-impl Drop for HalfWritten {
+impl Replacement {
+    /// Makes the new file.
+    pub fn begin(path: &Path) -> Result<Replacement> {
+        // Two threads, or two engines, may write the same file at once: each has a name of its own.
+        static TURN: AtomicU32 = AtomicU32::new(0);
+        loop {
+            let turn = TURN.fetch_add(1, Ordering::Relaxed);
+            let beside = path.with_extension(format!("{}-{turn}.tmp", std::process::id()));
+            match Output::create_new(&beside) {
+                Err(reason) if reason.kind() == ErrorKind::AlreadyExists => {}
+                made => break made.map(|file| Replacement { file, beside }),
+            }
+        }
+    }
+
+    fn rename(mut self, path: &Path) -> Result<()> {
+        disk::rename(&self.beside, path)?;
+        self.beside.clear();
+        Ok(())
+    }
+
+    /// Puts the file in its place, so that it outlasts a loss of power.
+    pub fn finish(self, path: &Path) -> Result<()> {
+        self.file.sync()?;
+        self.rename(path)?;
+        sync_folder(folder_of(path))
+    }
+}
+
+impl Drop for Replacement {
     fn drop(&mut self) {
-        if !self.0.as_os_str().is_empty() {
+        if !self.beside.as_os_str().is_empty() {
             // A file that cannot be removed changes nothing.
-            let _ = disk::remove(&self.0);
+            let _ = disk::remove(&self.beside);
         }
     }
 }

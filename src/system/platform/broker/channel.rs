@@ -60,8 +60,18 @@ impl Channel {
         }
     }
 
-    /// The next message, and the file that came with it; `None` when the other end is closed.
-    pub fn receive(&self) -> Result<Option<(Vec<u8>, Option<File>)>> {
+    /// The next message; `None` when the other end is closed. Files that come with it are closed.
+    pub fn receive(&self) -> Result<Option<Vec<u8>>> {
+        let mut bytes = vec![0u8; MESSAGE_BYTES_MAX + 1];
+        // SAFETY: the room for the message is there for as long as the call.
+        let count = retry(|| unsafe {
+            libc::recv(self.0.as_raw_fd(), bytes.as_mut_ptr().cast(), bytes.len(), 0)
+        })?;
+        cut(bytes, count)
+    }
+
+    /// The next message, and the file that came with it; of several files, the first one.
+    pub fn receive_file(&self) -> Result<Option<(Vec<u8>, Option<File>)>> {
         let mut bytes = vec![0u8; MESSAGE_BYTES_MAX + 1];
         let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
         let mut control: Control = [0; 8];
@@ -71,7 +81,9 @@ impl Channel {
             message.msg_iov = &raw mut part;
             message.msg_iovlen = 1;
             message.msg_control = (&raw mut control).cast();
-            message.msg_controllen = libc::CMSG_SPACE(size_of::<libc::c_int>() as u32) as _;
+            // Room for one number. With what aligns the next record there would be room for two,
+            // and nobody would close the second file.
+            message.msg_controllen = libc::CMSG_LEN(size_of::<libc::c_int>() as u32) as _;
             let count = retry(|| {
                 libc::recvmsg(self.0.as_raw_fd(), &raw mut message, libc::MSG_CMSG_CLOEXEC)
             })?;
@@ -85,13 +97,23 @@ impl Channel {
             });
             (count, file)
         };
-        if count > MESSAGE_BYTES_MAX {
-            return Err(ErrorKind::InvalidData.into());
-        }
-        bytes.truncate(count);
-        // An empty message cannot be told from the end, and none is sent.
-        Ok((count > 0).then_some((bytes, file)))
+        Ok(cut(bytes, count)?.map(|bytes| (bytes, file)))
     }
+
+    /// Ends the connection for both processes, and for copies of them that have it.
+    pub fn end(&self) {
+        // SAFETY: a call with a file that is open; afterwards it is only closed.
+        unsafe { libc::shutdown(self.0.as_raw_fd(), libc::SHUT_RDWR) };
+    }
+}
+
+/// The bytes of a message that came; an empty one is the end, for none is sent.
+fn cut(mut bytes: Vec<u8>, count: usize) -> Result<Option<Vec<u8>>> {
+    if count > MESSAGE_BYTES_MAX {
+        return Err(ErrorKind::InvalidData.into());
+    }
+    bytes.truncate(count);
+    Ok((count > 0).then_some(bytes))
 }
 
 impl AsFd for Channel {
@@ -126,9 +148,9 @@ mod tests {
             File::options().read(true).write(true).create(true).truncate(true).open(&path).unwrap();
         a.send(b"one", None).unwrap();
         a.send(b"two", Some(file.as_fd())).unwrap();
-        let (bytes, none) = b.receive().unwrap().unwrap();
+        let (bytes, none) = b.receive_file().unwrap().unwrap();
         assert_eq!((&bytes[..], none.is_none()), (&b"one"[..], true));
-        let (bytes, came) = b.receive().unwrap().unwrap();
+        let (bytes, came) = b.receive_file().unwrap().unwrap();
         assert_eq!(bytes, b"two");
         came.unwrap().write_all(b"through it").unwrap();
         let mut text = String::new();
@@ -144,5 +166,47 @@ mod tests {
         drop(a);
         assert!(b.receive().unwrap().is_none());
         assert!(b.send(b"nobody hears", None).is_err());
+    }
+
+    /// Sends two files with one message, as only an attacker does.
+    fn send_two(channel: &Channel, files: [i32; 2]) {
+        let mut part = libc::iovec { iov_base: c"x".as_ptr().cast_mut().cast(), iov_len: 1 };
+        let mut control: Control = [0; 8];
+        // SAFETY: as in `send`.
+        unsafe {
+            let mut message: libc::msghdr = std::mem::zeroed();
+            message.msg_iov = &raw mut part;
+            message.msg_iovlen = 1;
+            message.msg_control = (&raw mut control).cast();
+            message.msg_controllen = libc::CMSG_SPACE(8) as _;
+            let head = libc::CMSG_FIRSTHDR(&raw const message);
+            (*head).cmsg_level = libc::SOL_SOCKET;
+            (*head).cmsg_type = libc::SCM_RIGHTS;
+            (*head).cmsg_len = libc::CMSG_LEN(8) as _;
+            libc::CMSG_DATA(head).cast::<[i32; 2]>().write_unaligned(files);
+            assert_eq!(libc::sendmsg(channel.0.as_raw_fd(), &raw const message, 0), 1);
+        }
+    }
+
+    #[test]
+    fn files_that_nobody_asked_for_are_closed() {
+        let (a, b) = Channel::pair().unwrap();
+        for with_file in [true, false] {
+            let (mut read, write) = std::io::pipe().unwrap();
+            let (mut other_read, other_write) = std::io::pipe().unwrap();
+            send_two(&a, [write.as_raw_fd(), other_write.as_raw_fd()]);
+            drop((write, other_write));
+            match with_file {
+                true => drop(b.receive_file().unwrap().unwrap().1.expect("the first one comes")),
+                false => assert_eq!(b.receive().unwrap().unwrap(), b"x"),
+            }
+            // A pipe ends when the last of its writers is closed.
+            for pipe in [&mut read, &mut other_read] {
+                let mut waited = libc::pollfd { fd: pipe.as_raw_fd(), events: 0, revents: 0 };
+                // SAFETY: one record, which is there.
+                assert_eq!(unsafe { libc::poll(&raw mut waited, 1, 5000) }, 1);
+                assert_eq!(pipe.read(&mut [0; 1]).unwrap(), 0);
+            }
+        }
     }
 }

@@ -6,6 +6,8 @@
 #[cfg(target_os = "linux")]
 mod channel;
 #[cfg(target_os = "linux")]
+mod drops;
+#[cfg(target_os = "linux")]
 mod serve;
 
 #[cfg(target_os = "linux")]
@@ -25,9 +27,11 @@ pub struct Duties {
     pub open_address: Option<OpenAddress>,
     /// Files that may be replaced.
     pub outputs: Vec<PathBuf>,
-    /// A folder in whose files, but hidden ones, text may be added at the end.
+    /// A folder in which text may be added at the end of one file that is not hidden: the first
+    /// that is asked for, until [`end_appends`].
     pub appends: Option<PathBuf>,
-    /// Plain files may be read, but hidden ones: the player may drop any of them on a window.
+    /// Plain files of the user's may be read, but hidden ones: the player may drop any of them on
+    /// a window.
     pub drops: bool,
 }
 
@@ -39,6 +43,7 @@ mod kind {
     pub const FINISH: u8 = b'f';
     pub const DISCARD: u8 = b'd';
     pub const APPEND: u8 = b'e';
+    pub const NO_APPENDS: u8 = b'n';
     pub const DROPPED: u8 = b'r';
 }
 
@@ -56,6 +61,7 @@ struct Client {
     channel: Channel,
     duties: Duties,
     /// The broker's process.
+    #[cfg(target_os = "linux")]
     process: i32,
 }
 
@@ -81,13 +87,14 @@ pub fn start(duties: Duties) -> Result<()> {
     for path in served.outputs.iter_mut().chain(&mut served.appends) {
         *path = std::path::absolute(&*path)?;
     }
+    let parent = std::process::id();
     // SAFETY: no other thread is there that could hold a lock which the copy of the process needs;
     // the copy never returns to what its caller was doing.
     match unsafe { libc::fork() } {
         ..0 => Err(Error::last_os_error()),
         0 => {
             drop(ours);
-            serve::run(theirs, served)
+            serve::run(theirs, served, parent)
         }
         process => {
             drop(theirs);
@@ -107,17 +114,34 @@ pub fn serve_here(socket: std::os::fd::OwnedFd, duties: Duties) -> Result<()> {
     serve::requests(&Channel(socket), duties)
 }
 
+/// How long the broker may take to end by itself.
+#[cfg(target_os = "linux")]
+const END_MAX: std::time::Duration = std::time::Duration::from_secs(2);
+
 /// Ends the broker, if there is one, and waits for it: nothing is left behind by a process that
 /// ends well. That of another process ends by itself.
+#[cfg(target_os = "linux")]
 pub fn end() {
-    let Some(Client { process, .. }) = client().take() else { return };
-    #[cfg(target_os = "linux")]
-    // SAFETY: waits for a process that this one has made; how it ended is not asked.
+    let Some(Client { process, channel, .. }) = client().take() else { return };
+    channel.end();
+    let began = std::time::Instant::now();
+    // SAFETY: waits for a process that this one has made, and ends it; how it ended is not asked.
     unsafe {
-        libc::waitpid(process, std::ptr::null_mut(), 0);
+        while libc::waitpid(process, std::ptr::null_mut(), libc::WNOHANG) == 0 {
+            if began.elapsed() > END_MAX {
+                libc::kill(process, libc::SIGKILL);
+                libc::waitpid(process, std::ptr::null_mut(), 0);
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
     }
-    #[cfg(not(target_os = "linux"))]
-    let _ = process;
+}
+
+/// Ends the broker: there is none here.
+#[cfg(not(target_os = "linux"))]
+pub fn end() {
+    drop(client().take());
 }
 
 /// Makes the broker: not here.
@@ -137,7 +161,7 @@ impl Client {
     fn ask(&self, kind: u8, content: &[u8]) -> Result<Option<File>> {
         let gone = || Error::other("the broker, a process of the engine's own, has ended");
         self.channel.send(&[&[kind], content].concat(), None).map_err(|_| gone())?;
-        let (answer, file) = self.channel.receive()?.ok_or_else(gone)?;
+        let (answer, file) = self.channel.receive_file()?.ok_or_else(gone)?;
         match answer.split_first() {
             Some((&answer::DONE, _)) => Ok(file),
             Some((&answer::SYSTEM, &[a, b, c, d])) => {
@@ -210,13 +234,20 @@ impl Drop for Replacement {
     }
 }
 
-/// Opens a file in the folder of [`Duties::appends`] to add to it; `None` where there is no broker.
+/// Opens a file in the folder of [`Duties::appends`] to add to it, once in a run; `None` where
+/// there is no broker.
 pub fn append(path: &Path) -> Option<Result<File>> {
     let open = |client: &Client| {
         let path = std::path::absolute(path)?;
         client.open(kind::APPEND, path.as_os_str().as_encoded_bytes())
     };
     with(open)
+}
+
+/// Has the broker open no file of [`Duties::appends`] from now on.
+pub fn end_appends() {
+    // A broker that has ended opens none either.
+    with(|client| client.ask(kind::NO_APPENDS, &[]).map(drop));
 }
 
 /// Opens a file that the player dropped on a window; `None` where the broker has no such duty, or

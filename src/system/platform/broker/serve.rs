@@ -1,7 +1,10 @@
 //! The broker's own process: its requests, checked, and their answers.
 
 use super::channel::{Channel, MESSAGE_BYTES_MAX};
+use super::drops::{Drops, is_hidden};
 use super::{Duties, answer, kind};
+use crate::foundation::files::Replacement;
+use crate::foundation::output_file;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Error, Result};
@@ -13,11 +16,15 @@ use std::path::{Component, Path, PathBuf};
 
 /// The name that the list of processes shows.
 const NAME: &std::ffi::CStr = c"engine-broker";
+/// The number of the connection among the files of the broker.
+const CONNECTION: libc::c_int = libc::STDERR_FILENO + 1;
+/// How long the broker may take to end once its process has ended.
+const END_SECONDS: libc::c_uint = 5;
 
-/// Serves until the other end is closed, and ends the process.
-pub fn run(channel: Channel, duties: Duties) -> ! {
+/// Serves until the other end is closed or `parent` has ended, and ends the process.
+pub fn run(channel: Channel, duties: Duties, parent: u32) -> ! {
     let served = catch_unwind(AssertUnwindSafe(|| {
-        let channel = stand_alone(channel)?;
+        let channel = stand_alone(channel, parent)?;
         requests(&channel, duties)
     }));
     // SAFETY: ends this copy of the process without running what belongs to the other one.
@@ -26,16 +33,25 @@ pub fn run(channel: Channel, duties: Duties) -> ! {
 
 /// Answers requests until the other end is closed.
 pub fn requests(channel: &Channel, duties: Duties) -> Result<()> {
-    Server { duties, begun: Vec::new() }.serve(channel)
+    Server::new(duties, Drops::of_user()).serve(channel)
 }
 
 extern "C" fn do_nothing(_: libc::c_int) {}
 
+/// Ends the connection, so that the broker removes what is half-written and ends. Another copy of
+/// the process may keep the other end open.
+extern "C" fn end_connection(_: libc::c_int) {
+    // SAFETY: both calls may be made in a signal's handler. The second one ends the process later.
+    unsafe {
+        libc::shutdown(CONNECTION, libc::SHUT_RDWR);
+        libc::alarm(END_SECONDS);
+    }
+}
+
 /// Parts with everything of the other process but the connection: its terminal, its files, its
 /// folder. Signals that ask the engine to end are for the engine: the broker ends after it.
-fn stand_alone(channel: Channel) -> Result<Channel> {
+fn stand_alone(channel: Channel, parent: u32) -> Result<Channel> {
     let nothing = File::options().read(true).write(true).open("/dev/null")?;
-    let used = libc::STDERR_FILENO + 1;
     // SAFETY: calls of the system about this process alone. The numbers of files that are closed
     // are those of values that this process never drops, for it never returns.
     unsafe {
@@ -48,24 +64,33 @@ fn stand_alone(channel: Channel) -> Result<Channel> {
             let handler = do_nothing as extern "C" fn(libc::c_int);
             libc::signal(signal, handler as libc::sighandler_t);
         }
-        for number in 0..used {
+        let handler = end_connection as extern "C" fn(libc::c_int);
+        libc::signal(libc::SIGUSR1, handler as libc::sighandler_t);
+        libc::signal(libc::SIGALRM, libc::SIG_DFL);
+        for number in 0..CONNECTION {
             if libc::dup2(nothing.as_raw_fd(), number) < 0 {
                 return Err(Error::last_os_error());
             }
         }
-        if channel.0.as_raw_fd() != used && libc::dup2(channel.0.as_raw_fd(), used) < 0 {
+        let given = channel.0.as_raw_fd();
+        if given != CONNECTION && libc::dup2(given, CONNECTION) < 0 {
             return Err(Error::last_os_error());
         }
         std::mem::forget((channel, nothing));
-        libc::fcntl(used, libc::F_SETFD, libc::FD_CLOEXEC);
-        if libc::syscall(libc::SYS_close_range, used + 1, libc::c_uint::MAX, 0) != 0 {
+        libc::fcntl(CONNECTION, libc::F_SETFD, libc::FD_CLOEXEC);
+        if libc::syscall(libc::SYS_close_range, CONNECTION + 1, libc::c_uint::MAX, 0) != 0 {
             // A kernel before 5.9.
-            for number in used + 1..1024 {
+            for number in CONNECTION + 1..1024 {
                 libc::close(number);
             }
         }
-        let channel = Channel(OwnedFd::from_raw_fd(used));
+        let channel = Channel(OwnedFd::from_raw_fd(CONNECTION));
         std::env::set_current_dir("/")?;
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGUSR1);
+        // It may have ended before that.
+        if libc::getppid() != parent as libc::pid_t {
+            return Err(Error::other("the process that was served has ended"));
+        }
         Ok(channel)
     }
 }
@@ -73,13 +98,15 @@ fn stand_alone(channel: Channel) -> Result<Channel> {
 /// An output that is being replaced.
 struct Begun {
     number: u8,
-    /// The file beside it that takes its place.
-    beside: PathBuf,
+    /// The file beside it that takes its place. It is removed with the server, too: if the other
+    /// process ends, or an answer does not reach it, nobody finishes the output.
+    replacement: Replacement,
 }
 
 struct Server {
     duties: Duties,
     begun: Vec<Begun>,
+    drops: Drops,
 }
 
 fn refused(message: &str) -> Error {
@@ -87,17 +114,17 @@ fn refused(message: &str) -> Error {
 }
 
 impl Server {
+    fn new(duties: Duties, drops: Drops) -> Server {
+        Server { duties, begun: Vec::new(), drops }
+    }
+
     fn serve(&mut self, channel: &Channel) -> Result<()> {
-        while let Some((request, _)) = channel.receive()? {
+        while let Some(request) = channel.receive()? {
             let (answer, file) = match self.answer(&request) {
                 Ok(file) => (vec![answer::DONE], file),
                 Err(reason) => (error_bytes(&reason), None),
             };
             channel.send(&answer, file.as_ref().map(File::as_fd))?;
-        }
-        // The engine is gone: nobody will finish these.
-        for begun in self.begun.drain(..) {
-            let _ = std::fs::remove_file(begun.beside);
         }
         Ok(())
     }
@@ -111,7 +138,12 @@ impl Server {
             kind::FINISH => self.finish(content).map(|()| None),
             kind::DISCARD => self.discard(content).map(|()| None),
             kind::APPEND => self.append(path).map(Some),
-            kind::DROPPED => self.open_dropped(path).map(Some),
+            kind::NO_APPENDS => {
+                self.duties.appends = None;
+                Ok(None)
+            }
+            kind::DROPPED if self.duties.drops => self.drops.open(path).map(Some),
+            kind::DROPPED => Err(refused("no dropped file is opened")),
             _ => Err(refused("an unknown request")),
         }
     }
@@ -136,41 +168,35 @@ impl Server {
         if self.begun.iter().any(|begun| begun.number == number) {
             return Err(refused("it is being written already"));
         }
-        let beside = path.with_extension(format!("{}-{number}.tmp", std::process::id()));
-        let file = File::options().write(true).create_new(true).open(&beside)?;
-        self.begun.push(Begun { number, beside });
+        output_file::check(path)?;
+        let replacement = Replacement::begin(path)?;
+        let file = replacement.file.share()?;
+        self.begun.push(Begun { number, replacement });
         Ok(file)
     }
 
-    fn take(&mut self, number: u8) -> Result<Begun> {
+    fn take(&mut self, number: u8) -> Result<Replacement> {
         let at = self.begun.iter().position(|begun| begun.number == number);
-        at.map(|at| self.begun.swap_remove(at)).ok_or_else(|| refused("it was not begun"))
+        let begun = at.map(|at| self.begun.swap_remove(at));
+        begun.map(|begun| begun.replacement).ok_or_else(|| refused("it was not begun"))
     }
 
     /// Puts an output's new content in its place, so that it outlasts a loss of power.
     fn finish(&mut self, content: &[u8]) -> Result<()> {
         let (number, path) = self.output(content).map(|(number, path)| (number, path.clone()))?;
-        let Begun { beside, .. } = self.take(number)?;
-        let folder = path.parent().unwrap_or(Path::new("/"));
-        let placed = File::open(&beside)
-            .and_then(|file| file.sync_all())
-            .and_then(|()| std::fs::rename(&beside, &path))
-            .and_then(|()| File::open(folder)?.sync_all());
-        if placed.is_err() {
-            // It may be in its place already.
-            let _ = std::fs::remove_file(&beside);
-        }
-        placed
+        let replacement = self.take(number)?;
+        output_file::check(&path)?;
+        replacement.finish(&path)
     }
 
     fn discard(&mut self, content: &[u8]) -> Result<()> {
         let (number, _) = self.output(content)?;
-        std::fs::remove_file(self.take(number)?.beside)
+        self.take(number).map(drop)
     }
 
-    /// Opens a file in the folder of appends, which is made where it is missing.
-    fn append(&self, path: &Path) -> Result<File> {
-        let folder = self.duties.appends.as_ref().ok_or_else(|| refused("nothing is added to"))?;
+    /// Opens a file in the folder of appends, which is made where it is missing: one in a run.
+    fn append(&mut self, path: &Path) -> Result<File> {
+        let folder = &self.duties.appends.take().ok_or_else(|| refused("nothing is added to"))?;
         let outside = || refused("it is outside of the game's folder, or hidden");
         let inside = path.strip_prefix(folder).map_err(|_| outside())?;
         let plain = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
@@ -192,34 +218,6 @@ impl Server {
             false => Err(refused("it is no plain file")),
         }
     }
-
-    /// Opens a file that the player may have dropped on a window.
-    fn open_dropped(&self, path: &Path) -> Result<File> {
-        if !self.duties.drops || !path.is_absolute() {
-            return Err(refused("no such file is opened"));
-        }
-        // Opening a pipe waits for whoever writes to it, and a terminal would become the one of
-        // this process, which has none.
-        let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
-        let file = File::options().read(true).custom_flags(flags).open(path)?;
-        // Where it is without links, for links may lead anywhere.
-        let real = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
-        if !file.metadata()?.is_file() || is_hidden(&real) || real.starts_with("/proc") {
-            return Err(refused(
-                "a confined game reads dropped files that are plain and not hidden, in folders \
-                 that are not hidden",
-            ));
-        }
-        Ok(file)
-    }
-}
-
-/// Whether a path has a part that begins with a dot, as what holds keys and configuration does.
-fn is_hidden(path: &Path) -> bool {
-    path.components().any(|part| match part {
-        Component::Normal(name) => name.as_bytes().starts_with(b"."),
-        _ => false,
-    })
 }
 
 fn error_bytes(reason: &Error) -> Vec<u8> {
@@ -236,7 +234,8 @@ fn error_bytes(reason: &Error) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Read, Write};
+    use crate::foundation::files::simulation::Running;
+    use std::io::{ErrorKind, Write};
     use std::os::unix::fs::symlink;
 
     fn server(name: &str) -> (PathBuf, Server) {
@@ -250,7 +249,8 @@ mod tests {
             drops: true,
             ..Duties::default()
         };
-        (folder, Server { duties, begun: Vec::new() })
+        let drops = Drops::new(Some(folder.join("dropped.log")));
+        (folder, Server::new(duties, drops))
     }
 
     impl Server {
@@ -258,8 +258,11 @@ mod tests {
             self.answer(&[&[kind], content].concat())
         }
 
-        fn ask_of(&mut self, kind: u8, path: &Path) -> std::result::Result<File, String> {
-            let file = self.ask(kind, path.as_os_str().as_bytes());
+        /// Asks for a file to add to, as if none had been asked for yet.
+        fn append_to(&mut self, path: &Path) -> std::result::Result<File, String> {
+            let folder = self.duties.outputs[0].parent().unwrap();
+            self.duties.appends = Some(folder.join("game"));
+            let file = self.ask(kind::APPEND, path.as_os_str().as_bytes());
             file.map_err(|reason| reason.to_string()).map(|file| file.expect("a file comes"))
         }
     }
@@ -290,11 +293,74 @@ mod tests {
             assert!(server.ask(kind, content).is_err(), "{kind} {content:?}");
         }
         assert!(server.answer(b"").is_err());
-        let lost = server.ask(kind::BEGIN, &[1]).unwrap_err();
+        let lost = server.ask(kind::BEGIN, &[1]).unwrap_err().to_string();
+        assert!(lost.starts_with("there is no folder '"), "{lost}");
         assert_eq!(
-            error_bytes(&lost),
+            error_bytes(&Error::from_raw_os_error(libc::ENOENT)),
             [&[answer::SYSTEM], &libc::ENOENT.to_le_bytes()[..]].concat()
         );
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn an_output_replaces_plain_files_alone_and_half_of_it_is_removed() {
+        let (folder, mut server) = server("plain");
+        let output = folder.join("a.png");
+        symlink(folder.join("b.png"), &output).unwrap();
+        let wanted = "it is a link, and only plain files are written: give another path";
+        assert_eq!(server.ask(kind::BEGIN, &[0]).unwrap_err().to_string(), wanted);
+        // A link that appears meanwhile stays, too.
+        std::fs::remove_file(&output).unwrap();
+        server.ask(kind::BEGIN, &[0]).unwrap().unwrap().write_all(b"x").unwrap();
+        symlink(folder.join("b.png"), &output).unwrap();
+        assert_eq!(server.ask(kind::FINISH, &[0]).unwrap_err().to_string(), wanted);
+        let names = || {
+            let found = std::fs::read_dir(&folder).unwrap();
+            let mut names: Vec<_> = found.map(|entry| entry.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(), ["a.png", "game"]);
+        std::fs::remove_file(&output).unwrap();
+        // The answer reaches nobody: the other end is closed.
+        let (ours, theirs) = Channel::pair().unwrap();
+        ours.send(&[kind::BEGIN, 0], None).unwrap();
+        drop(ours);
+        assert!(server.serve(&theirs).is_err());
+        assert_eq!(names().len(), 2, "{:?}", names());
+        drop(server);
+        assert_eq!(names(), ["game"]);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn each_operation_that_fails_leaves_the_old_or_the_new_output() {
+        let (folder, mut server) = server("faults");
+        let output = folder.join("a.png");
+        for nth in 0.. {
+            std::fs::write(&output, b"old").unwrap();
+            let disk = Running::below(&folder);
+            disk.fail(nth, ErrorKind::StorageFull);
+            let written = server.ask(kind::BEGIN, &[0]).and_then(|file| {
+                file.expect("a file comes").write_all(b"new")?;
+                server.ask(kind::FINISH, &[0])
+            });
+            let reached = disk.repair();
+            drop(disk);
+            let found = std::fs::read(&output).unwrap();
+            match &written {
+                Ok(_) => assert_eq!(found, b"new"),
+                // Only the folder may not be flushed yet.
+                Err(_) => assert!(found == b"old" || found == b"new", "operation {nth}"),
+            }
+            assert_eq!(written.is_err(), reached, "operation {nth}");
+            assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2, "operation {nth}");
+            if !reached {
+                // Making, flushing, renaming, flushing the folder.
+                assert_eq!(nth, 4);
+                break;
+            }
+        }
         std::fs::remove_dir_all(folder).unwrap();
     }
 
@@ -308,7 +374,7 @@ mod tests {
         symlink(folder.join("a.png"), game.join("link.txt")).unwrap();
         for name in ["passed.txt", "./spec/passed.txt"] {
             for _ in 0..2 {
-                server.ask_of(kind::APPEND, &game.join(name)).unwrap().write_all(b"x").unwrap();
+                server.append_to(&game.join(name)).unwrap().write_all(b"x").unwrap();
             }
             assert_eq!(std::fs::read(game.join(name)).unwrap(), b"xx");
         }
@@ -325,35 +391,28 @@ mod tests {
             ("spec", "Is a directory (os error 21)"),
             ("no/such.txt", "No such file or directory (os error 2)"),
         ] {
-            assert_eq!(
-                server.ask_of(kind::APPEND, &game.join(name)).unwrap_err(),
-                message,
-                "{name}"
-            );
+            assert_eq!(server.append_to(&game.join(name)).unwrap_err(), message, "{name}");
         }
+        // One file in a run, and none once the tests begin.
+        let path = game.join("passed.txt");
+        assert!(server.append_to(&path).is_ok());
+        let mut again = || server.ask(kind::APPEND, path.as_os_str().as_bytes()).unwrap_err();
+        assert_eq!(again().to_string(), "nothing is added to");
+        server.duties.appends = Some(game.clone());
+        server.ask(kind::NO_APPENDS, &[]).unwrap();
+        let mut again = || server.ask(kind::APPEND, path.as_os_str().as_bytes()).unwrap_err();
+        assert_eq!(again().to_string(), "nothing is added to");
         std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
-    fn a_dropped_file_is_read_where_it_is_plain_and_not_hidden() {
+    fn dropped_files_are_opened_for_windows_alone() {
         let (folder, mut server) = server("drops");
-        std::fs::create_dir(folder.join(".ssh")).unwrap();
-        for name in ["picture.png", ".ssh/key", ".env"] {
-            std::fs::write(folder.join(name), name).unwrap();
-        }
-        symlink(folder.join(".ssh/key"), folder.join("link.png")).unwrap();
-        let mut text = String::new();
-        let mut file = server.ask_of(kind::DROPPED, &folder.join("picture.png")).unwrap();
-        file.read_to_string(&mut text).unwrap();
-        assert_eq!(text, "picture.png");
-        assert!(file.write_all(b"x").is_err());
-        for name in [".ssh/key", ".env", "link.png", "game", "/dev/zero", "/proc/self/environ"] {
-            let message = server.ask_of(kind::DROPPED, &folder.join(name)).unwrap_err();
-            assert!(message.starts_with("a confined game reads dropped files that"), "{message}");
-        }
-        assert!(server.ask_of(kind::DROPPED, Path::new("picture.png")).is_err());
+        let path = folder.join("picture.png");
+        std::fs::write(&path, "x").unwrap();
+        assert!(server.ask(kind::DROPPED, path.as_os_str().as_bytes()).unwrap().is_some());
         server.duties.drops = false;
-        assert!(server.ask_of(kind::DROPPED, &folder.join("picture.png")).is_err());
+        assert!(server.ask(kind::DROPPED, path.as_os_str().as_bytes()).is_err());
         std::fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -3,49 +3,66 @@
 
 use std::io::{Error, Result};
 
-/// Calls that start a program.
-const PROGRAMS: &[libc::c_long] = &[libc::SYS_execve, libc::SYS_execveat];
+/// A call of the system: its name and its number.
+type Call = (&'static str, libc::c_long);
 
-/// Calls that reach other processes, replace the view of the file system, or widen what the kernel
-/// lets a process attack. None of the libraries that the engine loads needs one.
-const OTHERS: &[libc::c_long] = &[
+/// A list of calls, by the names that libc has for their numbers.
+macro_rules! calls {
+    ($($name:ident)*) => { &[$((stringify!($name), libc::$name)),*] };
+}
+
+/// Calls that start a program.
+const PROGRAMS: &[Call] = calls![SYS_execve SYS_execveat];
+
+/// Calls that reach other processes, replace the view of the file system, change files by their
+/// paths where Landlock does not look, or widen what the kernel lets a process attack. None of the
+/// libraries that the engine loads needs one.
+const OTHERS: &[&[Call]] = &[
     // The memory and files of other processes.
-    libc::SYS_ptrace,
-    libc::SYS_process_vm_readv,
-    libc::SYS_process_vm_writev,
-    libc::SYS_pidfd_getfd,
+    calls![SYS_ptrace SYS_process_vm_readv SYS_process_vm_writev SYS_process_madvise],
+    calls![SYS_pidfd_getfd],
     // Another view of the file system.
-    libc::SYS_mount,
-    libc::SYS_umount2,
-    libc::SYS_pivot_root,
-    libc::SYS_chroot,
-    libc::SYS_open_tree,
-    libc::SYS_move_mount,
-    libc::SYS_mount_setattr,
-    libc::SYS_fsopen,
-    libc::SYS_fsconfig,
-    libc::SYS_fsmount,
-    libc::SYS_fspick,
-    libc::SYS_open_by_handle_at,
-    libc::SYS_unshare,
-    libc::SYS_setns,
+    calls![SYS_mount SYS_umount2 SYS_pivot_root SYS_chroot SYS_move_mount SYS_mount_setattr],
+    calls![SYS_open_tree SYS_fsopen SYS_fsconfig SYS_fsmount SYS_fspick SYS_open_by_handle_at],
+    calls![SYS_unshare SYS_setns],
+    // Rights, owners, times and attributes of files by their paths, which Landlock does not limit;
+    // `fchmod` and its like change files that are open, and libraries for sound use them.
+    calls![SYS_fchmodat SYS_fchownat],
+    calls![SYS_setxattr SYS_lsetxattr SYS_removexattr SYS_lremovexattr],
+    // Landlock limits it from Linux 6.2 on; `ftruncate` is enough for files that are open.
+    calls![SYS_truncate],
     // Parts of the kernel that exploits begin with.
-    libc::SYS_bpf,
-    libc::SYS_perf_event_open,
-    libc::SYS_userfaultfd,
-    libc::SYS_io_uring_setup,
-    libc::SYS_io_uring_enter,
-    libc::SYS_io_uring_register,
-    libc::SYS_add_key,
-    libc::SYS_request_key,
-    libc::SYS_keyctl,
+    calls![SYS_bpf SYS_perf_event_open SYS_userfaultfd SYS_fanotify_init],
+    calls![SYS_io_uring_setup SYS_io_uring_enter SYS_io_uring_register],
+    calls![SYS_add_key SYS_request_key SYS_keyctl],
     // The kernel itself.
-    libc::SYS_kexec_load,
-    libc::SYS_kexec_file_load,
-    libc::SYS_init_module,
-    libc::SYS_finit_module,
-    libc::SYS_delete_module,
+    calls![SYS_kexec_load SYS_kexec_file_load],
+    calls![SYS_init_module SYS_finit_module SYS_delete_module],
+    // Calls that libc has no name for on both processors, which have the same numbers.
+    &[
+        ("SYS_fchmodat2", 452),
+        ("SYS_setxattrat", 463),
+        ("SYS_removexattrat", 466),
+        ("SYS_open_tree_attr", 467),
+        ("SYS_file_setattr", 469),
+    ],
+    OLD,
 ];
+
+/// The older forms of some of them, which one processor alone has.
+#[cfg(target_arch = "x86_64")]
+const OLD: &[Call] = calls![SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat];
+#[cfg(not(target_arch = "x86_64"))]
+const OLD: &[Call] = &[];
+
+/// The calls that a process cannot make; `but_programs`: it can start programs.
+fn forbidden(but_programs: bool) -> Vec<Call> {
+    let programs = if but_programs { &[][..] } else { PROGRAMS };
+    [programs, &OTHERS.concat()].concat()
+}
+
+/// The flags of `clone` that make a namespace, in which a process could mount and more.
+const NAMESPACES: u32 = 0x7e02_0080;
 
 /// Control calls of a terminal that type into it: the shell would run the text after the game.
 const TYPING: [u32; 2] = [0x5412, 0x541c];
@@ -64,9 +81,12 @@ const X32: u32 = 0x4000_0000;
 /// Offsets in the kernel's `struct seccomp_data`.
 const NUMBER: u32 = 0;
 const ARCHITECTURE: u32 = 4;
-/// The lower half of the second argument; both processors have the lower half first. The kernel
-/// ignores the upper half of an ioctl's request.
+/// The lower halves of the first arguments; both processors have the lower half first. The kernel
+/// ignores the upper half of an ioctl's request and of the flags of `clone`.
+const FIRST_ARGUMENT: u32 = 16;
 const SECOND_ARGUMENT: u32 = 24;
+/// The upper half.
+const SECOND_ARGUMENT_ABOVE: u32 = 28;
 
 /// One instruction: continues `yes` or `no` instructions after the next one.
 fn instruction(code: u32, value: u32, yes: usize, no: usize) -> libc::sock_filter {
@@ -74,31 +94,46 @@ fn instruction(code: u32, value: u32, yes: usize, no: usize) -> libc::sock_filte
     libc::sock_filter { code: code as u16, jt: skip(yes), jf: skip(no), k: value }
 }
 
-/// The program: `EPERM` for what is on the lists, and for calls that they cannot number.
-fn program(processor: u32, forbidden: &[libc::c_long]) -> Vec<libc::sock_filter> {
+/// The instructions that give an answer, counted from the end of the program.
+const REFUSE: usize = 0;
+const MISSING: usize = 1;
+const ALLOW: usize = 2;
+
+/// The program: `EPERM` for the calls that are forbidden, and for those that the lists cannot
+/// number.
+fn program(processor: u32, forbidden: &[Call]) -> Vec<libc::sock_filter> {
     let load = |offset| instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, offset, 0, 0);
-    let equal =
-        |value, yes, no| instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, value, yes, no);
-    let at_least =
-        |value, yes, no| instruction(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, value, yes, no);
+    let compare =
+        |how, value, yes, no| instruction(libc::BPF_JMP | libc::BPF_K | how, value, yes, no);
+    let equal = |value, yes, no| compare(libc::BPF_JEQ, value, yes, no);
     let give = |value| instruction(libc::BPF_RET | libc::BPF_K, value, 0, 0);
-    // From its end: each jump counts what comes after it.
-    let mut end = vec![give(libc::SECCOMP_RET_ERRNO | libc::EPERM as u32)];
-    let refuse = |after: &Vec<_>| after.len() - 1;
-    end.push(give(libc::SECCOMP_RET_ALLOW));
-    for request in TYPING {
-        end.push(equal(request, refuse(&end), 0));
-    }
+    let error = |code: i32| give(libc::SECCOMP_RET_ERRNO | code as u32);
+    // From its end: each jump counts the instructions that come after it.
+    let mut end = vec![error(libc::EPERM), error(libc::ENOSYS), give(libc::SECCOMP_RET_ALLOW)];
+    let to = |end: &Vec<_>, answer: usize| end.len() - 1 - answer;
+    // A block for each call whose arguments count. It ends in an answer; other calls skip it.
+    end.push(equal(TYPING[1], to(&end, REFUSE), to(&end, ALLOW)));
+    end.push(equal(TYPING[0], to(&end, REFUSE), 0));
     end.push(load(SECOND_ARGUMENT));
-    // Other calls than ioctl skip its arguments.
-    end.push(equal(libc::SYS_ioctl as u32, 0, 1 + TYPING.len()));
-    for number in forbidden {
-        end.push(equal(*number as u32, refuse(&end), 0));
+    end.push(equal(libc::SYS_ioctl as u32, 0, 3));
+    end.push(compare(libc::BPF_JSET, NAMESPACES, to(&end, REFUSE), to(&end, ALLOW)));
+    end.push(load(FIRST_ARGUMENT));
+    end.push(equal(libc::SYS_clone as u32, 0, 2));
+    // The times of a file that is open, which has no path, can be set.
+    end.push(equal(0, to(&end, ALLOW), to(&end, REFUSE)));
+    end.push(load(SECOND_ARGUMENT_ABOVE));
+    end.push(equal(0, 0, to(&end, REFUSE)));
+    end.push(load(SECOND_ARGUMENT));
+    end.push(equal(libc::SYS_utimensat as u32, 0, 4));
+    // Its flags are in memory, where no filter sees them. The C library then uses `clone`.
+    end.push(equal(libc::SYS_clone3 as u32, to(&end, MISSING), 0));
+    for (_, number) in forbidden {
+        end.push(equal(*number as u32, to(&end, REFUSE), 0));
     }
-    end.push(at_least(X32, refuse(&end), 0));
+    end.push(compare(libc::BPF_JGE, X32, to(&end, REFUSE), 0));
     end.push(load(NUMBER));
     // A program of 32 bits calls by other numbers.
-    end.push(equal(processor, 0, refuse(&end)));
+    end.push(equal(processor, 0, to(&end, REFUSE)));
     end.push(load(ARCHITECTURE));
     end.reverse();
     end
@@ -113,11 +148,7 @@ pub fn install(but_programs: bool) -> Result<()> {
     let Some(processor) = PROCESSOR else {
         return Err(Error::other("there is no filter for this processor"));
     };
-    let forbidden = match but_programs {
-        true => OTHERS.to_vec(),
-        false => [PROGRAMS, OTHERS].concat(),
-    };
-    let mut filter = program(processor, &forbidden);
+    let mut filter = program(processor, &forbidden(but_programs));
     let program =
         libc::sock_fprog { len: filter.len() as libc::c_ushort, filter: filter.as_mut_ptr() };
     // The second flag keeps kernels before 5.16 from slowing the whole process down against a fault
@@ -148,8 +179,11 @@ pub fn install(but_programs: bool) -> Result<()> {
 mod tests {
     use super::*;
 
+    const REFUSED: u32 = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
+    const ALLOWED: u32 = libc::SECCOMP_RET_ALLOW;
+
     /// What the program gives for a call, run as the kernel runs it.
-    fn run(filter: &[libc::sock_filter], architecture: u32, number: u32, second: u64) -> u32 {
+    fn run(filter: &[libc::sock_filter], architecture: u32, number: u32, both: [u64; 2]) -> u32 {
         let (mut at, mut held) = (0, 0);
         loop {
             let one = &filter[at];
@@ -161,12 +195,15 @@ mod tests {
                     held = match one.k {
                         NUMBER => number,
                         ARCHITECTURE => architecture,
-                        SECOND_ARGUMENT => second as u32,
+                        FIRST_ARGUMENT => both[0] as u32,
+                        SECOND_ARGUMENT => both[1] as u32,
+                        SECOND_ARGUMENT_ABOVE => (both[1] >> 32) as u32,
                         offset => panic!("it reads at {offset}"),
                     };
                     continue;
                 }
                 _ if code & 0xf0 == libc::BPF_JEQ => held == one.k,
+                _ if code & 0xf0 == libc::BPF_JSET => held & one.k != 0,
                 _ => held >= one.k,
             };
             at += usize::from(if jumps { one.jt } else { one.jf });
@@ -176,39 +213,77 @@ mod tests {
     #[test]
     fn the_filter_refuses_what_is_on_its_lists_and_nothing_else() {
         let Some(processor) = PROCESSOR else { return };
-        let all = [PROGRAMS, OTHERS].concat();
+        let all = forbidden(false);
         let filter = program(processor, &all);
-        let refused = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
         for number in 0..1000 {
-            let wanted = match all.contains(&libc::c_long::from(number)) {
-                true => refused,
-                false => libc::SECCOMP_RET_ALLOW,
+            let wanted = match number {
+                _ if all.iter().any(|(_, it)| *it == number) => REFUSED,
+                libc::SYS_clone3 => libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32,
+                _ => ALLOWED,
             };
-            assert_eq!(run(&filter, processor, number as u32, 0), wanted, "{number}");
+            assert_eq!(run(&filter, processor, number as u32, [0; 2]), wanted, "{number}");
             // The same as x32, and as a program of 32 bits.
-            assert_eq!(run(&filter, processor, number as u32 | X32, 0), refused, "{number}");
-            assert_eq!(run(&filter, 0x4000_0003, number as u32, 0), refused, "{number}");
+            assert_eq!(run(&filter, processor, number as u32 | X32, [0; 2]), REFUSED, "{number}");
+            assert_eq!(run(&filter, 0x4000_0003, number as u32, [0; 2]), REFUSED, "{number}");
         }
-        let ioctl = libc::SYS_ioctl as u32;
-        for (request, wanted) in [
-            (u64::from(TYPING[0]), refused),
-            (u64::from(TYPING[1]), refused),
-            // The kernel looks at the lower half alone.
-            (1 << 32 | u64::from(TYPING[0]), refused),
-            (u64::from(libc::TIOCGWINSZ as u32), libc::SECCOMP_RET_ALLOW),
-        ] {
-            assert_eq!(run(&filter, processor, ioctl, request), wanted, "{request:x}");
-            // Other calls have such numbers as arguments, too.
-            let read = libc::SYS_read as u32;
-            assert_eq!(run(&filter, processor, read, request), libc::SECCOMP_RET_ALLOW);
-        }
-        let starting = program(processor, OTHERS);
+        let starting = program(processor, &forbidden(true));
         let exec = libc::SYS_execve as u32;
-        assert_eq!(run(&starting, processor, exec, 0), libc::SECCOMP_RET_ALLOW);
+        assert_eq!(run(&starting, processor, exec, [0; 2]), ALLOWED);
+    }
+
+    #[test]
+    fn the_filter_looks_at_the_arguments_of_some_calls() {
+        let Some(processor) = PROCESSOR else { return };
+        let filter = program(processor, &forbidden(false));
+        let type_into = u64::from(TYPING[0]);
+        for (call, first, second, wanted) in [
+            (libc::SYS_ioctl, 0, type_into, REFUSED),
+            (libc::SYS_ioctl, 0, u64::from(TYPING[1]), REFUSED),
+            // The kernel looks at the lower half alone.
+            (libc::SYS_ioctl, 0, 1 << 32 | type_into, REFUSED),
+            (libc::SYS_ioctl, 0, u64::from(libc::TIOCGWINSZ as u32), ALLOWED),
+            // Other calls have such numbers as arguments, too.
+            (libc::SYS_read, 0, type_into, ALLOWED),
+            (libc::SYS_clone, libc::CLONE_NEWUSER as u64, 0, REFUSED),
+            (libc::SYS_clone, libc::CLONE_NEWNS as u64 | 17, 0, REFUSED),
+            (libc::SYS_clone, libc::CLONE_NEWPID as u64, 0, REFUSED),
+            (libc::SYS_clone, libc::CLONE_NEWNET as u64, 0, REFUSED),
+            (libc::SYS_clone, libc::CLONE_NEWIPC as u64, 0, REFUSED),
+            (libc::SYS_clone, libc::CLONE_NEWUTS as u64, 0, REFUSED),
+            (libc::SYS_clone, libc::CLONE_NEWCGROUP as u64, 0, REFUSED),
+            (libc::SYS_clone, 0x80, 0, REFUSED),
+            // A thread of the C library's, and a fork.
+            (libc::SYS_clone, 0x003d_0f00, 0, ALLOWED),
+            (libc::SYS_clone, 0x0120_0011, 0, ALLOWED),
+            (libc::SYS_utimensat, 3, 0, ALLOWED),
+            (libc::SYS_utimensat, 3, 0x7fff_1234_5678, REFUSED),
+            (libc::SYS_utimensat, 3, 0x7fff_0000_0000, REFUSED),
+            (libc::SYS_utimensat, 3, 0x1234, REFUSED),
+        ] {
+            let found = run(&filter, processor, call as u32, [first, second]);
+            assert_eq!(found, wanted, "{call} with {first:x} and {second:x}");
+        }
     }
 
     #[test]
     fn the_terminals_calls_have_the_systems_numbers() {
         assert_eq!(TYPING, [libc::TIOCSTI as u32, 0x541c]);
+    }
+
+    /// A call that falls off a list would be noticed by nobody: the manual has the list once more.
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn the_manual_lists_the_calls_that_are_refused() {
+        let document = include_str!("../../../../docs/security.md");
+        let section = document.split("### The calls that are refused\n").nth(1).expect("it has");
+        let table = section.split("\n#").next().unwrap_or_default();
+        let named = table.split('`').skip(1).step_by(2);
+        let mut named: Vec<String> = named.map(|name| format!("SYS_{name}")).collect();
+        let arguments = ["SYS_ioctl", "SYS_clone", "SYS_clone3", "SYS_utimensat"];
+        let mut refused: Vec<String> = forbidden(false).iter().map(|it| it.0.into()).collect();
+        refused.extend(arguments.map(String::from));
+        named.sort();
+        refused.sort();
+        assert_eq!(named, refused);
     }
 }

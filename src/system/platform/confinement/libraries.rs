@@ -20,7 +20,14 @@ pub const SYSTEM: &[&str] = &[
     "/run/opengl-driver",
     "/run/opengl-driver-32",
     "/app",
-    "/run/host",
+    // In Toolbx and Distrobox, all of /run/host is the whole disk of the computer.
+    "/run/host/usr",
+    "/run/host/etc",
+    "/run/host/lib",
+    "/run/host/lib64",
+    "/run/host/fonts",
+    "/run/host/share",
+    "/run/host/os-release",
     "/run/pressure-vessel",
     "/snap",
     "/var/lib/snapd/lib",
@@ -58,6 +65,9 @@ pub const HOME: &[&str] = &[
     ".local/share/Steam/ubuntu12_32",
     ".local/share/Steam/ubuntu12_64",
 ];
+
+/// The same in the user's folder of data, where `XDG_DATA_HOME` names another one.
+pub const DATA: &[&str] = &["icons", "vulkan"];
 
 /// The same in the user's folder of configuration.
 pub const CONFIGURATION: &[&str] =
@@ -140,6 +150,9 @@ pub fn readable() -> Vec<PathBuf> {
     if let Some(home) = &home {
         paths.extend(HOME.iter().map(|path| home.join(path)));
     }
+    if let Some(folder) = variable("XDG_DATA_HOME") {
+        paths.extend(DATA.iter().map(|path| folder.join(path)));
+    }
     let configuration =
         variable("XDG_CONFIG_HOME").or_else(|| home.as_ref().map(|home| home.join(".config")));
     if let Some(folder) = configuration {
@@ -152,20 +165,40 @@ pub fn readable() -> Vec<PathBuf> {
     paths
 }
 
-/// The paths of a variable, and of files the folder that they are in, for they name libraries
-/// beside them. One above the user's home, or that itself, would let everything through.
+/// The paths of a variable that are there, without links, and of manifests the folders that they
+/// are in, for they name libraries beside them. The user's home, or a folder above it, would let
+/// everything through.
 fn named(paths: &[PathBuf], home: Option<&Path>) -> Vec<PathBuf> {
-    let narrow = |path: &Path| {
-        let wide = path.parent().is_none() || home.is_some_and(|home| home.starts_with(path));
-        path.is_absolute() && !wide
+    // By texts alone, `/people/ada/x/..` and a link to the home would be other folders than it.
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let home = home.and_then(real);
+    let narrow = |path: &PathBuf| {
+        path.parent().is_some() && !home.as_ref().is_some_and(|home| home.starts_with(path))
     };
     let mut found = Vec::new();
-    for path in paths.iter().filter(|path| narrow(path)) {
-        found.push(path.clone());
+    for path in paths.iter().filter(|path| path.is_absolute()) {
         let is_manifest = path.extension().is_some_and(|ending| ending == "json");
-        found.extend(path.parent().filter(|it| is_manifest && narrow(it)).map(Path::to_path_buf));
+        let file = real(path);
+        // Of a link, both folders: libraries are looked for beside either.
+        let beside = path.parent().and_then(real).filter(|_| is_manifest);
+        let behind = file.as_ref().filter(|_| is_manifest).and_then(|file| file.parent());
+        let all = [file.clone(), beside, behind.map(Path::to_path_buf)];
+        for path in all.into_iter().flatten().filter(narrow) {
+            if !found.contains(&path) {
+                found.push(path);
+            }
+        }
     }
     found
+}
+
+/// Folders that the library of PulseAudio opens, to see whose they are, before it connects to the
+/// socket in them. It gives up if it cannot.
+pub fn opened_folders() -> Vec<PathBuf> {
+    let shared = variable("XDG_RUNTIME_DIR").map(|folder| folder.join("pulse"));
+    let chosen: Vec<PathBuf> = variable("PULSE_RUNTIME_PATH").into_iter().collect();
+    let chosen = named(&chosen, variable("HOME").as_deref());
+    shared.into_iter().chain(chosen).collect()
 }
 
 /// The devices that are there.
@@ -181,14 +214,19 @@ pub fn devices() -> Vec<PathBuf> {
 }
 
 /// The folders in which graphics drivers keep compiled shaders: where the user wants them, or else
-/// one of the engine's own, which the drivers hear of by the environment. Those of other programs
-/// stay out of reach: what is in them is code for them. Call it while there is one thread.
-pub fn driver_caches() -> Vec<PathBuf> {
-    let own = super::super::cache_folder().map(|cache| cache.join("engine/drivers"));
+/// one of the engine's own for each game, which the drivers hear of by the environment. Those of
+/// other programs and games stay out of reach: what is in them is code for them. Call it while
+/// there is one thread.
+pub fn driver_caches(game: Option<&str>) -> Vec<PathBuf> {
+    let own = super::super::cache_folder().map(|cache| own_driver_cache(&cache, game));
+    let home = variable("HOME");
     let mut folders = Vec::new();
     for name in DRIVER_CACHES {
-        if let Some(wanted) = variable(name) {
-            folders.push(wanted);
+        let wanted = variable(name);
+        // Drivers keep nothing in a folder that is not there.
+        let named = named(&wanted.into_iter().collect::<Vec<_>>(), home.as_deref());
+        if !named.is_empty() {
+            folders.extend(named);
             continue;
         }
         // Where it cannot be made, drivers keep nothing.
@@ -201,20 +239,71 @@ pub fn driver_caches() -> Vec<PathBuf> {
     folders
 }
 
+/// The engine's own folder for the drivers of one game.
+fn own_driver_cache(cache: &Path, game: Option<&str>) -> PathBuf {
+    // No id is hidden, so this is the folder of no game.
+    cache.join("engine/drivers").join(game.unwrap_or(".no_game"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_variable_opens_no_home_and_nothing_above_it() {
-        let check = |paths: &[&str], wanted: &[&str]| {
-            let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
-            let wanted: Vec<PathBuf> = wanted.iter().map(PathBuf::from).collect();
-            assert_eq!(named(&paths, Some(Path::new("/people/ada"))), wanted, "{paths:?}");
-        };
-        check(&["/", "/people", "/people/ada", "", ".", "lib", "../lib"], &[]);
-        check(&["/people/ada/lib", "/srv/lib"], &["/people/ada/lib", "/srv/lib"]);
-        check(&["/srv/vk/icd.json"], &["/srv/vk/icd.json", "/srv/vk"]);
-        check(&["/people/ada/icd.json"], &["/people/ada/icd.json"]);
+        let root = std::env::temp_dir().join(format!("engine-{}-named", std::process::id()));
+        let _ = std::fs::remove_dir_all(&root);
+        std::fs::create_dir_all(root.join("people/ada/lib/deep")).unwrap();
+        std::fs::create_dir_all(root.join("srv/vk")).unwrap();
+        let root = std::fs::canonicalize(root).unwrap();
+        for file in ["srv/vk/icd.json", "people/ada/icd.json"] {
+            std::fs::write(root.join(file), "").unwrap();
+        }
+        std::os::unix::fs::symlink(root.join("people"), root.join("home")).unwrap();
+        std::os::unix::fs::symlink(root.join("people/ada"), root.join("srv/link")).unwrap();
+        std::os::unix::fs::symlink("vk/icd.json", root.join("srv/link.json")).unwrap();
+        for home in ["people/ada", "home/ada", "people/ada/lib/.."] {
+            let check = |path: &str, wanted: &[&str]| {
+                let path = if path.is_empty() { PathBuf::new() } else { root.join(path) };
+                let wanted: Vec<PathBuf> = wanted.iter().map(|path| root.join(path)).collect();
+                assert_eq!(named(&[path.clone()], Some(&root.join(home))), wanted, "{path:?}");
+            };
+            for wide in ["/", "/missing", "people", "home", "people/ada", "home/ada", "srv/link"] {
+                check(wide, &[]);
+            }
+            for wide in ["people/ada/lib/..", "people/ada/lib/deep/../../..", "srv/../people", ""] {
+                check(wide, &[]);
+            }
+            check("people/ada/lib", &["people/ada/lib"]);
+            check("srv/link/lib", &["people/ada/lib"]);
+            check("srv/../srv", &["srv"]);
+            check("srv/vk/icd.json", &["srv/vk/icd.json", "srv/vk"]);
+            check("srv/link.json", &["srv/vk/icd.json", "srv", "srv/vk"]);
+            check("people/ada/icd.json", &["people/ada/icd.json"]);
+            check("home/ada/icd.json", &["people/ada/icd.json"]);
+        }
+        for relative in [".", "lib", "../lib"] {
+            assert_eq!(named(&[relative.into()], None), Vec::<PathBuf>::new());
+        }
+        std::fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn each_game_has_a_folder_for_drivers_of_its_own() {
+        let folder = |game| own_driver_cache(Path::new("/cache"), game);
+        assert_eq!(folder(Some("a")), Path::new("/cache/engine/drivers/a"));
+        assert_eq!(folder(Some("b")), Path::new("/cache/engine/drivers/b"));
+        assert_eq!(folder(None), Path::new("/cache/engine/drivers/.no_game"));
+    }
+
+    #[test]
+    fn no_list_opens_the_whole_disk() {
+        let whole = ["/", "/home", "/root", "/run", "/run/host", "/var", "/proc", "/dev", "/tmp"];
+        for path in SYSTEM.iter().chain(DEVICES).chain(PLAIN_DEVICES) {
+            assert!(path.starts_with('/') && !whole.contains(path), "{path}");
+        }
+        for path in HOME.iter().chain(DATA).chain(CONFIGURATION) {
+            assert!(!path.is_empty() && !path.starts_with(['/']) && !path.contains(".."), "{path}");
+        }
     }
 }

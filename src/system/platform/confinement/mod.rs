@@ -22,6 +22,12 @@ pub struct Reach {
     pub programs: Vec<PathBuf>,
     /// Graphics cards, sound cards and pads.
     pub devices: bool,
+    /// The name of the folder in which graphics drivers keep the shaders of this game: its id. What
+    /// has no id shares one folder.
+    pub driver_cache: Option<String>,
+    /// Sockets that have a name and no path can be connected to: libraries of X11 try them first,
+    /// and give up when they are refused.
+    pub abstract_sockets: bool,
 }
 
 /// How well the files are limited.
@@ -66,7 +72,8 @@ pub fn limit_files(reach: &Reach) -> Result<Limited, String> {
     if reach.devices {
         allow(libraries::devices(), device);
         allow(vec![PathBuf::from(libraries::SHARED_MEMORY)], share);
-        allow(libraries::driver_caches(), write);
+        allow(libraries::driver_caches(reach.driver_cache.as_deref()), write);
+        allow(libraries::opened_folders(), AccessFs::ReadDir.into());
     }
     if !reach.programs.is_empty() {
         let programs = reach.programs.iter().cloned().chain(loader()).collect();
@@ -76,7 +83,11 @@ pub fn limit_files(reach: &Reach) -> Result<Limited, String> {
     // Connecting to a socket is a right of later versions, and none that is limited here: the
     // display and the sound are reached by sockets.
     let ruleset = Ruleset::default().handle_access(AccessFs::from_all(ABI::V5)).map_err(words)?;
-    let mut ruleset = ruleset.scope(Scope::Signal).and_then(Ruleset::create).map_err(words)?;
+    let mut ruleset = ruleset.scope(Scope::Signal).map_err(words)?;
+    if !reach.abstract_sockets {
+        ruleset = ruleset.scope(Scope::AbstractUnixSocket).map_err(words)?;
+    }
+    let mut ruleset = ruleset.create().map_err(words)?;
     for (path, rights) in rules {
         if let Ok(file) = PathFd::new(path) {
             ruleset = ruleset.add_rule(PathBeneath::new(file, rights)).map_err(words)?;

@@ -1,0 +1,252 @@
+//! The broker, attacked by the confined process that it serves: requests that no engine makes, and
+//! its end. Only a process with one thread can have a broker, so each attack runs in a copy of the
+//! test's process, which has one.
+
+use super::{confine, confines, scratch};
+use engine::system::platform::broker::{self, Duties};
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The variable that says where the other process attacks, and the one that says how.
+const FOLDER: &str = "ENGINE_TEST_BROKER";
+const ATTACK: &str = "ENGINE_TEST_BROKER_ATTACK";
+
+/// The broker of a process.
+fn broker_of(process: u32) -> Option<u32> {
+    fs::read_dir("/proc").expect("it is there").flatten().find_map(|entry| {
+        let number = entry.file_name().to_str()?.parse().ok()?;
+        let line = fs::read_to_string(entry.path().join("stat")).ok()?;
+        line.contains(&format!("(engine-broker) S {process} ")).then_some(number)
+    })
+}
+
+#[track_caller]
+fn within_a_minute<T>(message: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "{message}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Runs an attack in another process, with a broker; what it says. `meanwhile` hears its number
+/// once it has said "ready".
+fn attack(folder: &Path, name: &str, meanwhile: impl FnOnce(u32)) -> String {
+    let mut attacker = Command::new(std::env::current_exe().expect("it is known"))
+        .args(["--exact", "broker::attacker", "--nocapture"])
+        .env(FOLDER, folder)
+        .env(ATTACK, name)
+        .env("XDG_CACHE_HOME", folder.join("cache"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .expect("it starts");
+    let mut said = String::new();
+    let mut out = attacker.stdout.take().expect("it is piped");
+    let mut bytes = [0; 4096];
+    while !said.contains("ready ") || !said.ends_with('\n') {
+        let count = out.read(&mut bytes).expect("it can be read");
+        assert!(count > 0, "it ended early: {said}");
+        said += &String::from_utf8_lossy(&bytes[..count]);
+    }
+    let number = said.split("ready ").nth(1).and_then(|text| text.lines().next());
+    meanwhile(number.and_then(|number| number.parse().ok()).expect("a number"));
+    // Processes that it has left keep the pipe open: the attack says when it is done.
+    while !said.contains("done\n") {
+        match out.read(&mut bytes).expect("it can be read") {
+            0 => break,
+            count => said += &String::from_utf8_lossy(&bytes[..count]),
+        }
+    }
+    attacker.wait().expect("it ends");
+    said
+}
+
+fn say(text: &str) {
+    // The lock of standard output may be held by a thread that this copy does not have.
+    // SAFETY: the bytes are there.
+    unsafe { libc::write(1, text.as_ptr().cast(), text.len()) };
+}
+
+/// The other process: a copy of it, with one thread, attacks.
+#[test]
+fn attacker() {
+    let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
+    let name = std::env::var(ATTACK).expect("both are set");
+    // SAFETY: the copy has this thread alone, and never returns from here; no other thread of the
+    // process does anything.
+    unsafe {
+        match libc::fork() {
+            0 => {
+                let ended = std::panic::catch_unwind(|| one(&folder, &name));
+                libc::_exit(i32::from(ended.is_err()));
+            }
+            copy => libc::waitpid(copy, std::ptr::null_mut(), 0),
+        };
+    }
+}
+
+fn one(folder: &Path, name: &str) {
+    let outputs = vec![folder.join("outside/a.png")];
+    let duties = Duties { outputs, drops: true, ..Duties::default() };
+    broker::start(duties).expect("there is one thread");
+    let ready = || say(&format!("ready {}\n", std::process::id()));
+    match name {
+        "requests" => {
+            confine(folder);
+            ready();
+            requests(folder);
+            broker::end();
+        }
+        "end" => {
+            // A copy of the game's process keeps the connection open.
+            let holder = hold();
+            ready();
+            let began = Instant::now();
+            broker::end();
+            say(&format!("ended in {} ms\n", began.elapsed().as_millis()));
+            // SAFETY: ends a process that this one has made.
+            unsafe { libc::kill(holder, libc::SIGKILL) };
+        }
+        _ => {
+            let holder = hold();
+            let begun = broker::replace(&folder.join("outside/a.png")).expect("it is a duty");
+            let mut begun = begun.expect("it begins");
+            begun.file.write_all(b"half").expect("it can be written");
+            say(&format!("holder {holder}\n"));
+            ready();
+            loop {
+                std::thread::sleep(Duration::from_secs(1));
+            }
+        }
+    }
+    say("done\n");
+}
+
+/// A copy of this process that does nothing, for a minute at most.
+fn hold() -> libc::pid_t {
+    // SAFETY: the copy only sleeps, and ends.
+    unsafe {
+        match libc::fork() {
+            0 => {
+                libc::close(1);
+                libc::sleep(60);
+                libc::_exit(0)
+            }
+            copy => copy,
+        }
+    }
+}
+
+/// Requests of a process that has been taken over.
+fn requests(folder: &Path) {
+    let ask = |name: &str| {
+        let began = Instant::now();
+        let answer = broker::open_dropped(&folder.join(name)).expect("there is a broker");
+        let answer = answer.map_or_else(|reason| reason.to_string(), |_| "opened".to_string());
+        say(&format!("{name}: {answer} ({} ms)\n", began.elapsed().as_millis()));
+    };
+    let direct = fs::read(folder.join("outside/secret.txt")).map_err(|reason| reason.kind());
+    say(&format!("directly: {direct:?}\n"));
+    for name in [
+        "outside/secret.txt",
+        "outside/missing.txt",
+        "outside/.hidden/key",
+        "outside/.hidden/missing",
+        "outside/link.txt",
+        "outside/folder",
+        "cache/engine/dropped.log",
+    ] {
+        ask(name);
+    }
+    // The log of these requests is out of reach.
+    let log = folder.join("cache/engine/dropped.log");
+    say(&format!("log: {:?}\n", fs::write(&log, "").map_err(|reason| reason.kind())));
+    // Past the engine's own end of the connection.
+    let socket = fs::read_dir("/proc/self/fd").expect("its own").flatten().find_map(|entry| {
+        let link = fs::read_link(entry.path()).ok()?;
+        let number: i32 = entry.file_name().to_str()?.parse().ok()?;
+        (number > 2 && link.to_string_lossy().starts_with("socket:")).then_some(number)
+    });
+    let socket = socket.expect("it has the connection");
+    for bytes in [&b"x"[..], b"r", b"r/etc/shadow\0", b"b", b"b\x07", b"f\x00", b"e/etc/x", b"n"] {
+        let mut answer = [0u8; 256];
+        // SAFETY: the bytes are there, and room for the answer.
+        let count = unsafe {
+            libc::send(socket, bytes.as_ptr().cast(), bytes.len(), 0);
+            libc::recv(socket, answer.as_mut_ptr().cast(), answer.len(), 0)
+        };
+        let refused = count > 0 && answer[0] != 0;
+        say(&format!("raw {}: {refused}\n", bytes.escape_ascii()));
+    }
+}
+
+#[test]
+fn a_process_that_was_taken_over_gets_no_hidden_file_and_no_word_about_one() {
+    if !confines() {
+        return;
+    }
+    let folder = scratch("broker");
+    fs::create_dir_all(folder.join("outside/.hidden")).expect("it can be made");
+    fs::write(folder.join("outside/.hidden/key"), "a key").expect("it can be written");
+    std::os::unix::fs::symlink(".hidden/key", folder.join("outside/link.txt")).expect("a link");
+    let began = Instant::now();
+    let said = attack(&folder, "requests", |_| ());
+    assert!(began.elapsed() > Duration::from_millis(600), "a pause after each: {said}");
+    assert!(said.contains("directly: Err(PermissionDenied)"), "{said}");
+    let answer = |name: &str| {
+        let begin = format!("{name}: ");
+        let line = said.lines().find_map(|line| line.strip_prefix(&begin));
+        line.expect("it was asked").split(" (").next().expect("some text").to_string()
+    };
+    assert_eq!(answer("outside/secret.txt"), "opened");
+    let refused = answer("outside/missing.txt");
+    assert!(refused.starts_with("it is not there, or not a file that a confined game may read"));
+    for name in ["outside/.hidden/key", "outside/.hidden/missing", "outside/link.txt"] {
+        assert_eq!(answer(name), refused, "{name}");
+    }
+    assert_eq!(answer("outside/folder"), refused);
+    assert!(said.contains("log: Err(PermissionDenied)"), "{said}");
+    for raw in ["x", "r", "r/etc/shadow\\x00", "b", "b\\x07", "f\\x00", "e/etc/x"] {
+        assert!(said.contains(&format!("raw {raw}: true\n")), "{raw}: {said}");
+    }
+    let log = fs::read_to_string(folder.join("cache/engine/dropped.log")).expect("it is there");
+    assert_eq!(log.lines().filter(|line| line.contains(" read ")).count(), 2, "{log}");
+    for name in ["outside/.hidden/key", "outside/missing.txt"] {
+        let line = format!(" refused {:?}\n", folder.join(name));
+        assert!(log.contains(&line), "{line}{log}");
+    }
+}
+
+#[test]
+fn a_copy_of_the_process_keeps_the_broker_neither_at_a_normal_end_nor_after_a_kill() {
+    let folder = scratch("broker_end");
+    let said = attack(&folder, "end", |_| ());
+    let time = said.split("ended in ").nth(1).and_then(|text| text.split(' ').next());
+    let time: u64 = time.and_then(|text| text.parse().ok()).expect(&said);
+    assert!(time < 1900, "it ended by itself: {time} ms");
+    let mut broker = None;
+    let said = attack(&folder, "kill", |process| {
+        broker = Some(within_a_minute("no broker", || broker_of(process)));
+        let half = || fs::read_dir(folder.join("outside")).expect("it is there").count();
+        assert_eq!(half(), 3, "the half-written file lies there");
+        // SAFETY: ends a process of this test.
+        unsafe { libc::kill(process as libc::pid_t, libc::SIGKILL) };
+        within_a_minute("the half-written file stayed", || (half() == 2).then_some(()));
+    });
+    let broker = broker.expect("there was one");
+    let gone = || (!Path::new(&format!("/proc/{broker}")).exists()).then_some(());
+    within_a_minute("the broker stayed", gone);
+    let holder = said.split("holder ").nth(1).and_then(|text| text.lines().next());
+    let holder: i32 = holder.and_then(|text| text.parse().ok()).expect(&said);
+    assert!(Path::new(&format!("/proc/{holder}")).exists(), "the copy kept the connection");
+    // SAFETY: ends a process of this test.
+    unsafe { libc::kill(holder, libc::SIGKILL) };
+}

@@ -1,0 +1,146 @@
+//! Each command that plays or compiles is confined: seen from outside, while its output goes into a
+//! pipe that takes nothing, so that it cannot end before somebody has looked.
+
+use super::{confines, scratch};
+use std::fs;
+use std::io::Write;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A pipe that is full: its ends.
+fn full_pipe() -> (std::io::PipeReader, std::io::PipeWriter) {
+    let (reader, mut writer) = std::io::pipe().expect("the system has pipes");
+    let set = |flags: libc::c_int| {
+        // SAFETY: sets flags of a file that is open.
+        unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_SETFL, flags) }
+    };
+    set(libc::O_NONBLOCK);
+    for bytes in [&[0u8; 4096][..], &[0]] {
+        while (&writer).write(bytes).is_ok() {}
+    }
+    set(0);
+    writer.flush().expect("nothing is kept back");
+    (reader, writer)
+}
+
+/// A command that cannot say anything.
+struct Mute {
+    process: Child,
+    _pipe: std::io::PipeReader,
+}
+
+impl Mute {
+    fn start(folder: &Path, arguments: &[&str]) -> Mute {
+        let (reader, writer) = full_pipe();
+        let error = writer.try_clone().expect("it can be opened twice");
+        let process = Command::new(env!("CARGO_BIN_EXE_engine"))
+            .args(arguments)
+            .current_dir(folder)
+            .env("ENGINE_SAVE_DIR", folder.join("saves"))
+            .env("XDG_CACHE_HOME", folder.join("cache"))
+            .env_remove("ENGINE_UNCONFINED")
+            .env_remove("DISPLAY")
+            .env_remove("WAYLAND_DISPLAY")
+            .stdin(Stdio::null())
+            .stdout(writer)
+            .stderr(error)
+            .spawn()
+            .expect("the engine starts");
+        Mute { process, _pipe: reader }
+    }
+
+    /// Whether the filter of calls is there in the end: none is put in force once it waits.
+    fn is_confined(&mut self) -> bool {
+        let folder = format!("/proc/{}", self.process.id());
+        let began = Instant::now();
+        loop {
+            let status = fs::read_to_string(format!("{folder}/status")).expect("it is there");
+            if status.contains("\nSeccomp:\t2\n") {
+                return true;
+            }
+            // It waits for the pipe, or has ended without a word.
+            let call = fs::read_to_string(format!("{folder}/syscall")).unwrap_or_default();
+            let writes = [libc::SYS_write, libc::SYS_writev];
+            if writes.iter().any(|number| call.starts_with(&format!("{number} "))) {
+                let status = fs::read_to_string(format!("{folder}/status")).expect("the same");
+                return status.contains("\nSeccomp:\t2\n");
+            }
+            assert!(began.elapsed() < Duration::from_secs(60), "it neither ends nor waits");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+impl Drop for Mute {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn each_command_that_plays_or_compiles_is_confined_unless_the_user_says_no() {
+    if !confines() {
+        return;
+    }
+    let folder = scratch("commands");
+    // What it prints stops it.
+    fs::write(folder.join("game/main.lua"), "print('hello')").expect("it can be written");
+    fs::write(folder.join("game/a_test.lua"), "it('a', function() end)").expect("the same");
+    let font = "info face=a size=8\ncommon lineHeight=8 base=6 scaleW=8 scaleH=8 pages=1\n";
+    fs::write(folder.join("game/a.fnt"), font).expect("the same");
+    let commands: &[&[&str]] = &[
+        &["run", "game", "--headless", "--frames", "2"],
+        &["run", "game", "--headless", "--realtime"],
+        &["check", "game"],
+        &["explain", "game", "textures/missing"],
+        &["compile", "game", "--out", "out"],
+        &["compile", "game", "--bundle", "--out", "a.bundle"],
+        &["console", "game"],
+        &["font", "game/a.fnt", "b.fnt"],
+        &["test", "game", "--jobs", "1"],
+        &["test", "game", "--jobs", "2"],
+    ];
+    for command in commands {
+        assert!(Mute::start(&folder, command).is_confined(), "{command:?}");
+        let unconfined = [*command, &["--unconfined"]].concat();
+        assert!(!Mute::start(&folder, &unconfined).is_confined(), "{unconfined:?}");
+    }
+}
+
+#[test]
+fn a_run_whose_outputs_nobody_could_write_does_not_begin() {
+    if !confines() {
+        return;
+    }
+    let folder = scratch("no_broker");
+    fs::write(folder.join("game/main.lua"), "print('played')").expect("it can be written");
+    let run = |arguments: &str| {
+        // Two files can be open besides the usual three: the broker's connection takes both, and
+        // it looks at the process's threads by another one.
+        let engine = env!("CARGO_BIN_EXE_engine");
+        let closed: String = (3..10).map(|number| format!("exec {number}<&-; ")).collect();
+        let line = format!("{closed}ulimit -n 5; exec '{engine}' run game --headless {arguments}");
+        let ended = Command::new("sh")
+            .args(["-c", &line])
+            .current_dir(&folder)
+            .env("ENGINE_SAVE_DIR", folder.join("saves"))
+            .env("XDG_CACHE_HOME", folder.join("cache"))
+            .env_remove("ENGINE_UNCONFINED")
+            .env_remove("DISPLAY")
+            .env_remove("WAYLAND_DISPLAY")
+            .stdin(Stdio::null())
+            .output()
+            .expect("it starts");
+        (ended.status.code(), String::from_utf8_lossy(&ended.stderr).into_owned())
+    };
+    let (code, said) = run("--frames 1 --record outside/a.recording");
+    assert_eq!(code, Some(1), "{said}");
+    let warning = "warning: confinement: there is no broker (";
+    assert_eq!(said.matches(warning).count(), 1, "{said}");
+    assert!(said.contains("no file that the command line names is replaced"), "{said}");
+    assert!(said.contains("the files that the command line names cannot be written, "), "{said}");
+    assert!(!folder.join("outside/a.recording").exists());
+}
