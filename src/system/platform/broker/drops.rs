@@ -30,6 +30,7 @@ const SYSTEM: [&str; 4] = ["/proc", "/sys", "/dev", "/run/user"];
 pub struct Drops {
     count: u32,
     last: Option<Instant>,
+    pause: Duration,
     log: Option<PathBuf>,
 }
 
@@ -41,7 +42,13 @@ impl Drops {
     }
 
     pub fn new(log: Option<PathBuf>) -> Drops {
-        Drops { count: 0, last: None, log }
+        Drops { count: 0, last: None, pause: PAUSE, log }
+    }
+
+    /// Without a log, so that each file is refused in the end, and without pauses: for tests that
+    /// ask for very many.
+    pub fn refused_at_once() -> Drops {
+        Drops { pause: Duration::ZERO, ..Drops::new(None) }
     }
 
     /// Opens a file to read it.
@@ -55,7 +62,7 @@ impl Drops {
             )));
         }
         self.count += 1;
-        sleep(self.last.map_or(Duration::ZERO, |last| PAUSE.saturating_sub(last.elapsed())));
+        sleep(self.last.map_or(Duration::ZERO, |last| self.pause.saturating_sub(last.elapsed())));
         self.last = Some(Instant::now());
         let opened = open_plain(path);
         self.note(if opened.is_ok() { "read" } else { "refused" }, path)?;

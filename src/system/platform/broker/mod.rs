@@ -105,13 +105,14 @@ pub fn start(duties: Duties) -> Result<()> {
 }
 
 /// Serves the requests that come over a socket in this process, until an empty message or the end of
-/// the other side: what the broker's own process does, for tests that send it anything.
+/// the other side: what the broker's own process does, for tests that send it anything. Dropped files are
+/// refused in the end.
 ///
 /// # Errors
 /// The socket fails, or a message is too long.
 #[cfg(target_os = "linux")]
 pub fn serve_here(socket: std::os::fd::OwnedFd, duties: Duties) -> Result<()> {
-    serve::requests(&Channel(socket), duties)
+    serve::Server::new(duties, drops::Drops::refused_at_once()).serve(&Channel(socket))
 }
 
 /// How long the broker may take to end by itself.

@@ -25,15 +25,10 @@ const END_SECONDS: libc::c_uint = 5;
 pub fn run(channel: Channel, duties: Duties, parent: u32) -> ! {
     let served = catch_unwind(AssertUnwindSafe(|| {
         let channel = stand_alone(channel, parent)?;
-        requests(&channel, duties)
+        Server::new(duties, Drops::of_user()).serve(&channel)
     }));
     // SAFETY: ends this copy of the process without running what belongs to the other one.
     unsafe { libc::_exit(if matches!(served, Ok(Ok(()))) { 0 } else { 1 }) }
-}
-
-/// Answers requests until the other end is closed.
-pub fn requests(channel: &Channel, duties: Duties) -> Result<()> {
-    Server::new(duties, Drops::of_user()).serve(channel)
 }
 
 extern "C" fn do_nothing(_: libc::c_int) {}
@@ -103,7 +98,8 @@ struct Begun {
     replacement: Replacement,
 }
 
-struct Server {
+/// The broker's side of a connection.
+pub struct Server {
     duties: Duties,
     begun: Vec<Begun>,
     drops: Drops,
@@ -114,11 +110,15 @@ fn refused(message: &str) -> Error {
 }
 
 impl Server {
-    fn new(duties: Duties, drops: Drops) -> Server {
+    pub fn new(duties: Duties, drops: Drops) -> Server {
         Server { duties, begun: Vec::new(), drops }
     }
 
-    fn serve(&mut self, channel: &Channel) -> Result<()> {
+    /// Answers requests until the other end is closed.
+    ///
+    /// # Errors
+    /// The socket fails, or a message is too long.
+    pub fn serve(&mut self, channel: &Channel) -> Result<()> {
         while let Some(request) = channel.receive()? {
             let (answer, file) = match self.answer(&request) {
                 Ok(file) => (vec![answer::DONE], file),
