@@ -6,6 +6,7 @@ use super::compile::{read_data, read_index};
 use super::index::{self, Entry, Index};
 use crate::error;
 use crate::foundation::Error;
+use crate::foundation::file_access::readers::COMPILED_BYTES_MAX;
 use crate::foundation::file_access::{self, FileState, Refusal};
 use crate::foundation::files::{disk, write_whole};
 use crate::foundation::hash::murmur64a;
@@ -78,7 +79,10 @@ fn read_by(
     loop {
         let states = States::of(folder, name);
         if known.replace(states) != Some(states) {
-            limit::check_room(states.data.size as usize)?;
+            // What is too large is refused by its reader.
+            if states.data.size <= COMPILED_BYTES_MAX {
+                limit::check_room(states.data.size as usize)?;
+            }
             refusal = match read() {
                 Ok(bytes) => {
                     let found = murmur64a(&bytes, 0);

@@ -389,9 +389,14 @@ fn compiled_data_that_is_no_file_is_made_anew() {
         }
         assert!(attacked > 0);
         let told = run(game.command(&["--headless", "--frames", "1"]));
-        // A folder stands in the way of the file, and is the user's to remove.
-        if attack != Folder {
-            assert_eq!((told.code, told.out.as_str()), (Some(0), "whole\n"), "{}", told.err);
+        match attack {
+            // A folder stands in the way of the file, and is the user's to remove.
+            Folder => assert_eq!(told.out, ""),
+            // It is a file, and is noticed when it is read.
+            Hole => {
+                in_order(&told.err, &["cannot be read: ", &attack.reason("COMPILED_BYTES_MAX")])
+            }
+            _ => assert_eq!((told.code, &*told.out), (Some(0), "whole\n"), "{}", told.err),
         }
     }
 }
