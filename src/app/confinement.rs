@@ -136,8 +136,9 @@ impl Plan {
     /// The devices of graphics, sound and input. What drivers keep is kept for this game alone.
     pub fn add_devices(&mut self, game: &Game) {
         self.reach.devices = true;
-        let of = |game: &Game| game_id(&game.settings().ok()?, &game.project().ok()?).ok();
-        self.reach.driver_cache = of(game);
+        if let (Ok(settings), Ok(project)) = (game.settings(), game.project()) {
+            self.reach.driver_cache = game_id(&settings, &project).ok();
+        }
     }
 
     /// The folder of a game's saves, log and crash reports, made where it is missing.

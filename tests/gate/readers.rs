@@ -127,7 +127,7 @@ const ALLOWED: &[Allowed] = &[
         "leaves out what is no regular file in the save folder",
     ),
     ("src/resource/scan.rs", &[".is_dir("], "words for a link that leads out; nothing is listed"),
-    ("src/resource/store.rs", &["fs::remove_file("], "removes damaged data, named by a hash"),
+    ("src/resource/folder_data.rs", &["fs::remove_file("], "removes damaged data, named by a hash"),
     (
         "src/resource/watch.rs",
         &["fs::canonicalize(", ".exists()"],
