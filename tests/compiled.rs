@@ -31,21 +31,21 @@ use std::time::Instant;
 /// How many changes of a kind's samples the gate opens, all together, and how many of those that
 /// were accepted it plays.
 const OPENED: usize = 4000;
-const PLAYED: usize = 4;
+const PLAYED: usize = 12;
 /// The same of shaders, whose text is parsed.
 const OPENED_SHADERS: usize = 100;
 /// Up to this length a sample is changed at every byte, and a longer one at aligned words.
 const DENSE_BYTES_MAX: usize = 8192;
 
-/// What it may cost to open a change. Of a byte, a tree makes a value; shaders are parsed.
+/// The most that opening a change may cost. Of a byte, a tree makes a value; shaders are parsed.
 fn opening(sample: &Sample) -> Cost {
-    let bytes = if sample.kind == "shader" { 64 << 20 } else { 4 << 20 };
+    let bytes = if sample.kind == "shader" { 16 << 20 } else { 1 << 20 };
     Cost { seconds: 1.0, bytes: bytes + sample.data.len() * 64 }
 }
 
-/// What it may cost to play one: emitters may have a million particles.
+/// The most that playing one may cost: emitters may have a million particles.
 const PLAYING: Cost = Cost { seconds: 5.0, bytes: 1 << 30 };
-/// What all that was played of a kind may leave behind: names, and tables that grow.
+/// The most that all plays of a kind may leave behind: names, and tables that grow.
 const KEPT_BYTES_MAX: usize = 16 << 20;
 
 /// What a run is to do.

@@ -24,6 +24,7 @@ use crate::error;
 use crate::foundation::file_access::{self, EntryKind, Refusal, readers};
 use crate::foundation::files::{disk, write_whole};
 use crate::foundation::hash::murmur64a;
+use crate::foundation::memory::limit;
 use crate::foundation::{Error, fault, log};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -393,6 +394,8 @@ fn build(target: &Target, sources: &JobSources, job: &Job) -> Result<(Entry, boo
     let Compiling { files: paths, references, .. } = compiling;
     let data = match made {
         Ok(data) => data,
+        // The game that runs holds too much: nothing is wrong with the source.
+        Err(error) if limit::is_shortage(&error) => return Err(Failure::Passing(error)),
         Err(error) => {
             let read = [vec![source], stamps.into_inner()].concat();
             return Err(broken(sources, job, read, &paths, error));

@@ -131,7 +131,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Whether it is compared with every resource of the game.
+    /// True for a pattern that is compared with every resource of the game.
     pub fn has_star(&self) -> bool {
         self.kind.contains('*') || self.name.contains('*')
     }

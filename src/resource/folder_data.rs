@@ -26,7 +26,7 @@ const WAIT_NEW: Duration = Duration::from_secs(2);
 const WAIT: Duration = Duration::from_millis(40);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-/// What data and index are like before they are read; all zeros for one that is not there.
+/// The states of data and index before they are read; all zeros for a file that is not there.
 #[derive(Clone, Copy, PartialEq)]
 struct States {
     data: FileState,
@@ -42,7 +42,7 @@ impl States {
         States { data: state(name), index: state(index::FILE) }
     }
 
-    /// Whether the data was written just now, and the index was not since: a compile is under way.
+    /// True if the data was written just now, and the index was not since: a compile is under way.
     fn are_in_the_making(&self) -> bool {
         let modified = UNIX_EPOCH + Duration::from_nanos(self.data.modified);
         // A time that is yet to come says nothing.

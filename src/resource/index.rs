@@ -26,8 +26,8 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Whether a file of the same state has the same content. Every time but that of the change can
-    /// be set by programs, and some systems do not keep that one. A file that is missing has none.
+    /// True if a file of the same state has the same content. Programs can set every time but that
+    /// of the change, which some systems do not keep. A file that is missing has no times.
     pub fn tells_content(&self) -> bool {
         self.state.changed != 0 || self.state == FileState::default()
     }

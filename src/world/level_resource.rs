@@ -75,7 +75,7 @@ pub struct LevelUnit {
 }
 
 impl LevelUnit {
-    /// Whether it is in a set.
+    /// True if the unit is in a set.
     pub fn is_in(&self, set: usize) -> bool {
         self.sets.binary_search(&set).is_ok()
     }

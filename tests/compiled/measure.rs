@@ -1,4 +1,4 @@
-//! What a case costs: CPU time and memory of the whole process. Cases run one after the other, and
+//! The cost of a case: CPU time and memory of the whole process. Cases run one after the other, and
 //! whatever does not end is ended from outside, with words.
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What may pass while one case runs that waits for another thread, or for nothing at all: a
+/// The wall time of one case that waits for another thread, or for nothing at all: a
 /// machine that has much else to do takes its time.
 const WALL_SECONDS_MAX: u64 = 60;
 
@@ -73,7 +73,7 @@ fn cpu_seconds() -> f64 {
     START.get_or_init(Instant::now).elapsed().as_secs_f64()
 }
 
-/// What one case may cost, or did.
+/// The cost of one case, or its limit.
 #[derive(Clone, Copy, Default)]
 pub struct Cost {
     pub seconds: f64,

@@ -116,6 +116,7 @@ const ALLOWED: &[Allowed] = &[
         &["fs::symlink_metadata("],
         "refuses links in the place of the folders of compiled data",
     ),
+    ("src/resource/folder_data.rs", &["fs::remove_file("], "removes damaged data, named by a hash"),
     (
         "src/resource/project.rs",
         &["fs::metadata(", "fs::canonicalize(", ".is_dir("],
@@ -127,7 +128,6 @@ const ALLOWED: &[Allowed] = &[
         "leaves out what is no regular file in the save folder",
     ),
     ("src/resource/scan.rs", &[".is_dir("], "words for a link that leads out; nothing is listed"),
-    ("src/resource/folder_data.rs", &["fs::remove_file("], "removes damaged data, named by a hash"),
     (
         "src/resource/watch.rs",
         &["fs::canonicalize(", ".exists()"],

@@ -207,12 +207,13 @@ pub fn check_over() -> Result<(), Error> {
     if is_over() { Err(error!("{}", over_message())) } else { Ok(()) }
 }
 
-/// Whether an error is one of these: what was to be read or made may be all right.
+/// True for an error of this limit, whatever stands before it: what was to be read or made may be
+/// all right.
 pub fn is_shortage(error: &Error) -> bool {
-    error.message.starts_with(SHORTAGE)
+    error.message.contains(SHORTAGE)
 }
 
-/// How the words of these errors begin.
+/// The words by which these errors are known.
 const SHORTAGE: &str = "not enough memory: ";
 const SETTING: &str = "limits.engine_memory_mib in settings.sjson";
 
@@ -356,7 +357,7 @@ mod tests {
         assert_eq!((room(), is_over(), is_reserve_used()), (usize::MAX, false, false));
         assert_eq!(check_room(usize::MAX), Ok(()));
         for message in [no_room_message(1, 1), over_message()] {
-            assert!(is_shortage(&Error::new(message)));
+            assert!(is_shortage(&Error::new(format!("a.sound: {message}"))));
         }
         assert!(!is_shortage(&Error::new("it is damaged")));
         assert_eq!((reserve(64 << 20), reserve(2 << 30)), (8 << 20, 256 << 20));
