@@ -97,16 +97,6 @@ pub fn start(duties: Duties) -> Result<()> {
     }
 }
 
-/// Serves the requests that come over a socket in this process, until an empty message or the end of
-/// the other side: what the broker's own process does, for tests that send it anything.
-///
-/// # Errors
-/// The socket fails, or a message is too long.
-#[cfg(target_os = "linux")]
-pub fn serve_here(socket: std::os::fd::OwnedFd, duties: Duties) -> Result<()> {
-    serve::requests(&Channel(socket), duties)
-}
-
 /// Ends the broker, if there is one, and waits for it: nothing is left behind by a process that
 /// ends well. That of another process ends by itself.
 pub fn end() {
@@ -224,4 +214,14 @@ pub fn append(path: &Path) -> Option<Result<File>> {
 pub fn open_dropped(path: &Path) -> Option<Result<File>> {
     let open = |client: &Client| client.open(kind::DROPPED, path.as_os_str().as_encoded_bytes());
     with(|client| client.duties.drops.then(|| open(client)))?
+}
+
+/// Serves the requests that come over a socket in this process, until an empty message or the end of
+/// the other side: what the broker's own process does, for tests that send it anything.
+///
+/// # Errors
+/// The socket fails, or a message is too long.
+#[cfg(target_os = "linux")]
+pub fn serve_here(socket: std::os::fd::OwnedFd, duties: Duties) -> Result<()> {
+    serve::requests(&Channel(socket), duties)
 }

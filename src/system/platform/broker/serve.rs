@@ -18,15 +18,10 @@ const NAME: &std::ffi::CStr = c"engine-broker";
 pub fn run(channel: Channel, duties: Duties) -> ! {
     let served = catch_unwind(AssertUnwindSafe(|| {
         let channel = stand_alone(channel)?;
-        requests(&channel, duties)
+        Server { duties, begun: Vec::new() }.serve(&channel)
     }));
     // SAFETY: ends this copy of the process without running what belongs to the other one.
     unsafe { libc::_exit(if matches!(served, Ok(Ok(()))) { 0 } else { 1 }) }
-}
-
-/// Answers requests until the other end is closed.
-pub fn requests(channel: &Channel, duties: Duties) -> Result<()> {
-    Server { duties, begun: Vec::new() }.serve(channel)
 }
 
 extern "C" fn do_nothing(_: libc::c_int) {}
@@ -220,6 +215,11 @@ fn is_hidden(path: &Path) -> bool {
         Component::Normal(name) => name.as_bytes().starts_with(b"."),
         _ => false,
     })
+}
+
+/// Answers requests until the other end is closed.
+pub fn requests(channel: &Channel, duties: Duties) -> Result<()> {
+    Server { duties, begun: Vec::new() }.serve(channel)
 }
 
 fn error_bytes(reason: &Error) -> Vec<u8> {
