@@ -104,17 +104,6 @@ pub fn start(duties: Duties) -> Result<()> {
     }
 }
 
-/// Serves the requests that come over a socket in this process, until an empty message or the end of
-/// the other side: what the broker's own process does, for tests that send it anything. Dropped files are
-/// refused in the end.
-///
-/// # Errors
-/// The socket fails, or a message is too long.
-#[cfg(target_os = "linux")]
-pub fn serve_here(socket: std::os::fd::OwnedFd, duties: Duties) -> Result<()> {
-    serve::Server::new(duties, drops::Drops::refused_at_once()).serve(&Channel(socket))
-}
-
 /// How long the broker may take to end by itself.
 #[cfg(target_os = "linux")]
 const END_MAX: std::time::Duration = std::time::Duration::from_secs(2);
@@ -256,4 +245,14 @@ pub fn end_appends() {
 pub fn open_dropped(path: &Path) -> Option<Result<File>> {
     let open = |client: &Client| client.open(kind::DROPPED, path.as_os_str().as_encoded_bytes());
     with(|client| client.duties.drops.then(|| open(client)))?
+}
+
+/// Serves the requests that come over a socket in this process, until an empty message or the end of
+/// the other side: what the broker's own process does, for tests that send it anything.
+///
+/// # Errors
+/// The socket fails, or a message is too long.
+#[cfg(target_os = "linux")]
+pub fn serve_here(socket: std::os::fd::OwnedFd, duties: Duties) -> Result<()> {
+    serve::requests(&Channel(socket), duties)
 }

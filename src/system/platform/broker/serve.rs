@@ -99,7 +99,7 @@ struct Begun {
 }
 
 /// The broker's side of a connection.
-pub struct Server {
+struct Server {
     duties: Duties,
     begun: Vec<Begun>,
     drops: Drops,
@@ -110,15 +110,11 @@ fn refused(message: &str) -> Error {
 }
 
 impl Server {
-    pub fn new(duties: Duties, drops: Drops) -> Server {
+    fn new(duties: Duties, drops: Drops) -> Server {
         Server { duties, begun: Vec::new(), drops }
     }
 
-    /// Answers requests until the other end is closed.
-    ///
-    /// # Errors
-    /// The socket fails, or a message is too long.
-    pub fn serve(&mut self, channel: &Channel) -> Result<()> {
+    fn serve(&mut self, channel: &Channel) -> Result<()> {
         while let Some(request) = channel.receive()? {
             let (answer, file) = match self.answer(&request) {
                 Ok(file) => (vec![answer::DONE], file),
@@ -218,6 +214,12 @@ impl Server {
             false => Err(refused("it is no plain file")),
         }
     }
+}
+
+/// Answers requests until the other end is closed, as the broker's process does; dropped files are
+/// refused in the end.
+pub fn requests(channel: &Channel, duties: Duties) -> Result<()> {
+    Server::new(duties, Drops::refused_at_once()).serve(channel)
 }
 
 fn error_bytes(reason: &Error) -> Vec<u8> {
