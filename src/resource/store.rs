@@ -3,6 +3,7 @@
 
 use super::bundle::{Bundle, Bytes, Part, REMEDY};
 use super::compile::{read_data, read_index};
+use super::containment;
 use super::data_kinds::read_members;
 use super::index::{Entry, Index};
 use super::kind::{Kind, Kinds, endings_words, stand_in};
@@ -63,14 +64,20 @@ impl Data {
         match (self, place) {
             (Data::Folder(folder, _), Place::File { name, content, kind }) => {
                 let bytes = read_file(folder, name, *content, words)?;
-                match (kind.validate)(&bytes) {
+                match containment::contain_words(words, || (kind.validate)(&bytes)) {
                     Ok(()) => Ok(bytes),
-                    Err(fault) => Err(removed(&folder.join(name), &fault.message, words)),
+                    // What the engine fell over, or could not look at, need not be damaged.
+                    Err(error) if error.is_fault || error.is_passing => Err(error),
+                    Err(error) => Err(removed(&folder.join(name), &error.message, words)),
                 }
             }
-            (Data::Bundle(bundle), Place::Part(part)) => bundle
-                .read(*part)
-                .map_err(|error| error!("the data of {}: {}", words(), error.message)),
+            (Data::Bundle(bundle), Place::Part(part)) => {
+                let read = containment::contain_words(words, || bundle.read(*part));
+                read.map_err(|error| match error.is_fault {
+                    true => error,
+                    false => error!("the data of {}: {}", words(), error.message),
+                })
+            }
             _ => Err(error!("there is no compiled data")),
         }
     }
