@@ -12,12 +12,15 @@ pub struct Error {
     pub contexts: Vec<String>,
     /// Whether the engine itself failed: this was a panic.
     pub is_fault: bool,
+    /// It is of the machine at this moment: the same may succeed later.
+    pub is_passing: bool,
 }
 
 impl Error {
     /// An error with this thread's contexts.
     pub fn new(message: impl Into<String>) -> Error {
-        Error { message: message.into(), contexts: context::lines(), is_fault: false }
+        let (is_fault, is_passing) = (false, false);
+        Error { message: message.into(), contexts: context::lines(), is_fault, is_passing }
     }
 }
 

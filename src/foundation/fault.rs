@@ -121,7 +121,8 @@ pub fn on_stack<T: Send>(
         let builder = Builder::new().name(name.to_string()).stack_size(bytes);
         let thread = builder
             .spawn_scoped(scope, || contain(work))
-            .map_err(|reason| crate::error!("no thread could be started: {reason}"))?;
+            .map_err(|reason| crate::error!("no thread could be started: {reason}"))
+            .map_err(|error| Error { is_passing: true, ..error })?;
         thread.join().unwrap_or_else(|panic| Err(caught(&*panic)))
     })
 }
@@ -187,5 +188,13 @@ mod tests {
         assert_eq!(on_stack("deep", 64 << 20, || sum(20_000)), Ok(20_000 * 20_001 / 2));
         let error = on_stack::<()>("deep", 1 << 20, || panic!("too deep")).unwrap_err();
         assert!(error.is_fault && error.message.contains("too deep"), "{error}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn where_the_system_has_no_thread_the_error_says_so_and_passes() {
+        let error = on_stack("deep", 1 << 60, || 1).unwrap_err();
+        assert!(error.message.starts_with("no thread could be started: "), "{error}");
+        assert!(error.is_passing && !error.is_fault);
     }
 }

@@ -265,10 +265,10 @@ impl Bundle {
         if murmur64a(&self.map[range.clone()], 0) != sum {
             return Err(error!("the bundle is damaged: get it anew"));
         }
-        (self.kind(part).validate)(&self.map[range.clone()]).map_err(|fault| {
-            match limit::is_shortage(&fault) {
-                true => fault,
-                false => error!("{}: {REMEDY}", fault.message),
+        (self.kind(part).validate)(&self.map[range.clone()]).map_err(|error| {
+            match error.is_fault || error.is_passing || limit::is_shortage(&error) {
+                true => error,
+                false => error!("{}: {REMEDY}", error.message),
             }
         })?;
         Ok(Bytes::Mapped(self.map.clone(), range))

@@ -60,6 +60,8 @@ pub struct Compiled {
     pub removed: Vec<ResourceName>,
     /// Everything that went wrong, each in words with file and line.
     pub problems: Vec<String>,
+    /// Folders that links of the game's folder lead to.
+    pub linked: Vec<String>,
     /// Whether the game's settings were saved: noticed by the watcher.
     pub settings: bool,
 }
@@ -124,13 +126,14 @@ pub fn make(target: &Target, progress: Progress) -> Result<(Compiled, Index), Er
     refuse_links(target.root, &target.data)?;
     let mut found = scan::files(target.root)?;
     found.files.retain(|file| !target.exclude.iter().any(|glob| glob.fits(&file.path)));
+    let linked = std::mem::take(&mut found.linked);
     let scanned = scan::sort(found, &target.kinds, target.source_platform);
     let last = read_index(&target.data);
     let mut present = data_files(&target.data);
     folder_data::keep_undamaged(&target.data, &last, &mut present);
     let (jobs, unknown) = jobs(target, &scanned, &last, &present);
     let done = run(target, &jobs, progress);
-    let mut compiled = Compiled::default();
+    let mut compiled = Compiled { linked, ..Compiled::default() };
     compiled.problems.extend(scanned.problems.iter().cloned());
     compiled.problems.extend(unknown);
     let mut changed = HashSet::new();
@@ -264,6 +267,17 @@ const SLOW: Duration = Duration::from_secs(5);
 
 /// Does every job, on as many threads as the target says.
 fn run(target: &Target, jobs: &[Job], progress: Progress) -> Vec<Done> {
+    run_on(Builder::new, target, jobs, progress)
+}
+
+/// The same, with what makes threads. Where the system has no more of them, those that there are
+/// do it; the calling one is always among them.
+fn run_on(
+    builder: fn() -> Builder,
+    target: &Target,
+    jobs: &[Job],
+    progress: Progress,
+) -> Vec<Done> {
     let results: Vec<Mutex<Option<Done>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
     let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let sources = Sources::new(target.root, target.kinds);
@@ -283,9 +297,12 @@ fn run(target: &Target, jobs: &[Job], progress: Progress) -> Vec<Done> {
     };
     std::thread::scope(|scope| {
         // Without a thread for it nothing is told, and all is compiled.
-        let _ = Builder::new().spawn_scoped(scope, || slow.tell(log::warning));
+        let _ = builder().spawn_scoped(scope, || slow.tell(log::warning));
         for _ in 1..threads {
-            scope.spawn(work);
+            if builder().spawn_scoped(scope, work).is_err() {
+                // It has ended before it began.
+                drop(slow.worker());
+            }
         }
         work();
     });
@@ -296,20 +313,16 @@ fn run(target: &Target, jobs: &[Job], progress: Progress) -> Vec<Done> {
 
 fn one(target: &Target, sources: &Sources, job: &Job) -> Done {
     let sources = &sources.job();
-    if let Some(entry) = job.last.filter(|last| unchanged(sources, job, last)) {
-        return Done { entry: Some(entry.clone()), ..Done::default() };
-    }
-    let known = job.broken.and_then(|broken| still_broken(sources, job, broken));
-    let built = match known {
-        Some(broken) => Err(Failure::Broken(Box::new(broken))),
-        None => fault::contain(|| build(target, sources, job)).unwrap_or_else(|error| {
-            let what = format!("the {} '{}'", job.kind.name, job.resource.name);
-            let words = containment::words(&what, &error);
-            let message = format!("{}: {words}", job.variant.file.path);
-            // Not kept: an engine without the fault may have the same version of the kind.
-            Err(Failure::Passing(Error { message, ..error }))
-        }),
+    let attempt = || {
+        if let Some(entry) = job.last.filter(|last| unchanged(sources, job, last)) {
+            return Ok((entry.clone(), false));
+        }
+        match job.broken.and_then(|broken| still_broken(sources, job, broken)) {
+            Some(broken) => Err(Failure::Broken(Box::new(broken))),
+            None => build(target, sources, job),
+        }
     };
+    let built = fault::contain(attempt).unwrap_or_else(|error| Err(failed(job, error)));
     let kept = |words, broken| {
         let problem = Some((job.resource.clone(), words));
         Done { entry: job.last.cloned(), new: false, problem, broken }
@@ -319,6 +332,16 @@ fn one(target: &Target, sources: &Sources, job: &Job) -> Done {
         Err(Failure::Broken(broken)) => kept(broken.words.clone(), Some(*broken)),
         Err(Failure::Passing(error)) => kept(error.message, None),
     }
+}
+
+/// A fault of the engine at a source. It is not kept: an engine without the fault may have the same
+/// version of the kind.
+fn failed(job: &Job, error: Error) -> Failure {
+    let resource = job.resource;
+    let what = || format!("the {} '{}'", resource.kind, resource.name);
+    let error = containment::named(&what, error);
+    let message = format!("{}: {}", job.variant.file.path, error.message);
+    Failure::Passing(Error { message, ..error })
 }
 
 /// What is known of a failure, with new times, where nothing that was read for it has another
@@ -394,8 +417,11 @@ fn build(target: &Target, sources: &JobSources, job: &Job) -> Result<(Entry, boo
     let Compiling { files: paths, references, .. } = compiling;
     let data = match made {
         Ok(data) => data,
-        // The game that runs holds too much: nothing is wrong with the source.
-        Err(error) if limit::is_shortage(&error) => return Err(Failure::Passing(error)),
+        Err(error) if error.is_fault => return Err(failed(job, error)),
+        // Of this machine at this moment: nothing is wrong with the source.
+        Err(error) if error.is_passing || limit::is_shortage(&error) => {
+            return Err(Failure::Passing(error));
+        }
         Err(error) => {
             let read = [vec![source], stamps.into_inner()].concat();
             return Err(broken(sources, job, read, &paths, error));
@@ -433,7 +459,10 @@ fn build(target: &Target, sources: &JobSources, job: &Job) -> Result<(Entry, boo
 /// is an error for whoever makes the game.
 fn made(kind: &Kind, compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
     let data = (kind.compile)(compiling)?;
-    (kind.validate)(&data).map_err(|fault| error!("{}: {}", compiling.path, fault.message))?;
+    (kind.validate)(&data).map_err(|error| match error.is_fault {
+        true => error,
+        false => Error { message: format!("{}: {}", compiling.path, error.message), ..error },
+    })?;
     Ok(data)
 }
 

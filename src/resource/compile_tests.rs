@@ -33,6 +33,12 @@ const TEXT: Kind = Kind {
                 return Err(compiling.fault(i + 1, "a '?' cannot be compiled: remove it"));
             } else if line == "fall" {
                 panic!("it fell at line {}", i + 1);
+            } else if line == "fall beside" {
+                // As compilers do that have a thread of their own.
+                fault::on_stack("test", 1 << 20, || panic!("it fell at line {}", i + 1))?;
+            } else if line == "no thread" {
+                let error = error!("{}: no thread could be started", compiling.path);
+                return Err(Error { is_passing: true, ..error });
             } else if line == "!" {
                 return Err(compiling.fault(i + 1, "a '!' cannot be compiled: remove it"));
             }
@@ -135,7 +141,8 @@ fn a_change_of_a_file_that_was_read_compiles_its_readers() {
 #[test]
 fn a_fault_of_a_compiler_costs_the_resource_that_it_shows_at() {
     let game = Game::new("fault", &[("a.txt", "one"), ("b.txt", "fall"), ("c.txt", "three")]);
-    for _ in 0..2 {
+    for text in ["fall", "fall beside"] {
+        game.save("b.txt", text);
         let compiled = game.compile();
         let [words] = &compiled.problems[..] else { panic!("{:?}", compiled.problems) };
         let start = "b.txt: the engine failed at the text 'b': it fell at line 1";
@@ -143,13 +150,48 @@ fn a_fault_of_a_compiler_costs_the_resource_that_it_shows_at() {
         assert!(words.ends_with(": export the file anew, and report this"), "{words}");
         assert_eq!(compiled.index.entries.len(), 2);
         assert!(compiled.index.broken.is_empty(), "an engine without the fault tries it again");
+        assert_eq!(game.compile().problems, [words.clone()], "it is tried again");
     }
+    game.save("b.txt", "no thread");
+    let compiled = game.compile();
+    assert_eq!(compiled.problems, ["b.txt: no thread could be started"]);
+    assert!(compiled.index.broken.is_empty(), "the next compile may have one");
     game.save("b.txt", "two");
     let compiled = game.compile();
     assert_eq!(names(&compiled.changed), ["b.text"]);
     game.save("b.txt", "fall");
     let compiled = game.compile();
     assert_eq!(game.data(&compiled, "b", ""), "TWO", "the last good data stays");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn where_the_system_has_no_thread_left_the_calling_one_compiles_everything() {
+    let game = Game::new("no_thread", &[("a.txt", "one"), ("b.txt", "two")]);
+    let target = Target {
+        root: &game.root,
+        data: data_folder(&game.root, game.platform),
+        kinds: game.kinds,
+        source_platform: game.platform,
+        release: false,
+        exclude: &[],
+        threads: 2,
+    };
+    let scanned = scan::sort(scan::files(&game.root).unwrap(), &game.kinds, game.platform);
+    let last = Index::default();
+    let (jobs, _) = jobs(&target, &scanned, &last, &HashSet::new());
+    // No thread has so large a stack. Some threads are there, or none.
+    static STARTED: AtomicUsize = AtomicUsize::new(0);
+    let none = || Builder::new().stack_size(1 << 60);
+    let first_alone = || match STARTED.fetch_add(1, Ordering::Relaxed) {
+        0 => Builder::new(),
+        _ => Builder::new().stack_size(1 << 60),
+    };
+    for builder in [none as fn() -> Builder, first_alone] {
+        let done = run_on(builder, &target, &jobs, &|_, _| {});
+        assert_eq!(done.iter().filter(|done| done.entry.is_some()).count(), 2);
+    }
+    assert_eq!(STARTED.load(Ordering::Relaxed), 2);
 }
 
 #[test]

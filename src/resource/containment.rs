@@ -4,8 +4,8 @@
 use super::name::ResourceName;
 use crate::foundation::{Error, fault};
 
-/// Works on a resource. A panic comes back as an error, which still counts as a fault of the
-/// engine.
+/// Works on a resource. A panic comes back as an error that names it, which still counts as a fault
+/// of the engine; so does one that the work caught itself.
 ///
 /// # Errors
 /// Those of the work, or that it panicked.
@@ -13,15 +13,34 @@ pub fn contain<T>(
     resource: &ResourceName,
     work: impl FnOnce() -> Result<T, Error>,
 ) -> Result<T, Error> {
-    fault::contain(work).unwrap_or_else(|error| {
-        let message = words(&format!("the {} '{}'", resource.kind, resource.name), &error);
-        Err(Error { message, ..error })
-    })
+    contain_words(&|| format!("the {} '{}'", resource.kind, resource.name), work)
 }
+
+/// The same of something that is called by words.
+///
+/// # Errors
+/// Those of the work, or that it panicked.
+pub fn contain_words<T>(
+    what: &dyn Fn() -> String,
+    work: impl FnOnce() -> Result<T, Error>,
+) -> Result<T, Error> {
+    fault::contain(work).flatten().map_err(|error| named(what, error))
+}
+
+/// An error that names the resource if it is a fault that names none.
+pub fn named(what: &dyn Fn() -> String, error: Error) -> Error {
+    if !error.is_fault || !error.message.contains(UNNAMED) {
+        return error;
+    }
+    Error { message: words(&what(), &error), ..error }
+}
+
+/// How a fault's words begin that name no resource.
+const UNNAMED: &str = "the engine failed: ";
 
 /// The words for a panic while something was worked on.
 pub fn words(what: &str, error: &Error) -> String {
-    let cause = error.message.strip_prefix("the engine failed: ").unwrap_or(&error.message);
+    let cause = error.message.split_once(UNNAMED).map_or(&error.message[..], |(_, cause)| cause);
     format!("the engine failed at {what}: {cause}: export the file anew, and report this")
 }
 
@@ -39,5 +58,10 @@ mod tests {
         let start = "the engine failed at the sound 'birds/big': no beak";
         assert!(error.message.starts_with(start), "{error}");
         assert!(error.message.ends_with(": export the file anew, and report this"), "{error}");
+        // One that was caught on the way is named, too, and once.
+        let caught = contain::<()>(&bird, || fault::contain(|| panic!("no beak")));
+        assert!(caught.unwrap_err().message.starts_with(start));
+        let inner = contain::<()>(&ResourceName::new("unit", "nest"), || Err(error.clone()));
+        assert_eq!(inner.unwrap_err(), error);
     }
 }

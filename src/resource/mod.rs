@@ -15,6 +15,8 @@ pub mod kind;
 pub mod name;
 pub mod package;
 pub mod project;
+#[cfg(test)]
+mod reader_tests;
 pub mod save;
 pub mod scan;
 pub mod settings;

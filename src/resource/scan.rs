@@ -29,6 +29,8 @@ pub struct File {
 pub struct Found {
     /// Sorted by path.
     pub files: Vec<File>,
+    /// Folders that were reached by a link.
+    pub linked: Vec<String>,
     /// What could not be looked at, each in words.
     pub problems: Vec<String>,
 }
@@ -97,6 +99,9 @@ fn walk(
     };
     if once && !entered.insert(listing.id) {
         return Ok(());
+    }
+    if once && depth > 0 {
+        found.linked.push(prefix.to_string());
     }
     for entry in listing.entries {
         // A name that is not UTF-8 cannot be written in Lua or SJSON, so it is no resource.

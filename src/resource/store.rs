@@ -2,6 +2,7 @@
 //! a bundle. Knows no kinds but packages; who asks for a resource knows what its data means.
 
 use super::bundle::{Bundle, Bytes, Part, REMEDY};
+use super::containment;
 use super::data_kinds::read_members;
 use super::folder_data;
 use super::index::{Entry, Index};
@@ -58,14 +59,20 @@ impl Data {
         match (self, place) {
             (Data::Folder(folder, _), Place::File { name, content, kind }) => {
                 let bytes = folder_data::read(folder, name, *content, words)?;
-                match (kind.validate)(&bytes) {
+                match containment::contain_words(words, || (kind.validate)(&bytes)) {
                     Ok(()) => Ok(bytes),
-                    Err(fault) => Err(folder_data::refused(folder, name, fault, words)),
+                    // What the engine fell over, or could not look at, need not be damaged.
+                    Err(error) if error.is_fault || error.is_passing => Err(error),
+                    Err(error) => Err(folder_data::refused(folder, name, error, words)),
                 }
             }
-            (Data::Bundle(bundle), Place::Part(part)) => bundle
-                .read(*part)
-                .map_err(|error| error!("the data of {}: {}", words(), error.message)),
+            (Data::Bundle(bundle), Place::Part(part)) => {
+                let read = containment::contain_words(words, || bundle.read(*part));
+                read.map_err(|error| match error.is_fault {
+                    true => error,
+                    false => error!("the data of {}: {}", words(), error.message),
+                })
+            }
             _ => Err(error!("there is no compiled data")),
         }
     }

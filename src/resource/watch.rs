@@ -1,16 +1,19 @@
 //! Watching a game's folder: a thread that notices changes, compiles them, and hands over what is
 //! new. The game's own thread never waits for it. Directories are watched, never files; what the
 //! system tells is only a reason to look, the compiler's content hashes decide what changed.
+//!
+//! A panic costs one look: what was noticed meanwhile stays, and everything is looked at once more.
 
-use super::compile::{Compiled, Target, keep, make};
+use super::compile::{self, Compiled, Progress, Target, keep};
 use super::index::Index;
 use super::kind::Kinds;
 use super::scan;
 use crate::foundation::file_access::{self, readers};
 use crate::foundation::memory::Owner;
-use crate::foundation::{fault, log};
+use crate::foundation::{Error, fault, log};
+use notify::Watcher as _;
 use notify::event::{AccessKind, AccessMode, CreateKind, ModifyKind};
-use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -129,7 +132,7 @@ impl Watch {
     /// Starts watching a game's folder, whose data for `platform` is compiled into the folder
     /// `data`.
     pub fn start(root: &Path, data: &Path, platform: &str, kinds: Kinds) -> Result<Watch, String> {
-        Watch::with(root, data, platform, kinds, watcher)
+        Watch::with(root, data, platform, kinds, (watcher, compile::make))
     }
 
     fn with(
@@ -137,14 +140,14 @@ impl Watch {
         data: &Path,
         platform: &str,
         kinds: Kinds,
-        watcher: fn(&Path, Sender<Notice>) -> Result<Eyes, String>,
+        (watcher, make): (Watcher, Make),
     ) -> Result<Watch, String> {
         let (notices, inbox) = channel();
         let (outbox, results) = channel();
         // Events have the root's real path.
         let real = std::fs::canonicalize(root).map_err(|reason| reason.to_string())?;
-        let watcher = watcher(&real, notices.clone())?;
-        let known = super::compile::read_index(data);
+        let eyes = watcher(&real, notices.clone())?;
+        let known = compile::read_index(data);
         let told = known.failed.iter().map(|(_, words)| words.clone()).collect();
         let watched = Watched {
             root: root.to_path_buf(),
@@ -152,16 +155,15 @@ impl Watch {
             data: data.to_path_buf(),
             platform: platform.to_string(),
             kinds,
+            make,
+            inbox,
+            outbox,
         };
+        let (again, settings) = (notices.clone(), watched.read_settings());
         let work = move || {
             Owner::of_thread("resources/watch");
-            // Held for as long as the thread lives: dropping it ends the watching.
-            let _watcher = watcher;
-            let mut known = known;
-            // A fault costs what was being looked at. The next change is noticed again.
-            while let Err(error) = fault::contain(|| run(&watched, &mut known, &inbox, &outbox)) {
-                log::error(&format!("the watch over the game's folder failed: {error}"));
-            }
+            let mut seen = Seen { known, settings, told: Vec::new(), looks: 0, eyes };
+            watched.keep_looking(&mut seen, &again);
         };
         let thread = fault::spawn("watch", work);
         let thread = thread.map_err(|reason| format!("no thread could be started: {reason}"))?;
@@ -191,14 +193,17 @@ impl Watch {
 pub struct FolderWatch {
     inbox: Receiver<Notice>,
     /// Dropping it ends the watching.
-    _watcher: Eyes,
+    _eyes: Box<dyn Eyes>,
 }
 
 impl FolderWatch {
     pub fn start(root: &Path) -> Result<FolderWatch, String> {
         let (notices, inbox) = channel();
         let real = std::fs::canonicalize(root).map_err(|reason| reason.to_string())?;
-        Ok(FolderWatch { inbox, _watcher: watcher(&real, notices)? })
+        let mut eyes = watcher(&real, notices)?;
+        let linked = scan::files(root).map(|found| found.linked).unwrap_or_default();
+        follow(&mut *eyes, &real, &linked);
+        Ok(FolderWatch { inbox, _eyes: eyes })
     }
 
     /// Waits for changes at most this long, and, where there are some, for the end of their burst:
@@ -229,23 +234,40 @@ impl Drop for Watch {
     }
 }
 
-/// Who tells of changes, until it is dropped.
-type Eyes = Box<dyn Send>;
+/// Tells of changes, until it is dropped.
+trait Eyes: Send {
+    /// Looks at one more folder, with all that is in it.
+    fn add(&mut self, folder: &Path);
+}
+
+/// Starts to look at a folder, whose real path this is, as events have it.
+type Watcher = fn(&Path, Sender<Notice>) -> Result<Box<dyn Eyes>, String>;
+/// The function that compiles: [`compile::make`].
+type Make = fn(&Target, Progress) -> Result<(Compiled, Index), Error>;
+
+/// The system's watcher.
+struct System(RecommendedWatcher);
+
+impl Eyes for System {
+    fn add(&mut self, folder: &Path) {
+        // A folder that goes away meanwhile is a change of the one around it.
+        let _ = self.0.watch(folder, RecursiveMode::Recursive);
+    }
+}
 
 /// The system's watcher; where it cannot (too many folders, a network's file system), one that
-/// looks. `real` is the folder's real path, as events have it.
-fn watcher(real: &Path, notices: Sender<Notice>) -> Result<Eyes, String> {
+/// looks.
+fn watcher(real: &Path, notices: Sender<Notice>) -> Result<Box<dyn Eyes>, String> {
     let (root, telling) = (real.to_path_buf(), notices.clone());
-    let tell = move |event: notify::Result<Event>| {
-        if let Some(notice) = event.ok().and_then(|event| notice_of(&root, event, TELLS_CLOSING)) {
-            // The thread ends before the watcher does.
-            let _ = telling.send(notice);
-        }
+    let on_event = move |event: notify::Result<Event>| {
+        tell(&telling, || event.ok().and_then(|event| notice_of(&root, event, TELLS_CLOSING)));
     };
-    let native = RecommendedWatcher::new(tell, Config::default());
+    // Links may lead anywhere: those into the game's folder are followed by name ([`follow`]).
+    let config = Config::default().with_follow_symlinks(false);
+    let native = RecommendedWatcher::new(on_event, config);
     let native = native.and_then(|mut watcher| {
         watcher.watch(real, RecursiveMode::Recursive)?;
-        Ok(Box::new(watcher) as Eyes)
+        Ok(Box::new(System(watcher)) as Box<dyn Eyes>)
     });
     native.or_else(|reason| {
         log::warning(&format!("file events do not come ({reason}): looking every half second"));
@@ -253,8 +275,41 @@ fn watcher(real: &Path, notices: Sender<Notice>) -> Result<Eyes, String> {
     })
 }
 
-fn polling(real: &Path, notices: Sender<Notice>) -> Result<Eyes, String> {
-    Ok(Box::new(Poll::start(real, notices)?))
+/// Passes on what an event means. This runs on a thread of a library: where the engine has a fault,
+/// everything is looked at.
+fn tell(notices: &Sender<Notice>, notice: impl FnOnce() -> Option<Notice>) {
+    let notice = fault::contain(notice).unwrap_or_else(|error| {
+        log::error(&format!("an event of the game's folder was lost: {error}"));
+        Some(Notice::Changed)
+    });
+    if let Some(notice) = notice {
+        // The thread ends before the watcher does.
+        let _ = notices.send(notice);
+    }
+}
+
+/// Looks at folders that links of the game's folder lead to, where events would not tell of them:
+/// those in hidden folders.
+fn follow(eyes: &mut dyn Eyes, real: &Path, linked: &[String]) {
+    for path in linked {
+        let link = real.join(path);
+        let Ok(target) = std::fs::canonicalize(&link) else { continue };
+        if target.strip_prefix(real).is_ok_and(is_hidden) {
+            // The folder itself, and not the link.
+            eyes.add(&link.join("."));
+        }
+    }
+}
+
+/// Finds whether a path in the game's folder leads through a hidden one, or to one.
+fn is_hidden(inside: &Path) -> bool {
+    inside.components().any(|part| part.as_os_str().to_string_lossy().starts_with('.'))
+}
+
+fn polling(real: &Path, notices: Sender<Notice>) -> Result<Box<dyn Eyes>, String> {
+    let root = real.to_path_buf();
+    let look = move || scan::files(&root).map(|found| found.files);
+    Ok(Box::new(Poll::start(POLL, look, notices)?))
 }
 
 /// A thread that looks at a folder every so often: at the names, sizes and times of all its files,
@@ -264,23 +319,42 @@ struct Poll {
     thread: Option<JoinHandle<()>>,
 }
 
+impl Eyes for Poll {
+    /// It looks through the same links as the compiler.
+    fn add(&mut self, _: &Path) {}
+}
+
 impl Poll {
-    fn start(root: &Path, notices: Sender<Notice>) -> Result<Poll, String> {
+    fn start(
+        every: Duration,
+        look: impl Fn() -> Result<Vec<scan::File>, Error> + Send + 'static,
+        notices: Sender<Notice>,
+    ) -> Result<Poll, String> {
         let (stop, stopped) = channel();
-        let root = root.to_path_buf();
-        let look = move || scan::files(&root).map(|found| found.files);
+        let look = move || fault::contain(&look).flatten();
         let mut last = look().map_err(|error| error.message)?;
         let goes_on = move |time| stopped.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
         let work = move || {
             Owner::of_thread("resources/watch");
-            while goes_on(POLL) {
-                // A folder that cannot be read just now is looked at again.
-                let Ok(mut now) = look() else { continue };
+            let mut fault = None;
+            // A folder that cannot be read just now is looked at again.
+            let mut look = move || match look() {
+                Err(error) if error.is_fault => {
+                    if fault.as_ref() != Some(&error.message) {
+                        log::error(&format!("a look at the game's folder failed: {error}"));
+                        fault = Some(error.message);
+                    }
+                    None
+                }
+                found => found.ok(),
+            };
+            while goes_on(every) {
+                let Some(mut now) = look() else { continue };
                 if is_one_away(&last, &now) {
                     if !goes_on(ABSENCE_MAX) {
                         return;
                     }
-                    let Ok(later) = look() else { continue };
+                    let Some(later) = look() else { continue };
                     now = later;
                 }
                 if now != last && notices.send(Notice::Changed).is_err() {
@@ -319,10 +393,7 @@ const TELLS_CLOSING: bool = cfg!(any(target_os = "linux", target_os = "android")
 /// What an event means; nothing where it is about reading, or about the engine's own folder and
 /// other hidden ones. `closes`: whether the end of writing is told, too.
 fn notice_of(root: &Path, event: Event, closes: bool) -> Option<Notice> {
-    let hidden = |path: &PathBuf| {
-        let inside = path.strip_prefix(root).unwrap_or(path);
-        inside.components().any(|part| part.as_os_str().to_string_lossy().starts_with('.'))
-    };
+    let hidden = |path: &PathBuf| is_hidden(path.strip_prefix(root).unwrap_or(path));
     // An overflow of the system's queue has no path, and must be looked at.
     if !event.paths.is_empty() && event.paths.iter().all(hidden) && !event.need_rescan() {
         return None;
@@ -352,231 +423,101 @@ struct Watched {
     data: PathBuf,
     platform: String,
     kinds: Kinds,
+    make: Make,
+    inbox: Receiver<Notice>,
+    outbox: Sender<Compiled>,
 }
 
-/// `known` is what the game has; the index on the disk may come to be another engine's.
-fn run(watched: &Watched, known: &mut Index, inbox: &Receiver<Notice>, outbox: &Sender<Compiled>) {
-    let mut told: Vec<String> = Vec::new();
-    let read_settings =
-        || file_access::read(&watched.root, super::settings::FILE, &readers::SETTINGS).ok();
-    let mut settings = read_settings();
-    while let Ok(first) = inbox.recv() {
-        if matches!(first, Notice::Stop) || !Burst::of(first).settle(inbox, &watched.real, known) {
-            return;
+/// The state of the watch, which outlives a fault.
+struct Seen {
+    /// The index that the game has; the one on the disk may come to be another engine's.
+    known: Index,
+    settings: Option<Vec<u8>>,
+    told: Vec<String>,
+    /// How often it has looked at everything.
+    looks: u64,
+    /// Dropping them ends the watching.
+    eyes: Box<dyn Eyes>,
+}
+
+impl Watched {
+    fn read_settings(&self) -> Option<Vec<u8>> {
+        file_access::read(&self.root, super::settings::FILE, &readers::SETTINGS).ok()
+    }
+
+    /// Looks whenever something changes, until the watch ends. A fault costs one look. What it was
+    /// about is looked at once more; if that fails as well, at the next change.
+    fn keep_looking(&self, seen: &mut Seen, again: &Sender<Notice>) {
+        let follow_links = || {
+            let linked = scan::files(&self.root).map(|found| found.linked).unwrap_or_default();
+            follow(&mut *seen.eyes, &self.real, &linked);
+        };
+        if let Err(error) = fault::contain(follow_links) {
+            log::error(&format!("changes behind links may not be noticed: {error}"));
         }
+        let mut failed_at = None;
+        while let Err(error) = fault::contain(|| self.run(seen)) {
+            log::error(&format!("the watch over the game's folder failed: {error}"));
+            if failed_at.replace(seen.looks) != Some(seen.looks) {
+                // The receiver is this thread's own.
+                let _ = again.send(Notice::Changed);
+            }
+        }
+    }
+
+    fn run(&self, seen: &mut Seen) {
+        while let Ok(first) = self.inbox.recv() {
+            let ends = matches!(first, Notice::Stop);
+            if ends || !Burst::of(first).settle(&self.inbox, &self.real, &seen.known) {
+                return;
+            }
+            if !self.look(seen) {
+                return;
+            }
+            seen.looks += 1;
+        }
+    }
+
+    /// Compiles what changed, and hands it over; gives whether somebody still waits for it.
+    fn look(&self, seen: &mut Seen) -> bool {
         let target = Target {
-            root: &watched.root,
-            data: watched.data.clone(),
-            kinds: watched.kinds,
-            source_platform: &watched.platform,
+            root: &self.root,
+            data: self.data.clone(),
+            kinds: self.kinds,
+            source_platform: &self.platform,
             release: false,
             exclude: &[],
             threads: 1,
         };
-        let made = fault::contain(|| make(&target, &|_, _| {})).flatten();
-        match made {
-            Ok((compiled, last)) => {
-                let mut compiled = compiled.since(known);
-                known.clone_from(&compiled.index);
-                let now = read_settings();
-                compiled.settings = now != settings;
-                settings = now;
-                let news = !compiled.changed.is_empty()
-                    || !compiled.removed.is_empty()
-                    || compiled.settings
-                    || compiled.problems != told;
-                told.clone_from(&compiled.problems);
-                if news && outbox.send(compiled).is_err() {
-                    return;
-                }
-                // The game does not wait for it. What cannot be kept is compiled again.
-                if let Err(error) = keep(&target, known, &last) {
-                    log::error(&error.to_string());
-                }
+        let (compiled, last) = match (self.make)(&target, &|_, _| {}) {
+            Ok(made) => made,
+            Err(error) => {
+                log::error(&error.to_string());
+                return true;
             }
-            Err(error) => log::error(&error.to_string()),
+        };
+        follow(&mut *seen.eyes, &self.real, &compiled.linked);
+        let mut compiled = compiled.since(&seen.known);
+        let settings = self.read_settings();
+        compiled.settings = settings != seen.settings;
+        let news = !compiled.changed.is_empty()
+            || !compiled.removed.is_empty()
+            || compiled.settings
+            || compiled.problems != seen.told;
+        let (known, told) = (compiled.index.clone(), compiled.problems.clone());
+        if news && self.outbox.send(compiled).is_err() {
+            return false;
         }
+        // A fault before this has it all told by the next look.
+        (seen.known, seen.told, seen.settings) = (known, told, settings);
+        // The game does not wait for it. What cannot be kept is compiled again.
+        if let Err(error) = keep(&target, &seen.known, &last) {
+            log::error(&error.to_string());
+        }
+        true
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::resource::compile::compile;
-    use crate::resource::data_kinds;
-    use crate::resource::kind::Kind;
-    use std::io::Write;
-
-    /// Texts, at which the compiler fails where it reads `fall`.
-    static CLUMSY: Kind = Kind {
-        compile: |compiling| {
-            let text = compiling.text()?;
-            assert!(text != "fall", "the compiler fell");
-            Ok(text.as_bytes().to_vec())
-        },
-        ..data_kinds::TEXT
-    };
-    const KINDS: Kinds = Kinds(&[&CLUMSY]);
-
-    /// A folder of these files, compiled, and a watch over it.
-    struct Scene {
-        root: PathBuf,
-        watch: Option<Watch>,
-    }
-
-    impl Scene {
-        fn new(
-            name: &str,
-            files: &[(&str, &str)],
-            watcher: fn(&Path, Sender<Notice>) -> Result<Eyes, String>,
-        ) -> Scene {
-            let root = std::env::temp_dir().join(format!("engine-{}-{name}", std::process::id()));
-            let _ = std::fs::remove_dir_all(&root);
-            std::fs::create_dir_all(&root).unwrap();
-            for (path, text) in files {
-                std::fs::write(root.join(path), text).unwrap();
-            }
-            let data = root.join(".data");
-            let target = Target {
-                root: &root,
-                data: data.clone(),
-                kinds: KINDS,
-                source_platform: "linux",
-                release: false,
-                exclude: &[],
-                threads: 1,
-            };
-            compile(&target, &|_, _| {}).unwrap();
-            let watch = Watch::with(&root, &data, "linux", KINDS, watcher).unwrap();
-            Scene { root, watch: Some(watch) }
-        }
-
-        fn path(&self, name: &str) -> PathBuf {
-            self.root.join(name)
-        }
-
-        /// What changes next, and what is gone, by name; nothing where that takes longer.
-        fn next(&self, limit: Duration) -> Option<(Vec<String>, Vec<String>)> {
-            let names = |names: Vec<_>| names.iter().map(ToString::to_string).collect();
-            let compiled = self.watch.as_ref().unwrap().wait(limit)?;
-            Some((
-                names(compiled.changed as Vec<crate::resource::name::ResourceName>),
-                names(compiled.removed),
-            ))
-        }
-    }
-
-    impl Drop for Scene {
-        fn drop(&mut self) {
-            self.watch = None;
-            let _ = std::fs::remove_dir_all(&self.root);
-        }
-    }
-
-    const LONG: Duration = Duration::from_secs(20);
-
-    fn only(changed: &str, removed: &str) -> Option<(Vec<String>, Vec<String>)> {
-        let list = |name: &str| if name.is_empty() { vec![] } else { vec![name.to_string()] };
-        Some((list(changed), list(removed)))
-    }
-
-    #[test]
-    fn a_file_that_is_away_for_a_moment_is_not_told_and_one_that_is_gone_is() {
-        let scene = Scene::new("away", &[("a.txt", "one"), ("b.txt", "one")], watcher);
-        // As vim does: the old one becomes a backup, the new one is written anew.
-        std::fs::rename(scene.path("a.txt"), scene.path("a.txt~")).unwrap();
-        std::thread::sleep(QUIET * 5);
-        std::fs::write(scene.path("a.txt"), "two").unwrap();
-        assert_eq!(scene.next(LONG), only("a.text", ""));
-        std::fs::remove_file(scene.path("a.txt")).unwrap();
-        assert_eq!(scene.next(LONG), only("", "a.text"));
-        // What is no resource is not waited for, and neither is a change.
-        let began = Instant::now();
-        std::fs::write(scene.path("b.new"), "two").unwrap();
-        std::fs::rename(scene.path("b.new"), scene.path("b.txt")).unwrap();
-        let mut burst = Burst::of(Notice::Moved(vec![scene.path("b.new"), scene.path("b.txt")]));
-        burst.began = began;
-        let known = crate::resource::compile::read_index(&scene.path(".data"));
-        assert_eq!(burst.absence(&scene.root, &known), None);
-        assert_eq!(scene.next(LONG), only("b.text", ""));
-        burst = Burst::of(Notice::Moved(vec![scene.path("b.txt")]));
-        std::fs::remove_file(scene.path("b.txt")).unwrap();
-        assert!(burst.absence(&scene.root, &known).is_some());
-    }
-
-    #[test]
-    fn a_fault_while_one_file_is_compiled_ends_no_watch() {
-        let scene = Scene::new("fault", &[("a.txt", "one"), ("b.txt", "one")], watcher);
-        std::fs::write(scene.path("a.txt"), "fall").unwrap();
-        let compiled = scene.watch.as_ref().unwrap().wait(LONG).expect("the fault is told");
-        let [words] = &compiled.problems[..] else { panic!("{:?}", compiled.problems) };
-        assert!(words.starts_with("a.txt: the engine failed at the text 'a': "), "{words}");
-        assert!(words.contains("the compiler fell"), "{words}");
-        for text in ["two", "three"] {
-            std::fs::write(scene.path("b.txt"), text).unwrap();
-            assert_eq!(scene.next(LONG), only("b.text", ""));
-        }
-        std::fs::write(scene.path("a.txt"), "two").unwrap();
-        assert_eq!(scene.next(LONG), only("a.text", ""));
-    }
-
-    #[test]
-    fn where_the_system_tells_nothing_every_change_is_seen_all_the_same() {
-        let scene = Scene::new("poll", &[("a.txt", "one"), ("b.txt", "one")], polling);
-        std::fs::create_dir_all(scene.path(".hidden")).unwrap();
-        std::fs::write(scene.path(".hidden/a.txt"), "one").unwrap();
-        assert_eq!(scene.next(POLL * 3), None, "hidden folders are not looked at");
-        // In the second of the change before, of the same length, and with an older time.
-        for text in ["two", "six"] {
-            std::fs::write(scene.path("a.txt"), text).unwrap();
-            assert_eq!(scene.next(LONG), only("a.text", ""));
-        }
-        std::fs::write(scene.path("a.txt"), "ten").unwrap();
-        let old = std::time::SystemTime::now() - Duration::from_secs(86_400);
-        std::fs::File::options()
-            .write(true)
-            .open(scene.path("a.txt"))
-            .and_then(|file| file.set_modified(old))
-            .unwrap();
-        assert_eq!(scene.next(LONG), only("a.text", ""));
-        std::fs::rename(scene.path("b.txt"), scene.path("c.txt")).unwrap();
-        let (changed, removed) = scene.next(LONG).unwrap();
-        assert_eq!((&changed[..], &removed[..]), (&["c.text".into()][..], &["b.text".into()][..]));
-    }
-
-    #[test]
-    fn a_file_that_is_written_in_place_is_taken_when_it_is_closed() {
-        if !TELLS_CLOSING {
-            return;
-        }
-        let root = std::env::temp_dir().join(format!("engine-{}-in-place", std::process::id()));
-        std::fs::create_dir_all(&root).unwrap();
-        let path = root.join("a.txt");
-        std::fs::write(&path, "one").unwrap();
-        let data = root.join(".data");
-        let target = Target {
-            root: &root,
-            data: data.clone(),
-            kinds: KINDS,
-            source_platform: "linux",
-            release: false,
-            exclude: &[],
-            threads: 1,
-        };
-        compile(&target, &|_, _| {}).unwrap();
-        let watch = Watch::start(&root, &data, "linux", KINDS).unwrap();
-        let mut file = std::fs::File::create(&path).unwrap();
-        // Long after the silence that ends other bursts.
-        assert!(watch.wait(QUIET * 20).is_none(), "the emptied file was taken");
-        file.write_all(b"two").unwrap();
-        drop(file);
-        let compiled = watch.wait(Duration::from_secs(10)).expect("the change is noticed");
-        assert_eq!(compiled.changed.len(), 1);
-        assert!(watch.wait(QUIET * 20).is_none(), "it was taken twice");
-        // One that stays open is not waited for without an end.
-        let open = std::fs::File::create(&path).unwrap();
-        assert!(watch.wait(Duration::from_secs(10)).is_some());
-        drop((open, watch));
-        std::fs::remove_dir_all(&root).unwrap();
-    }
-}
+#[path = "watch_tests.rs"]
+mod tests;

@@ -7,17 +7,23 @@ use crate::doing;
 use crate::engine::{Build, Engine, Start};
 use crate::foundation::tasks::ITEMS_MIN;
 use crate::foundation::{Error, fault};
+use crate::resource::compile::{Target, compile};
+use crate::resource::data_kinds::TEXT;
+use crate::resource::kind::{Kind, Kinds};
 use crate::resource::project::Project;
 use crate::resource::settings::Settings;
-use crate::resource::store::Store;
+use crate::resource::store::{Data, Store};
 use crate::script::cx::{Cx, LOADED_BYTES_MAX};
 use crate::script::heap::{Marks, lua_upvalueid};
+use crate::script::lua_kind::LUA;
 use crate::script::{Report, Value};
 use mlua::ffi::*;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::c_void;
+use std::path::Path;
 use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Functions with a fault of the engine's own in them.
 pub static BROKEN: Module = module(
@@ -53,13 +59,18 @@ fn fail_above(_: &mut Engine, n: f64) -> f64 {
 
 /// Boots a game of one file: its VM, and how that ended.
 fn booted(name: &str, main: &str) -> (Vm, Outcome) {
+    booted_with(name, main, |_| Store::default())
+}
+
+/// The same with resources, which are made in a folder of the game's.
+fn booted_with(name: &str, main: &str, store: impl FnOnce(&Path) -> Store) -> (Vm, Outcome) {
     let root = std::env::temp_dir().join(format!("engine-{}-vm-{name}", std::process::id()));
     std::fs::create_dir_all(&root).unwrap();
     std::fs::write(root.join("main.lua"), main).unwrap();
     let engine = Engine::new(Start {
         project: Project::open(&root).unwrap(),
         settings: Settings::defaults(),
-        store: Store::default(),
+        store: store(&root),
         build: Build::Test,
         arguments: Vec::new(),
         seed: 0,
@@ -113,6 +124,52 @@ fn a_fault_of_the_engines_own_is_told_from_an_error_of_the_scripts() {
     assert!(failing("fault_fast", fast).0.engine_fault);
     assert!(!failing("own", "error('mine')").0.engine_fault);
     assert!(!failing("caught_own", "pcall(Broken.fail) error('mine')").0.engine_fault);
+}
+
+/// The reader of texts has a fault now.
+static READER_FALLS: AtomicBool = AtomicBool::new(false);
+
+/// Texts whose reader panics at what begins with `fall`.
+static CLUMSY: Kind = Kind {
+    validate: |bytes| {
+        let falls = READER_FALLS.load(Ordering::SeqCst) && bytes.starts_with(b"fall");
+        assert!(!falls, "the reader fell");
+        Ok(())
+    },
+    ..TEXT
+};
+
+#[test]
+fn a_panic_while_a_resource_is_read_is_an_error_that_names_it_and_the_game_goes_on() {
+    let main = "local ok, words = pcall(Application.data, 'text', 'bad')
+assert(not ok)
+local start = 'Application.data: the engine failed at bad.text: the reader fell'
+assert(tostring(words):find(start, 1, true), tostring(words))
+assert(Application.data('text', 'good') == 'one')
+Application.data('text', 'bad')";
+    let (_, outcome) = booted_with("reader", main, |root| {
+        const KINDS: Kinds = Kinds(&[&LUA, &CLUMSY]);
+        std::fs::write(root.join("good.txt"), "one").unwrap();
+        std::fs::write(root.join("bad.txt"), "fall").unwrap();
+        let target = Target {
+            root,
+            data: root.join(".data"),
+            kinds: KINDS,
+            source_platform: "linux",
+            release: false,
+            exclude: &[],
+            threads: 1,
+        };
+        let compiled = compile(&target, &|_, _| {}).unwrap();
+        assert_eq!(compiled.problems, [""; 0]);
+        READER_FALLS.store(true, Ordering::SeqCst);
+        Store::new(compiled.index, Data::Folder(target.data, KINDS))
+    });
+    let report = outcome.unwrap_err();
+    let start = "Application.data: the engine failed at bad.text: the reader fell";
+    assert!(report.message.starts_with(start), "{report}");
+    assert_eq!(report.place.as_ref().unwrap().line, 6, "{report}");
+    assert!(report.engine_fault, "it is told from an error of the script's");
 }
 
 #[test]

@@ -35,8 +35,64 @@ fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ),
         ("xy.wgsl", members.into_bytes(), "xy.wgsl:1:639: the expression is more than 200 levels"),
         ("elses.wgsl", elses.into_bytes(), "more than 100 blocks are inside each other"),
-        ("arrays.wgsl", arrays.into_bytes(), "takes more bytes, and 65536 is the most"),
+        ("arrays.wgsl", arrays.into_bytes(), "arrays.wgsl:1:50: the length of an array must be a"),
+        (
+            "zeros.wgsl",
+            format!("const A = !array<bool, 2147483647>();\n{}", shader("")).into_bytes(),
+            "zeros.wgsl:1:24: the length of an array must be a number of at most 65536",
+        ),
     ]
+}
+
+/// Shaders that are small, and whose constants are not.
+#[cfg(target_os = "linux")]
+fn greedy() -> Vec<String> {
+    let zeros = "const Z = array<bool, 65536>();";
+    let table = format!("const T = array({});", "1, 2.5, ".repeat(8000));
+    let doubles = |declare: &str| {
+        let line = |n| format!("{declare} a{n} = array(a{}, a{}); ", n - 1, n - 1);
+        format!("{declare} a0 = array(1, 2); {}", (1..31).map(line).collect::<String>())
+    };
+    vec![
+        "const A = !array<bool, 2147483647>();".to_string(),
+        "const A = array<bool,2147483647>() == array<bool,2147483647>();".to_string(),
+        "const A = -array<f32, 536870911>();".to_string(),
+        "alias A = array<f32, 0x1fffffff>; const B = -A();".to_string(),
+        "const A = -array<array<f32, 65536>, 65536>();".to_string(),
+        "struct S { a: array<f32, 500000000> } const A = S() == S();".to_string(),
+        "const N = 1000000000; const A = !array<bool, N>();".to_string(),
+        format!("{zeros} const A = array({}) == 1;", "Z, ".repeat(400)),
+        format!("fn f() {{ {} let b = a30[0]; }}", doubles("const")),
+        format!("fn f() {{ {} let b = a30[0]; }}", doubles("let")),
+        // These are within the limits, or nearly so.
+        format!("{zeros} const A = array({}) == 1;", "Z, ".repeat(14)),
+        format!("{zeros} fn f() {{ {} }}", "let a = Z == Z; ".repeat(7)),
+        format!("{table} fn f() {{ {} }}", "let a = T[1]; ".repeat(60)),
+        format!("{table} {}", "const A = array<f32, 16000>(T); ".repeat(30)),
+        (0..14).fold(String::new(), |text, n| format!("{text} const A{n} = -array<f32, 65536>();")),
+    ]
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn no_shader_takes_much_memory_while_it_is_checked() {
+    let mut game = Game::new("greedy_shaders", "function init() print(\"ready\") end");
+    for (index, text) in greedy().into_iter().enumerate() {
+        game = game.with(&format!("greedy{index}.wgsl"), format!("{text}\n{}", shader("")));
+    }
+    let mut command = game.command(&["--headless", "--realtime"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    // The most that the process ever had in memory.
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(line, "ready\n");
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let most: u64 = most.trim().trim_end_matches(" kB").parse().unwrap();
+    // Two are checked at a time at most on two cores, beside what an engine has without any.
+    assert!(most < 512 << 10, "{most} KiB");
 }
 
 #[test]

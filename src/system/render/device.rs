@@ -1,7 +1,7 @@
 //! The device: which adapter is taken, how it is opened, and what is noted when it fails. Makes
 //! nothing with it.
 
-use super::shader::{STACK_BYTES, check_again};
+use super::shader::STACK_BYTES;
 use super::{Adapter, Choice, Output, Window};
 use crate::error;
 use crate::foundation::{Error, fault};
@@ -412,18 +412,16 @@ impl Device {
         }
     }
 
-    /// The same of what shaders are made into. The text of a game's is checked first. It is done on
-    /// a thread of its own, for what writes shaders for graphics interfaces calls itself as deep as
-    /// they are nested; a panic in it costs this shader alone.
+    /// The same of what shaders are made into: the engine's, and those of games, which were checked
+    /// in full when their data was opened (the kind's `validate`), and behind which only the
+    /// engine's own text stands. It is done on a thread of its own, for what writes shaders for
+    /// graphics interfaces calls itself as deep as they are nested; a panic in it costs this shader
+    /// alone.
     pub fn compiled<T: Send>(
         &self,
-        own: Option<&str>,
         run: impl FnOnce(&wgpu::Device) -> T + Send,
     ) -> Result<T, String> {
-        let work = || {
-            own.map_or(Ok(()), check_again)?;
-            self.checked(run)
-        };
+        let work = || self.checked(run);
         fault::on_stack("shader", STACK_BYTES, work).unwrap_or_else(|error| Err(error.message))
     }
 

@@ -144,7 +144,7 @@ impl Program {
         source: &str,
         own: Option<&Shader>,
     ) -> Result<Program, String> {
-        device.compiled(own.map(|_| source), |device| {
+        device.compiled(|device| {
             let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: Some(name),
                 source: wgpu::ShaderSource::Wgsl(source.into()),
@@ -179,7 +179,7 @@ impl Program {
             stencil: wgpu::StencilState::default(),
             bias: wgpu::DepthBiasState::default(),
         });
-        device.compiled(None, |device| {
+        device.compiled(|device| {
             device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
                 label: Some(&self.name),
                 layout: Some(&self.layout),

@@ -185,32 +185,64 @@ struct Feeder {
     shared: Arc<Shared>,
 }
 
+/// The device that it feeds.
+#[derive(Default)]
+struct Fed {
+    sink: Option<Box<dyn Sink>>,
+    /// When it was tried last.
+    tried: Option<Instant>,
+    failures: Failures,
+    /// The message of the last fault of a device, which was told.
+    fault: String,
+}
+
 impl Feeder {
     fn run(mut self) {
-        let mut sink = self.try_open();
-        let mut failed = Instant::now();
-        let mut failures = Failures::default();
-        let mut batch = [0.0; BATCH_FRAMES * 2];
+        let mut fed = Fed::default();
         while !self.shared.quit.load(Ordering::Relaxed) {
-            let began = Instant::now();
-            failures.mix(&mut self.renderer, &self.shared, &mut batch);
-            let busy = began.elapsed();
-            self.shared.busy_nanoseconds.fetch_add(busy.as_nanos() as u64, Ordering::Relaxed);
-            if let Some(open) = &mut sink {
-                if let Err(reason) = open.write(&batch) {
-                    sink = None;
-                    failed = Instant::now();
-                    self.tell_missing(reason);
-                }
-                continue;
+            if let Err(error) = fault::contain(|| self.step(&mut fed)) {
+                self.lose(&mut fed, &error);
             }
+        }
+        // The device's end may have a fault of its own.
+        let _ = fault::contain(|| drop(fed.sink));
+    }
+
+    /// Mixes a batch and hands it over.
+    fn step(&mut self, fed: &mut Fed) {
+        let is_due = |tried: &Instant| tried.elapsed().as_secs_f64() >= RETRY_SECONDS;
+        if fed.sink.is_none() && fed.tried.as_ref().is_none_or(is_due) {
+            fed.tried = Some(Instant::now());
+            fed.sink = self.try_open();
+            fed.tried = Some(Instant::now());
+        }
+        let mut batch = [0.0; BATCH_FRAMES * 2];
+        let began = Instant::now();
+        fed.failures.mix(&mut self.renderer, &self.shared, &mut batch);
+        let busy = began.elapsed();
+        self.shared.busy_nanoseconds.fetch_add(busy.as_nanos() as u64, Ordering::Relaxed);
+        let Some(open) = &mut fed.sink else {
             // Time passes without a device too: what plays goes on and comes to its end.
             let batch_seconds = BATCH_FRAMES as f64 / f64::from(SAMPLE_RATE);
-            std::thread::sleep(Duration::from_secs_f64(batch_seconds).saturating_sub(busy));
-            if failed.elapsed().as_secs_f64() >= RETRY_SECONDS {
-                sink = self.try_open();
-                failed = Instant::now();
-            }
+            return std::thread::sleep(Duration::from_secs_f64(batch_seconds).saturating_sub(busy));
+        };
+        if let Err(reason) = open.write(&batch) {
+            fed.sink = None;
+            fed.tried = Some(Instant::now());
+            self.tell_missing(reason);
+        }
+    }
+
+    /// Takes a fault at the device as its loss: it is opened again like one that is not there.
+    fn lose(&self, fed: &mut Fed, error: &Error) {
+        fed.tried = Some(Instant::now());
+        self.tell_missing(error.message.clone());
+        let sink = fed.sink.take();
+        // Its end may have a fault as well, which is told by the same words.
+        let _ = fault::contain(|| drop(sink));
+        if fed.fault != error.message {
+            log::error(&format!("the sound device is lost: {error}"));
+            fed.fault.clone_from(&error.message);
         }
     }
 
@@ -238,6 +270,8 @@ impl Feeder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kira::{AudioManager, AudioManagerSettings};
+    use std::sync::OnceLock;
 
     #[test]
     fn a_mixer_that_panics_is_silent_for_a_batch_and_at_last_for_good() {
@@ -254,5 +288,70 @@ mod tests {
             assert_eq!(batch, [if heard { 0.5 } else { 0.0 }; 4], "turn {turn}");
         }
         assert_eq!(calls, 2 * FAILURES_MAX);
+    }
+
+    /// A device that falls at its first batch, and again at its end.
+    struct Falling;
+
+    impl Sink for Falling {
+        fn write(&mut self, _: &[f32]) -> Result<(), String> {
+            panic!("the driver fell")
+        }
+    }
+
+    impl Drop for Falling {
+        fn drop(&mut self) {
+            panic!("the driver fell at its end");
+        }
+    }
+
+    /// One that counts its batches.
+    struct Counting(Arc<AtomicU64>);
+
+    impl Sink for Counting {
+        fn write(&mut self, _: &[f32]) -> Result<(), String> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            std::thread::sleep(Duration::from_millis(1));
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_device_that_panics_is_lost_and_opened_again_while_time_passes() {
+        let batches = Arc::new(AtomicU64::new(0));
+        let known: Arc<OnceLock<Arc<Shared>>> = Arc::default();
+        let (counted, shared) = (batches.clone(), known.clone());
+        let (mut opened, mut mixed) = (0, 0);
+        let open: Open = Box::new(move || {
+            opened += 1;
+            if opened > 1 {
+                let shared = shared.wait();
+                assert_eq!(shared.health(), Health::Missing);
+                assert!(shared.reason().contains("the driver fell"), "{}", shared.reason());
+                let before = std::mem::replace(&mut mixed, shared.mixed.load(Ordering::Relaxed));
+                assert!(mixed > before, "time passes");
+            }
+            match opened {
+                1 => Ok(Box::new(Falling)),
+                2 => panic!("the driver fell at its beginning"),
+                _ => Ok(Box::new(Counting(counted.clone()))),
+            }
+        });
+        let errors = log::error_count();
+        let settings = AudioManagerSettings {
+            backend_settings: Some(Setup::Live(open)),
+            ..AudioManagerSettings::<Device>::default()
+        };
+        let mut manager = AudioManager::<Device>::new(settings).unwrap();
+        let shared = known.get_or_init(|| manager.backend_mut().shared.clone());
+        let began = Instant::now();
+        while batches.load(Ordering::Relaxed) == 0 {
+            assert!(began.elapsed().as_secs() < 60, "it does not play again");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        assert_eq!(shared.health(), Health::Playing);
+        let said = log::errors_since(errors);
+        let ours = said.iter().filter(|words| words.starts_with("the sound device is lost: "));
+        assert_eq!(ours.count(), 2, "{said:?}");
     }
 }

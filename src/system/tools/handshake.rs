@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 pub const REQUEST_SECONDS_MAX: f64 = 1.0;
 /// How long the answer may take to be read, from the connection's beginning on.
 pub const ANSWER_SECONDS_MAX: f64 = 5.0;
+/// How long a connection stays open for the other side to close it, once all of its answer is sent.
+pub const REST_SECONDS_MAX: f64 = 1.0;
 /// How much is read away of what the other side still sends after its request.
 const REST_BYTES_MAX: usize = 4 << 20;
 
@@ -33,9 +35,9 @@ enum Stage {
     Request(Vec<u8>),
     /// What is to be sent: the lines and the content of an answer, and how much was.
     Answer { lines: Vec<u8>, content: Content, sent: usize },
-    /// Everything is sent. What the other side still sends is read away, up to so many bytes: a
-    /// socket that is closed over unread bytes takes its last answer back.
-    Rest(usize),
+    /// Everything is sent, since then. What the other side still sends is read away, up to so many
+    /// bytes: a socket that is closed over unread bytes takes its last answer back.
+    Rest { since: Instant, left: usize },
 }
 
 enum Content {
@@ -72,16 +74,27 @@ impl Handshake {
         matches!(self.stage, Stage::Request(_))
     }
 
+    /// Finds whether its answer is sent, or some of it is to be.
+    pub fn is_answered(&self) -> bool {
+        !self.is_without_request()
+    }
+
     /// Does what can be done without waiting.
     pub fn step(&mut self, own: &Own, now: Instant) -> Step {
         let age = now.saturating_duration_since(self.since);
         let stepped = match &mut self.stage {
             Stage::Request(_) => self.read_request(own, age),
-            Stage::Answer { .. } => self.send_answer(),
-            Stage::Rest(left) => read_away(&mut self.stream, left),
+            Stage::Answer { .. } => self.send_answer(now),
+            Stage::Rest { left, .. } => read_away(&mut self.stream, left),
+        };
+        let over = match self.stage {
+            Stage::Rest { since, .. } => is_over(since, now, REST_SECONDS_MAX),
+            _ => is_over(self.since, now, ANSWER_SECONDS_MAX),
         };
         match stepped {
-            Ok(Step::Waits) if age > Duration::from_secs_f64(ANSWER_SECONDS_MAX) => Step::Ended,
+            Ok(Step::Waits) if over => Step::Ended,
+            // Whoever goes on sending is not waited for either.
+            Ok(Step::Moved) if over && matches!(self.stage, Stage::Rest { .. }) => Step::Ended,
             Ok(step) => step,
             Err(_) => Step::Ended,
         }
@@ -104,7 +117,7 @@ impl Handshake {
         if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
             let rest = bytes.split_off(at + 4);
             let head = std::mem::take(bytes);
-            return self.answer(request::answer(own, &head), rest);
+            return self.answer((own.answer)(own, &head), rest);
         }
         if bytes.len() > HEAD_BYTES_MAX {
             return Ok(self.refuse(431, "the request is too long"));
@@ -140,7 +153,7 @@ impl Handshake {
         Step::Moved
     }
 
-    fn send_answer(&mut self) -> io::Result<Step> {
+    fn send_answer(&mut self, now: Instant) -> io::Result<Step> {
         let Stage::Answer { lines, content, sent } = &mut self.stage else {
             return Ok(Step::Moved);
         };
@@ -151,7 +164,7 @@ impl Handshake {
         };
         if left.is_empty() {
             self.stream.shutdown(Shutdown::Write)?;
-            self.stage = Stage::Rest(REST_BYTES_MAX);
+            self.stage = Stage::Rest { since: now, left: REST_BYTES_MAX };
             return Ok(Step::Moved);
         }
         match self.stream.write(left) {
@@ -164,6 +177,10 @@ impl Handshake {
             Err(reason) => Err(reason),
         }
     }
+}
+
+fn is_over(since: Instant, now: Instant, seconds: f64) -> bool {
+    now.saturating_duration_since(since) > Duration::from_secs_f64(seconds)
 }
 
 fn read_away(stream: &mut TcpStream, left: &mut usize) -> io::Result<Step> {
@@ -206,7 +223,7 @@ mod tests {
             client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
             let begun = Instant::now();
             let server = Handshake::new(listener.accept().unwrap().0, begun).unwrap();
-            Pair { client, server, begun, own: Own { port, token: TOKEN.into() } }
+            Pair { client, server, begun, own: Own::new(port, TOKEN) }
         }
 
         /// Steps at a time after the beginning, until there is nothing more to do at that time.
@@ -286,6 +303,24 @@ mod tests {
         assert_eq!(pair.step_at(0.1), Step::Waits);
         assert_eq!(pair.step_at(ANSWER_SECONDS_MAX + 0.01), Step::Ended);
         assert!(pair.answered().starts_with("HTTP/1.1 403 "));
+    }
+
+    #[test]
+    fn whoever_is_answered_and_stays_has_a_second_even_if_it_goes_on_sending() {
+        for goes_on in [false, true] {
+            let mut pair = Pair::new();
+            let port = pair.own.port;
+            let head = format!("GET /page.css HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n");
+            pair.send(head.as_bytes());
+            assert_eq!(pair.step_at(0.1), Step::Waits);
+            assert!(pair.server.is_answered());
+            assert_eq!(pair.step_at(0.1 + REST_SECONDS_MAX - 0.01), Step::Waits);
+            if goes_on {
+                pair.send(&[b'x'; 100]);
+            }
+            assert_eq!(pair.step_at(0.1 + REST_SECONDS_MAX + 0.01), Step::Ended);
+            assert!(pair.answered().starts_with("HTTP/1.1 200 OK\r\n"));
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub mod session;
 use crate::foundation::sjson::Tree;
 use crate::foundation::{Error, fault};
 use crate::{counter, error};
+use request::{Answer, Own};
 use session::Session;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -30,8 +31,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-pub use accept::HANDSHAKES_MAX;
-pub use handshake::{ANSWER_SECONDS_MAX, REQUEST_SECONDS_MAX};
+pub use accept::{ANSWERED_MAX, HANDSHAKES_MAX};
+pub use handshake::{ANSWER_SECONDS_MAX, REQUEST_SECONDS_MAX, REST_SECONDS_MAX};
 pub use peer::{Peer, WRITE_PATIENCE};
 pub use tungstenite::Bytes;
 
@@ -68,8 +69,6 @@ pub struct Incoming {
 
 /// What all threads of a server share.
 pub struct Shared {
-    port: u16,
-    token: String,
     incoming: Mutex<Sender<Incoming>>,
     peers: Mutex<Vec<Arc<Peer>>>,
     last_number: AtomicU64,
@@ -136,13 +135,17 @@ impl Server {
     /// # Errors
     /// Where there is no port, no thread, or the folder cannot be written.
     pub fn open(game: PathBuf) -> Result<Server, Error> {
+        Server::open_with(game, request::answer)
+    }
+
+    fn open_with(game: PathBuf, answer: fn(&Own, &[u8]) -> Answer) -> Result<Server, Error> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
             .map_err(|reason| error!("no port can be opened for tools: {reason}"))?;
         let port = listener.local_addr().map_err(|reason| error!("{reason}"))?.port();
         let (sender, incoming) = channel();
+        let token = token();
+        let own = Own { answer, ..Own::new(port, &token) };
         let shared = Arc::new(Shared {
-            port,
-            token: token(),
             incoming: Mutex::new(sender),
             peers: Mutex::new(Vec::new()),
             last_number: AtomicU64::new(0),
@@ -150,15 +153,14 @@ impl Server {
             refused: AtomicU64::new(0),
             closing: AtomicBool::new(false),
         });
-        let (token, process) = (shared.token.clone(), std::process::id());
-        let session = Session { version: VERSION, port, token, process };
+        let session = Session { version: VERSION, port, token, process: std::process::id() };
         session.write(&game).map_err(|reason| {
             let path = session::path(&game);
             error!("tools cannot find the game: {} is not written: {reason}", path.display())
         })?;
         let accepting = {
             let shared = shared.clone();
-            fault::spawn("tools-accept", move || accept::run(&shared, &listener))
+            fault::spawn("tools-accept", move || accept::run(&shared, &own, &listener))
         };
         match accepting {
             Ok(accepting) => {

@@ -25,14 +25,20 @@ pub enum Answer {
     Refuse(u16, String),
 }
 
-/// Who this server is.
+/// Who this server is, and how it answers.
 #[derive(Clone, Debug)]
 pub struct Own {
     pub port: u16,
     pub token: String,
+    /// The function that decides about the bytes of a request: [`answer`].
+    pub answer: fn(&Own, &[u8]) -> Answer,
 }
 
 impl Own {
+    pub fn new(port: u16, token: &str) -> Own {
+        Own { port, token: token.to_string(), answer }
+    }
+
     /// What a request may call this server.
     fn hosts(&self) -> [String; 2] {
         ["127.0.0.1", "localhost"].map(|host| format!("{host}:{}", self.port))
@@ -196,7 +202,7 @@ mod tests {
     use super::*;
 
     fn ask(path: &str, fields: &[(&str, &str)]) -> Answer {
-        let own = Own { port: 4000, token: "abcd".into() };
+        let own = Own::new(4000, "abcd");
         let fields = fields.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
         let head = format!("GET {path} HTTP/1.1\r\n{}\r\n", fields.collect::<String>());
         answer(&own, head.as_bytes())
@@ -261,7 +267,7 @@ mod tests {
 
     #[test]
     fn what_is_no_request_is_refused() {
-        let own = Own { port: 4000, token: "abcd".into() };
+        let own = Own::new(4000, "abcd");
         let check = |head: &[u8], wanted: u16| match answer(&own, head) {
             Answer::Refuse(status, _) => assert_eq!(status, wanted, "{head:?}"),
             other => panic!("{other:?}"),

@@ -131,7 +131,7 @@ fn pipeline(
         flag("ENGINE_ADDS", blend == Blend::Add),
         flag("ENGINE_MULTIPLIES", blend == Blend::Multiply),
     ];
-    device.compiled(shader.map(|_| &*whole), |raw| {
+    device.compiled(|raw| {
         let module = raw.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some("painted"),
             source: wgpu::ShaderSource::Wgsl((&*whole).into()),

@@ -20,9 +20,6 @@ pub const SOURCE_BYTES_MAX: usize = 1 << 20;
 /// The most bytes of its block of variables: every adapter has as much.
 pub const VARIABLE_BYTES_MAX: u32 = 16384;
 
-/// The most bytes of a shader with the engine's parts, of which the longest is that of scenes.
-const WHOLE_BYTES_MAX: usize = SOURCE_BYTES_MAX + (256 << 10);
-
 const WANTED: &str = "fn paint(in: Paint) -> vec4f";
 
 /// Checks a shader's file and reflects it. Errors begin with `path:line:column:`.
@@ -34,20 +31,12 @@ pub fn check(path: &str, source: &str) -> Result<ShaderData, Error> {
     let file = File { path, source, whole: &whole };
     limits::check(&whole).map_err(|excess| file.exceeds(&excess))?;
     let data = fault::on_stack("shader", limits::STACK_BYTES, || parse(&file));
-    Ok(ShaderData { source: whole, ..data?? })
-}
-
-/// Checks a text that was checked when it was compiled, whose data may have been changed since.
-///
-/// # Errors
-/// It is beyond a limit, or is no shader.
-pub fn check_again(whole: &str) -> Result<(), String> {
-    if whole.len() > WHOLE_BYTES_MAX {
-        return Err(format!("it is longer than {WHOLE_BYTES_MAX} bytes"));
-    }
-    limits::check(whole).map_err(|excess| excess.message)?;
-    let module = wgsl::parse_str(whole).map_err(|fault| fault.message().to_string())?;
-    sizes::check(&module).map_err(|fault| fault.message)
+    // A fault is told with the shader's name by whoever works on it.
+    let data = data.flatten().map_err(|error| match error.is_passing {
+        true => Error { message: format!("{path}: {}", error.message), ..error },
+        false => error,
+    })?;
+    Ok(ShaderData { source: whole, ..data })
 }
 
 /// Parses, reflects and validates a file. It needs a deep stack.

@@ -3,6 +3,7 @@
 //! shader comes from a game. Reads tokens alone: it knows no types, and what it counts is never
 //! less than what the parser will meet.
 
+use super::arrays::{self, Arrays};
 use std::collections::HashMap;
 
 /// The most tokens of a shader, the engine's part included.
@@ -32,15 +33,18 @@ pub struct Excess {
 /// Checks a whole text.
 pub fn check(text: &str) -> Result<(), Excess> {
     let mut reader = Reader::default();
-    let mut lexer = Lexer { text, at: 0 };
+    let mut arrays = Arrays::new(arrays::constants(text));
+    let mut lexer = Lexer::new(text);
     while let Some(token) = lexer.next() {
         reader.take(&token)?;
+        arrays.take(&token)?;
     }
-    reader.end(text.len())
+    reader.end(text.len())?;
+    arrays.end()
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Kind {
+pub(super) enum Kind {
     /// A name or a keyword.
     Word,
     Number,
@@ -48,14 +52,14 @@ enum Kind {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Token<'a> {
-    kind: Kind,
-    text: &'a str,
-    at: usize,
+pub(super) struct Token<'a> {
+    pub kind: Kind,
+    pub text: &'a str,
+    pub at: usize,
 }
 
 /// Cuts a text into tokens. `<` and `>` stand alone, for they are brackets as well.
-struct Lexer<'a> {
+pub(super) struct Lexer<'a> {
     text: &'a str,
     at: usize,
 }
@@ -80,6 +84,10 @@ fn ends_line(c: char) -> bool {
 }
 
 impl<'a> Lexer<'a> {
+    pub fn new(text: &'a str) -> Lexer<'a> {
+        Lexer { text, at: 0 }
+    }
+
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
@@ -100,7 +108,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn next(&mut self) -> Option<Token<'a>> {
+    pub fn next(&mut self) -> Option<Token<'a>> {
         self.skip();
         let rest = self.rest();
         let first = rest.chars().next()?;
@@ -461,7 +469,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn excess(at: Option<usize>, message: String) -> Excess {
+pub(super) fn excess(at: Option<usize>, message: String) -> Excess {
     Excess { at, message }
 }
 

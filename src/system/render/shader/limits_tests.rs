@@ -183,15 +183,14 @@ fn large_values_are_refused() {
     };
     for (before, statements, words) in [
         ("var<private> a: array<f32, 20000>;", "x = a[i];", large("80000")),
-        ("", "var a: array<f32, 1000000>; x = a[i];", large("4000000")),
-        ("const A = array<f32, 1000000>();", "x = A[i];", large("4000000")),
-        ("", "x = array<vec4f, 100000>()[i].x;", large("1600000")),
-        ("var<private> a: array<f32, 4000000000>;", "", large("more")),
-        ("const N = 1024 * 1024; var<private> a: array<f32, N>;", "", large("4194304")),
+        ("", "var a: array<f32, 65536>; x = a[i];", large("262144")),
+        ("const A = array<f32, 0x10000>();", "x = A[i];", large("262144")),
+        ("", "x = array<vec4f, 10000>()[i].x;", large("160000")),
+        ("const N: u32 = 65536u; var<private> a: array<f32, N>;", "", large("262144")),
         (
-            "struct S { a: array<array<f32, 1000>, 1000> }",
+            "struct S { a: array<array<f32, 300>, 1000> }",
             "var s: S; x = s.a[1][2];",
-            large("4000000"),
+            large("1200000"),
         ),
     ] {
         let error = check("a.wgsl", &shader((before.into(), statements.into())));
@@ -208,9 +207,102 @@ fn large_values_are_refused() {
 }
 
 #[test]
+fn an_array_has_a_length_that_is_known_before_the_parser_sees_it() {
+    let words = "the length of an array must be a number of at most 65536, or a constant that is \
+                 written as one (ARRAY_LENGTH_MAX): write the number, or use a texture";
+    for before in [
+        "const A = !array<bool, 2147483647>();",
+        "const A = array<bool,2147483647>() == array<bool,2147483647>();",
+        "const A = -array<f32, 536870911>();",
+        "const A = -array/* , */</**/f32 // >\n, /* 4 */ 536870911>();",
+        "alias A = array<f32, 0xffffffffu>; const B = -A();",
+        "const B = -array<A, 4>(); alias A = array<f32, 65537>;",
+        "var<private> a: array<f32, 4000000000>;",
+        "var<private> a: array<f32, 1024 * 1024>;",
+        "var<private> a: array<f32, (4)>;",
+        "var<private> a: array<f32, -1>;",
+        "const N = 1024 * 1024; var<private> a: array<f32, N>;",
+        "const N = M; const M = 4; var<private> a: array<f32, N>;",
+        "const N = 4; fn f() { const N = 1e9; var a: array<f32, N>; }",
+        "const N = 4; fn f() { const N: u32 = 1000000u; var a: array<f32, N>; }",
+        "override N = 4; var<private> a: array<f32, N>;",
+        "var<private> a: array<f32, unknown>;",
+        "var<private> a: binding_array<f32, 1000000>;",
+        "struct S { a: array<vec4<f32>, 99999>, b: f32 } const A = !S();",
+        "const A = array<array<f32, 4>,1000000>>= 4;",
+    ] {
+        let error = check("a.wgsl", &shader((before.into(), String::new()))).unwrap_err().message;
+        assert!(error.starts_with("a.wgsl:") && error.ends_with(words), "{before}: {error}");
+    }
+    refused("\nconst A = !array<bool, 2147483647>();\n", &format!("a.wgsl:2:24: {words}"));
+    for before in [
+        "const N = 4; var<private> a: array<f32, N>;",
+        "var<private> a: array<f32, N>; const N: i32 = 0x4i;",
+        "const N = 4; fn f() -> f32 { const N = 8; var a: array<f32, N>; return a[0]; }",
+        "var<private> a: array<array<vec4<f32>, 4>, 4,>;",
+        "const A = array(1, 2, 3); const B = array<vec2<f32>, 2>();",
+    ] {
+        let checked = check("a.wgsl", &shader((before.into(), String::new())));
+        assert!(checked.is_ok(), "{before}: {checked:?}");
+    }
+}
+
+#[test]
+fn what_grows_when_constants_are_written_out_is_refused() {
+    let words = "arrays and structs have more than 1048576 elements when each is written out where \
+                 it is named (ELEMENTS_MAX): use smaller ones, or a texture";
+    let zeros = "const Z = array<bool, 65536>();".to_string();
+    let twice = |first: &str, before: &str| {
+        let lines = (1..40).map(|n| format!("{before} a{n} = array(a{}, a{});", n - 1, n - 1));
+        format!("{before} a0 = {first}; {}", lines.collect::<String>())
+    };
+    let aliases = (1..4).map(|n| format!("alias A{n} = array<A{}, 60000>;", n - 1));
+    let structs = (1..9).map(|n| format!("struct S{n} {{ a: array<S{}, 9> }}", n - 1));
+    let many = "array(1, 2), ".repeat(2000);
+    let hidden = (1..2000).rev().map(|n| format!("(const h{n} = h{};", n - 1));
+    for text in [
+        format!("{zeros} const A = array({}) == 1;", "Z, ".repeat(100)),
+        format!("{zeros} fn f() {{ let a = array({}) == 1; }}", "Z, ".repeat(100)),
+        format!("const A = array({}) == 1; {zeros}", "Z, ".repeat(100)),
+        "const A = !array<array<f32, 65536>, 65536>();".to_string(),
+        "alias A = array<f32, 60000>; const B = -array<A, 60000>();".to_string(),
+        format!("alias A0 = f32; {} const B = !A3();", aliases.collect::<String>()),
+        format!("struct S0 {{ a: f32 }} {} const B = S8();", structs.collect::<String>()),
+        twice("array(1, 2)", "const"),
+        format!("fn f() {{ {} let b = -a39; }}", twice("array(1, 2)", "const")),
+        format!("fn f() {{ {} let b = -a39; }}", twice("array(1, 2)", "let")),
+        format!("fn f() {{ let a = array(1, 2); {} }}", "{ let a = array(a, a); ".repeat(90)),
+        format!("const T = array({many}); fn f() {{ {} }}", "let a = T[1][0]; ".repeat(300)),
+        format!(
+            "const M = mat4x4f(); const T = array({}); {}",
+            "M, ".repeat(9000),
+            "const A = T[0]; ".repeat(9)
+        ),
+        format!("const h0 = 1; {}", hidden.collect::<String>()),
+    ] {
+        let error = super::check(&shader((text.clone(), String::new()))).unwrap_err().message;
+        // Constants that double are long texts as well.
+        let is_told = error.ends_with(words) || error.contains("(EXPANDED_MAX)");
+        assert!(is_told, "{}: {error}", &text[..text.len().min(200)]);
+    }
+    // Values of functions that are named often do not add up, and tables may be looked up often.
+    let steps =
+        (1..40).map(|n| format!("let r{n} = R(r{}.o + r{}.d, r{}.d);", n - 1, n - 1, n - 1));
+    let lets = (1..40).map(|n| format!("let x{n} = x{} + x{} * x{};", n - 1, n - 1, n - 1));
+    let (steps, lets) = (steps.collect::<String>(), lets.collect::<String>());
+    let before = "struct R { o: vec3f, d: vec3f } const T = array<f32, 256>();";
+    let statements = format!(
+        "let r0 = R(v.xyz, v.xyz); {steps} let x0 = x + T[i]; {lets} x = x39 + r39.o.x; {}",
+        "x += T[i] + T[i + 1]; ".repeat(200)
+    );
+    let checked = check("a.wgsl", &shader((before.into(), statements)));
+    assert!(checked.is_ok(), "{checked:?}");
+}
+
+#[test]
 fn tokens_are_cut_as_the_parser_cuts_them() {
     let tokens = |text: &'static str| {
-        let mut lexer = Lexer { text, at: 0 };
+        let mut lexer = Lexer::new(text);
         std::iter::from_fn(move || lexer.next()).map(|token| token.text).collect::<Vec<_>>()
     };
     assert_eq!(tokens("a+b // c\u{2028}d"), ["a", "+", "b", "d"]);

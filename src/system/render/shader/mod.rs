@@ -24,6 +24,7 @@
 //! multiplied in. A material without any of the three kinds of bindings leaves group 2 out of its
 //! layout, or has it empty.
 
+mod arrays;
 mod check;
 mod limits;
 mod material;
@@ -37,7 +38,7 @@ use crate::foundation::hash::murmur32;
 use crate::resource::kind::{Compiling, Form, Kind};
 use crate::resource::shading::ShaderData;
 
-pub use check::{check, check_again};
+pub use check::check;
 pub use limits::STACK_BYTES;
 pub use material::MATERIAL;
 

@@ -247,3 +247,21 @@ fn a_wrong_material_says_where_and_what() {
         "m.material:2: the shader 'shaders/wave' has no texture 'foam'",
     );
 }
+
+#[test]
+fn compiled_data_is_refused_where_its_source_would_be() {
+    let data = check("wave.wgsl", WAVE).unwrap();
+    assert_eq!(validate(&data.write()), Ok(()));
+    let whole = |source: &str| format!("{source}\n{PRELUDE}");
+    let paint = "fn paint(in: Paint) -> vec4f { return in.base; }";
+    for (source, words) in [
+        (whole(&format!("const A = {}1;\n{paint}", "1 + ".repeat(5000))), "(NESTING_MAX)"),
+        (whole(&format!("const A = !array<bool, 2147483647>();\n{paint}")), "(ARRAY_LENGTH_MAX)"),
+        (whole("fn paint(in: Paint) -> vec4f { return 1; }"), "it is damaged:1:"),
+        (whole(paint), "it has other variables or textures than it says"),
+        (WAVE.to_string(), "the engine's part is missing"),
+    ] {
+        let error = validate(&ShaderData { source, ..data.clone() }.write()).unwrap_err().message;
+        assert!(error.starts_with("it is damaged") && error.contains(words), "{error}");
+    }
+}

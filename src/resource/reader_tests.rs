@@ -1,0 +1,151 @@
+//! A reader of compiled data that panics, from the first load to the last: the fault names the
+//! resource that it was about, and everything else goes on.
+
+use super::bundle::Bundle;
+use super::bundling::{Making, make};
+use super::compile::{Compiled, Target, compile};
+use super::data_kinds::{self, PACKAGE};
+use super::kind::{Kind, Kinds};
+use super::name::ResourceName;
+use super::package::Packages;
+use super::store::{Data, Store};
+use crate::foundation::Error;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The reader panics at what begins with `fall`.
+static FALLS: AtomicBool = AtomicBool::new(false);
+
+/// Texts whose reader has a fault, or has none.
+static CLUMSY: Kind = Kind {
+    validate: |bytes| {
+        let falls = FALLS.load(Ordering::SeqCst) && bytes.starts_with(b"fall");
+        assert!(!falls, "the reader fell");
+        Ok(())
+    },
+    ..data_kinds::TEXT
+};
+const KINDS: Kinds = Kinds(&[&PACKAGE, &CLUMSY]);
+
+struct Game(PathBuf);
+
+impl Game {
+    fn new() -> Game {
+        let game = Game(std::env::temp_dir().join(format!("engine-{}-reader", std::process::id())));
+        let _ = fs::remove_dir_all(&game.0);
+        fs::create_dir_all(&game.0).unwrap();
+        game.save("good", "one");
+        game.save("bad", "fall");
+        fs::write(game.0.join("all.package"), "text = [\"*\"]").unwrap();
+        fs::write(game.0.join("some.package"), "text = [\"good\"]").unwrap();
+        game
+    }
+
+    fn save(&self, name: &str, text: &str) {
+        fs::write(self.0.join(format!("{name}.txt")), text).unwrap();
+    }
+
+    fn compile(&self) -> Compiled {
+        let target = Target {
+            root: &self.0,
+            data: self.0.join(".data"),
+            kinds: KINDS,
+            source_platform: "linux",
+            release: false,
+            exclude: &[],
+            threads: 2,
+        };
+        compile(&target, &|_, _| {}).unwrap()
+    }
+
+    fn folder(&self, compiled: &Compiled) -> Store {
+        Store::new(compiled.index.clone(), Data::Folder(self.0.join(".data"), KINDS))
+    }
+
+    fn bundle(&self, compiled: &Compiled) -> Store {
+        let making = Making {
+            index: &compiled.index,
+            data: &self.0.join(".data"),
+            kinds: KINDS,
+            platform: "linux",
+            game: "test",
+            settings: "",
+            keeps_path: |_| false,
+            is_stopped: || false,
+        };
+        let path = self.0.join("test.bundle");
+        make(&making, &path, &|_, _| {}).unwrap();
+        Store::of_bundle(Arc::new(Bundle::open(&path, &KINDS, "linux").unwrap()))
+    }
+}
+
+impl Drop for Game {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn read(store: &mut Store, name: &str) -> Result<String, Error> {
+    let bytes = store.read(&ResourceName::new("text", name))?;
+    Ok(String::from_utf8(bytes.to_vec()).unwrap())
+}
+
+/// Asserts that an error is the fault, at a resource of this name.
+#[track_caller]
+fn names(error: &Error, name: &str) {
+    let start = format!("the engine failed at {name}: the reader fell");
+    assert!(error.is_fault && error.message.starts_with(&start), "{error}");
+    assert!(error.message.ends_with(": export the file anew, and report this"), "{error}");
+}
+
+#[test]
+fn a_reader_that_panics_costs_the_resource_that_it_reads_and_nothing_else() {
+    let game = Game::new();
+    let compiled = game.compile();
+    let stores = [(game.folder(&compiled), "bad.text"), (game.bundle(&compiled), "#")];
+    FALLS.store(true, Ordering::SeqCst);
+    for (mut store, in_package) in stores {
+        // The first load.
+        names(&read(&mut store, "bad").unwrap_err(), "bad.text");
+        assert_eq!(read(&mut store, "good").unwrap(), "one");
+        // A package, whose thread goes on. A bundle knows the names of its members by hash.
+        let mut packages = Packages::default();
+        let all = packages.add("all", &store).unwrap();
+        let some = packages.add("some", &store).unwrap();
+        packages.load(all, &mut store).unwrap();
+        packages.load(some, &mut store).unwrap();
+        let problems = packages.take_loaded(&mut store, true);
+        let [problem] = &problems[..] else { panic!("{problems:?}") };
+        let name = match in_package {
+            "#" => format!("#{}", ResourceName::new("text", "bad").id()),
+            name => name.to_string(),
+        };
+        names(problem, &name);
+        assert_eq!(problem.contexts, ["When loading package: all"]);
+        assert!(packages.has_loaded(some).unwrap());
+        // Its data is not damaged: it is there for an engine without the fault.
+        FALLS.store(false, Ordering::SeqCst);
+        assert_eq!(read(&mut store, "bad").unwrap(), "fall");
+        packages.load(all, &mut store).unwrap();
+        packages.flush(all, &mut store).unwrap();
+        FALLS.store(true, Ordering::SeqCst);
+    }
+    // A reload: the data compiler reads what it made, and keeps the last good data.
+    FALLS.store(false, Ordering::SeqCst);
+    let mut store = game.folder(&compiled);
+    FALLS.store(true, Ordering::SeqCst);
+    game.save("bad", "fall again");
+    game.save("good", "two");
+    let compiled = game.compile();
+    let [words] = &compiled.problems[..] else { panic!("{:?}", compiled.problems) };
+    let start = "bad.txt: the engine failed at the text 'bad': the reader fell";
+    assert!(words.starts_with(start), "{words}");
+    assert!(compiled.index.broken.is_empty(), "an engine without the fault tries it again");
+    store.replace(compiled.index, &compiled.changed);
+    assert_eq!(read(&mut store, "good").unwrap(), "two");
+    FALLS.store(false, Ordering::SeqCst);
+    assert_eq!(read(&mut store, "bad").unwrap(), "fall");
+    assert_eq!(game.compile().problems, [""; 0]);
+}

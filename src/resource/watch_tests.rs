@@ -1,0 +1,322 @@
+//! Tests of the watch: what is told, and that it goes on whatever happens.
+
+use super::*;
+use crate::foundation::file_access::FileState;
+use crate::resource::data_kinds;
+use crate::resource::kind::Kind;
+use std::io::Write;
+use std::sync::Mutex;
+
+/// Texts, at which the compiler fails where it reads `fall`.
+static CLUMSY: Kind = Kind {
+    compile: |compiling| {
+        let text = compiling.text()?;
+        assert!(text != "fall", "the compiler fell");
+        Ok(text.as_bytes().to_vec())
+    },
+    ..data_kinds::TEXT
+};
+const KINDS: Kinds = Kinds(&[&CLUMSY]);
+
+/// A folder of these files, compiled, and a watch over it.
+struct Scene {
+    root: PathBuf,
+    watch: Option<Watch>,
+}
+
+impl Scene {
+    fn new(name: &str, files: &[(&str, &str)], watcher: Watcher) -> Scene {
+        Scene::with(name, files, (watcher, compile::make))
+    }
+
+    fn with(name: &str, files: &[(&str, &str)], how: (Watcher, Make)) -> Scene {
+        let root = std::env::temp_dir().join(format!("engine-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&root);
+        std::fs::create_dir_all(&root).unwrap();
+        for (path, text) in files {
+            std::fs::write(root.join(path), text).unwrap();
+        }
+        let data = root.join(".data");
+        let target = Target {
+            root: &root,
+            data: data.clone(),
+            kinds: KINDS,
+            source_platform: "linux",
+            release: false,
+            exclude: &[],
+            threads: 1,
+        };
+        compile::compile(&target, &|_, _| {}).unwrap();
+        let watch = Watch::with(&root, &data, "linux", KINDS, how).unwrap();
+        Scene { root, watch: Some(watch) }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    /// What changes next, and what is gone, by name; nothing where that takes longer.
+    fn next(&self, limit: Duration) -> Option<(Vec<String>, Vec<String>)> {
+        let names = |names: Vec<_>| names.iter().map(ToString::to_string).collect();
+        let compiled = self.watch.as_ref().unwrap().wait(limit)?;
+        Some((
+            names(compiled.changed as Vec<crate::resource::name::ResourceName>),
+            names(compiled.removed),
+        ))
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        self.watch = None;
+        let _ = std::fs::remove_dir_all(&self.root);
+    }
+}
+
+const LONG: Duration = Duration::from_secs(20);
+
+fn only(changed: &str, removed: &str) -> Option<(Vec<String>, Vec<String>)> {
+    let list = |name: &str| if name.is_empty() { vec![] } else { vec![name.to_string()] };
+    Some((list(changed), list(removed)))
+}
+
+#[test]
+fn a_file_that_is_away_for_a_moment_is_not_told_and_one_that_is_gone_is() {
+    let scene = Scene::new("away", &[("a.txt", "one"), ("b.txt", "one")], watcher);
+    // As vim does: the old one becomes a backup, the new one is written anew.
+    std::fs::rename(scene.path("a.txt"), scene.path("a.txt~")).unwrap();
+    std::thread::sleep(QUIET * 5);
+    std::fs::write(scene.path("a.txt"), "two").unwrap();
+    assert_eq!(scene.next(LONG), only("a.text", ""));
+    std::fs::remove_file(scene.path("a.txt")).unwrap();
+    assert_eq!(scene.next(LONG), only("", "a.text"));
+    // What is no resource is not waited for, and neither is a change.
+    let began = Instant::now();
+    std::fs::write(scene.path("b.new"), "two").unwrap();
+    std::fs::rename(scene.path("b.new"), scene.path("b.txt")).unwrap();
+    let mut burst = Burst::of(Notice::Moved(vec![scene.path("b.new"), scene.path("b.txt")]));
+    burst.began = began;
+    let known = crate::resource::compile::read_index(&scene.path(".data"));
+    assert_eq!(burst.absence(&scene.root, &known), None);
+    assert_eq!(scene.next(LONG), only("b.text", ""));
+    burst = Burst::of(Notice::Moved(vec![scene.path("b.txt")]));
+    std::fs::remove_file(scene.path("b.txt")).unwrap();
+    assert!(burst.absence(&scene.root, &known).is_some());
+}
+
+#[test]
+fn a_fault_while_one_file_is_compiled_ends_no_watch() {
+    let scene = Scene::new("fault", &[("a.txt", "one"), ("b.txt", "one")], watcher);
+    std::fs::write(scene.path("a.txt"), "fall").unwrap();
+    let compiled = scene.watch.as_ref().unwrap().wait(LONG).expect("the fault is told");
+    let [words] = &compiled.problems[..] else { panic!("{:?}", compiled.problems) };
+    assert!(words.starts_with("a.txt: the engine failed at the text 'a': "), "{words}");
+    assert!(words.contains("the compiler fell"), "{words}");
+    for text in ["two", "three"] {
+        std::fs::write(scene.path("b.txt"), text).unwrap();
+        assert_eq!(scene.next(LONG), only("b.text", ""));
+    }
+    std::fs::write(scene.path("a.txt"), "two").unwrap();
+    assert_eq!(scene.next(LONG), only("a.text", ""));
+}
+
+/// How often the watch of a test is still to fail, of the test that is to run now.
+static FAILURES: Mutex<u32> = Mutex::new(0);
+
+/// Compiles, but falls before it has looked at a file, as often as it is told to.
+fn falling_make(target: &Target, progress: Progress) -> Result<(Compiled, Index), Error> {
+    let mut failures = fault::lock(&FAILURES);
+    if *failures > 0 {
+        *failures -= 1;
+        panic!("the watch fell");
+    }
+    drop(failures);
+    compile::make(target, progress)
+}
+
+#[test]
+fn a_fault_outside_of_any_file_costs_one_look_and_no_change_is_lost() {
+    let files = [("a.txt", "one"), ("b.txt", "one"), ("settings.sjson", "")];
+    let scene = Scene::with("watch_fault", &files, (watcher, falling_make));
+    let errors = log::error_count();
+    // What was noticed is looked at once more by itself, settings with it.
+    *fault::lock(&FAILURES) = 1;
+    std::fs::write(scene.path("settings.sjson"), "name = \"x\"").unwrap();
+    std::fs::write(scene.path("a.txt"), "two").unwrap();
+    let mut settings = false;
+    let mut changed = Vec::new();
+    while !settings || changed.is_empty() {
+        let compiled = scene.watch.as_ref().unwrap().wait(LONG).expect("nothing is lost");
+        settings |= compiled.settings;
+        changed.extend(compiled.changed.iter().map(ToString::to_string));
+    }
+    assert_eq!(changed, ["a.text"]);
+    assert_eq!(*fault::lock(&FAILURES), 0);
+    let said = log::errors_since(errors);
+    let start = "the watch over the game's folder failed: the engine failed: the watch fell";
+    assert!(said.iter().any(|words| words.starts_with(start)), "{said:?}");
+    // One that stays is not tried without an end; the next change is.
+    *fault::lock(&FAILURES) = 2;
+    std::fs::write(scene.path("a.txt"), "three").unwrap();
+    let end = Instant::now() + LONG;
+    while *fault::lock(&FAILURES) > 0 {
+        assert!(Instant::now() < end, "it is looked at");
+        std::thread::sleep(QUIET);
+    }
+    std::fs::write(scene.path("b.txt"), "two").unwrap();
+    let mut changed = scene.next(LONG).unwrap().0;
+    while changed.len() < 2 {
+        changed.extend(scene.next(LONG).unwrap().0);
+    }
+    changed.sort();
+    assert_eq!(changed, ["a.text", "b.text"]);
+}
+
+#[test]
+fn a_fault_at_an_event_has_everything_looked_at() {
+    let (notices, inbox) = channel();
+    tell(&notices, || None);
+    assert!(inbox.try_recv().is_err());
+    tell(&notices, || panic!("at an event"));
+    assert!(matches!(inbox.try_recv(), Ok(Notice::Changed)));
+}
+
+#[test]
+fn a_fault_at_one_of_many_looks_costs_that_one() {
+    let looks = Mutex::new(0);
+    let look = move || {
+        let mut count = fault::lock(&looks);
+        *count += 1;
+        assert!(*count % 3 != 0, "at look {count}");
+        // A file that is longer each time.
+        let state = FileState { size: *count, ..FileState::default() };
+        Ok(vec![scan::File { path: "a.txt".to_string(), state }])
+    };
+    let (notices, inbox) = channel();
+    let _poll = Poll::start(Duration::from_millis(1), look, notices).unwrap();
+    for _ in 0..10 {
+        let notice = inbox.recv_timeout(LONG);
+        assert!(matches!(notice, Ok(Notice::Changed)), "it goes on");
+    }
+}
+
+/// The numbers of the folders that this process has the system watch.
+#[cfg(target_os = "linux")]
+fn watched_numbers() -> HashSet<u64> {
+    let entries = std::fs::read_dir("/proc/self/fdinfo").unwrap();
+    let texts = entries.filter_map(|entry| std::fs::read_to_string(entry.ok()?.path()).ok());
+    let all = texts.collect::<String>();
+    let lines = all.lines().filter(|line| line.starts_with("inotify "));
+    let number = |line: &str| {
+        let part = line.split(' ').find_map(|part| part.strip_prefix("ino:"))?;
+        u64::from_str_radix(part, 16).ok()
+    };
+    lines.filter_map(number).collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn links_are_followed_inside_of_the_games_folder_alone() {
+    use std::os::unix::fs::{MetadataExt, symlink};
+    let outside = std::env::temp_dir().join(format!("engine-{}-outside", std::process::id()));
+    let _ = std::fs::remove_dir_all(&outside);
+    let folders: Vec<PathBuf> = (0..300).map(|i| outside.join(format!("folder{i}"))).collect();
+    folders.iter().for_each(|folder| std::fs::create_dir_all(folder).unwrap());
+    let mut scene = Scene::new("links", &[("a.txt", "one")], watcher);
+    let number = |path: &Path| std::fs::metadata(path).unwrap().ino();
+    std::fs::create_dir_all(scene.path(".shared/deep")).unwrap();
+    std::fs::create_dir_all(scene.path("folder/deep")).unwrap();
+    std::fs::write(scene.path(".shared/deep/b.txt"), "one").unwrap();
+    symlink(&outside, scene.path("folder/all")).unwrap();
+    symlink(&outside, scene.path("all")).unwrap();
+    symlink(scene.path(".shared"), scene.path("shared")).unwrap();
+    let until = |scene: &Scene, wanted: &str| {
+        while !scene.next(LONG).expect("it is noticed").0.iter().any(|name| name == wanted) {}
+    };
+    until(&scene, "shared/deep/b.text");
+    // What is written into the hidden folder is noticed by its other name.
+    std::fs::write(scene.path(".shared/deep/b.txt"), "two").unwrap();
+    until(&scene, "shared/deep/b.text");
+    std::fs::write(scene.path(".shared/c.txt"), "one").unwrap();
+    until(&scene, "shared/c.text");
+    // So it is by a watch that finds the link there. It may begin to look after the first change.
+    let again = Watch::start(&scene.root, &scene.path(".data"), "linux", KINDS).unwrap();
+    scene.watch = Some(again);
+    let end = Instant::now() + LONG;
+    for turn in 0.. {
+        std::fs::write(scene.path(".shared/c.txt"), format!("turn {turn}")).unwrap();
+        if scene
+            .next(Duration::from_millis(200))
+            .is_some_and(|(names, _)| names == ["shared/c.text"])
+        {
+            break;
+        }
+        assert!(Instant::now() < end, "it is not noticed");
+    }
+    let seen = watched_numbers();
+    assert!(seen.contains(&number(&scene.path("folder/deep"))), "{seen:?}");
+    let away = folders.iter().chain([&outside]).filter(|path| seen.contains(&number(path)));
+    assert_eq!(away.count(), 0, "folders outside of the game's are watched");
+    drop(scene);
+    std::fs::remove_dir_all(&outside).unwrap();
+}
+
+#[test]
+fn where_the_system_tells_nothing_every_change_is_seen_all_the_same() {
+    let scene = Scene::new("poll", &[("a.txt", "one"), ("b.txt", "one")], polling);
+    std::fs::create_dir_all(scene.path(".hidden")).unwrap();
+    std::fs::write(scene.path(".hidden/a.txt"), "one").unwrap();
+    assert_eq!(scene.next(POLL * 3), None, "hidden folders are not looked at");
+    // In the second of the change before, of the same length, and with an older time.
+    for text in ["two", "six"] {
+        std::fs::write(scene.path("a.txt"), text).unwrap();
+        assert_eq!(scene.next(LONG), only("a.text", ""));
+    }
+    std::fs::write(scene.path("a.txt"), "ten").unwrap();
+    let old = std::time::SystemTime::now() - Duration::from_secs(86_400);
+    std::fs::File::options()
+        .write(true)
+        .open(scene.path("a.txt"))
+        .and_then(|file| file.set_modified(old))
+        .unwrap();
+    assert_eq!(scene.next(LONG), only("a.text", ""));
+    std::fs::rename(scene.path("b.txt"), scene.path("c.txt")).unwrap();
+    let (changed, removed) = scene.next(LONG).unwrap();
+    assert_eq!((&changed[..], &removed[..]), (&["c.text".into()][..], &["b.text".into()][..]));
+}
+
+#[test]
+fn a_file_that_is_written_in_place_is_taken_when_it_is_closed() {
+    if !TELLS_CLOSING {
+        return;
+    }
+    let root = std::env::temp_dir().join(format!("engine-{}-in-place", std::process::id()));
+    std::fs::create_dir_all(&root).unwrap();
+    let path = root.join("a.txt");
+    std::fs::write(&path, "one").unwrap();
+    let data = root.join(".data");
+    let target = Target {
+        root: &root,
+        data: data.clone(),
+        kinds: KINDS,
+        source_platform: "linux",
+        release: false,
+        exclude: &[],
+        threads: 1,
+    };
+    compile::compile(&target, &|_, _| {}).unwrap();
+    let watch = Watch::start(&root, &data, "linux", KINDS).unwrap();
+    let mut file = std::fs::File::create(&path).unwrap();
+    // Long after the silence that ends other bursts.
+    assert!(watch.wait(QUIET * 20).is_none(), "the emptied file was taken");
+    file.write_all(b"two").unwrap();
+    drop(file);
+    let compiled = watch.wait(Duration::from_secs(10)).expect("the change is noticed");
+    assert_eq!(compiled.changed.len(), 1);
+    assert!(watch.wait(QUIET * 20).is_none(), "it was taken twice");
+    // One that stays open is not waited for without an end.
+    let open = std::fs::File::create(&path).unwrap();
+    assert!(watch.wait(Duration::from_secs(10)).is_some());
+    drop((open, watch));
+    std::fs::remove_dir_all(&root).unwrap();
+}

@@ -1,0 +1,328 @@
+//! Limits of the arrays and structs of a shader's text, checked before a parser sees it. The parser
+//! writes constants out: a zero of an array becomes a list of its elements before its size is
+//! looked at, and what is made of constants is copied wherever it is named. Reads tokens alone;
+//! what it counts is never less than what the parser makes.
+
+use super::limits::{CHAIN_MAX, Excess, Kind, Lexer, Token, excess};
+use std::collections::HashMap;
+
+/// The most elements of an array.
+pub const ARRAY_LENGTH_MAX: u64 = 65_536;
+/// The most elements of all arrays and structs of a text, when each is written out wherever it is
+/// named. Measured with naga 30: the parser needs 100 bytes for one at most.
+pub const ELEMENTS_MAX: u64 = 1 << 20;
+
+/// The numbers of a text's constants, by name: the largest, where several functions have one of
+/// that name; none where one of them is not written as a number.
+pub fn constants(text: &str) -> HashMap<&str, Option<u64>> {
+    let mut numbers: HashMap<&str, Option<u64>> = HashMap::new();
+    let mut lexer = Lexer::new(text);
+    let mut token = lexer.next();
+    while let Some(now) = token {
+        token = lexer.next();
+        if now.text != "const" {
+            continue;
+        }
+        let Some(name) = token.filter(|name| name.kind == Kind::Word) else { continue };
+        // Up to the end: `const NAME: TYPE = NUMBER`.
+        let mut rest = Vec::new();
+        while let Some(next) = lexer.next() {
+            token = Some(next);
+            if matches!(next.text, ";" | "{" | "}" | "const") || rest.len() > 4 {
+                break;
+            }
+            rest.push(next);
+        }
+        let number = match &rest[..] {
+            [is, number] if is.text == "=" => length(number),
+            [colon, _, is, number] if (colon.text, is.text) == (":", "=") => length(number),
+            _ => None,
+        };
+        let known = numbers.entry(name.text).or_insert(number);
+        *known = known.zip(number).map(|(one, other)| one.max(other));
+    }
+    numbers
+}
+
+/// A number that an array may have as its length.
+fn length(token: &Token) -> Option<u64> {
+    let digits = token.text.strip_suffix(['u', 'i']).unwrap_or(token.text);
+    let number = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => digits.parse(),
+    };
+    number.ok().filter(|number| token.kind == Kind::Number && *number <= ARRAY_LENGTH_MAX)
+}
+
+/// The kinds of declarations.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Declares {
+    #[default]
+    Nothing,
+    /// A type or a constant of the whole text.
+    Global,
+    Struct,
+    /// A value of a function.
+    Local,
+}
+
+/// A statement, or a declaration outside of functions.
+#[derive(Default)]
+struct Part<'a> {
+    declares: Declares,
+    name: Option<&'a str>,
+    /// The name comes next.
+    names: bool,
+    at: usize,
+    /// Is the first of a function, or stands outside of them.
+    outside: bool,
+    /// Names, and how often each is written out in types of arrays.
+    words: Vec<(&'a str, u64)>,
+    /// Elements of its own: of types of arrays, and members.
+    elements: u64,
+    /// Names and numbers, which an array whose type is left out could list.
+    listed: u64,
+    /// It has an array whose type is left out, which may hold all that is named.
+    lists: bool,
+}
+
+impl<'a> Part<'a> {
+    /// Notes a name, which may be that of a type.
+    fn name_type(&mut self, word: &'a str) {
+        self.words.push((word, 1));
+        // With the vector or matrix itself, and the columns.
+        self.elements += match word {
+            word if word.starts_with("vec") => 5,
+            word if word.starts_with("mat") => 21,
+            _ => 0,
+        };
+    }
+}
+
+/// An open `<`.
+struct Angle {
+    is_array: bool,
+    /// How many words and elements there were before it.
+    words: usize,
+    elements: u64,
+    /// There was a comma.
+    comma: bool,
+    length: Option<u64>,
+}
+
+/// Reads tokens, and counts.
+pub struct Arrays<'a> {
+    constants: HashMap<&'a str, Option<u64>>,
+    parts: Vec<Part<'a>>,
+    open: Part<'a>,
+    angles: Vec<Angle>,
+    before: &'a str,
+    /// How many blocks are open.
+    blocks: usize,
+}
+
+impl<'a> Arrays<'a> {
+    /// Reads the tokens of a text with these constants.
+    pub fn new(constants: HashMap<&'a str, Option<u64>>) -> Arrays<'a> {
+        let open = Part { outside: true, ..Part::default() };
+        let (parts, angles) = (Vec::new(), Vec::new());
+        Arrays { constants, parts, open, angles, before: "", blocks: 0 }
+    }
+
+    pub fn take(&mut self, token: &Token<'a>) -> Result<(), Excess> {
+        let is_array = matches!(self.before, "array" | "binding_array");
+        if token.text == "<" && (is_array || !self.angles.is_empty()) {
+            let (words, elements) = (self.open.words.len(), self.open.elements);
+            self.angles.push(Angle { is_array, words, elements, comma: false, length: None });
+        } else if self.angles.is_empty() {
+            // An array without its type lists what it holds.
+            self.open.lists |= is_array;
+            self.word(token);
+        } else {
+            self.in_type(token)?;
+        }
+        self.before = token.text;
+        Ok(())
+    }
+
+    /// A token of an array's type: names, numbers, commas and angles alone.
+    fn in_type(&mut self, token: &Token<'a>) -> Result<(), Excess> {
+        let top = self.angles.last_mut().expect("one is open");
+        match (token.kind, token.text) {
+            (Kind::Sign, ",") => top.comma = true,
+            (Kind::Sign, ">" | ">>" | ">=") => {
+                self.close();
+                if token.text == ">>" && !self.angles.is_empty() {
+                    self.close();
+                }
+            }
+            (Kind::Word | Kind::Number, _) if top.is_array && top.comma => {
+                let number = match token.kind {
+                    Kind::Word => self.constants.get(token.text).copied().flatten(),
+                    _ => length(token),
+                };
+                if number.is_none() || top.length.is_some() {
+                    return Err(no_length(token));
+                }
+                top.length = number;
+            }
+            (Kind::Word, word) => self.open.name_type(word),
+            (Kind::Number, _) => {}
+            (Kind::Sign, _) => return Err(no_length(token)),
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        let Some(angle) = self.angles.pop().filter(|angle| angle.is_array) else { return };
+        let count = angle.length.unwrap_or(1).max(1);
+        let part = &mut self.open;
+        for (_, times) in &mut part.words[angle.words..] {
+            *times = times.saturating_mul(count);
+        }
+        let inner = (part.elements - angle.elements).max(1);
+        part.elements = angle.elements.saturating_add(inner.saturating_mul(count));
+    }
+
+    fn word(&mut self, token: &Token<'a>) {
+        let part = &mut self.open;
+        if part.name.is_none() && part.words.is_empty() {
+            part.at = token.at;
+        }
+        let is_outside = self.blocks == 0;
+        match (token.kind, token.text) {
+            (Kind::Sign, "{") => {
+                self.blocks += 1;
+                if self.open.declares != Declares::Struct {
+                    self.end_part();
+                }
+            }
+            (Kind::Sign, "}") => {
+                self.blocks = self.blocks.saturating_sub(1);
+                self.end_part();
+            }
+            (Kind::Sign, ";") => self.end_part(),
+            (Kind::Sign, ":") if part.declares == Declares::Struct => part.elements += 1,
+            (Kind::Sign, _) => {}
+            (Kind::Number, _) => part.listed += 1,
+            (Kind::Word, word) if part.names => {
+                (part.name, part.names, part.at) = (Some(word), false, token.at);
+            }
+            (Kind::Word, word) => {
+                let declares = match word {
+                    "struct" if is_outside => Declares::Struct,
+                    "alias" | "const" | "override" if is_outside => Declares::Global,
+                    "const" | "let" => Declares::Local,
+                    _ => Declares::Nothing,
+                };
+                if declares != Declares::Nothing {
+                    (part.declares, part.names) = (declares, true);
+                } else if self.before != "." {
+                    // Members have names of their own.
+                    part.listed += 1;
+                    part.name_type(word);
+                }
+            }
+        }
+    }
+
+    fn end_part(&mut self) {
+        let next = Part { outside: self.blocks == 0, ..Part::default() };
+        self.parts.push(std::mem::replace(&mut self.open, next));
+    }
+
+    /// Checks what was read, all of which is known now.
+    ///
+    /// # Errors
+    /// Its arrays and structs are too large together.
+    pub fn end(mut self) -> Result<(), Excess> {
+        self.end_part();
+        let parts = &self.parts;
+        let is_global = |part: &Part| matches!(part.declares, Declares::Global | Declares::Struct);
+        let globals = parts.iter().enumerate().filter(|(_, part)| is_global(part));
+        let globals = globals.filter_map(|(index, part)| Some((part.name?, index))).collect();
+        let mut sizes = Sizes { parts, globals, known: vec![None; parts.len()] };
+        let mut locals: HashMap<&str, u64> = HashMap::new();
+        let mut all = 0u64;
+        for (index, part) in parts.iter().enumerate() {
+            if part.outside {
+                locals.clear();
+            }
+            let (written, size) = match is_global(part) {
+                true => sizes.global(index, 0),
+                false => sizes.part(index, &locals, 0),
+            };
+            all = all.saturating_add(written);
+            if all > ELEMENTS_MAX {
+                let with = part.name.map_or(String::new(), |name| format!("with '{name}', "));
+                let message = format!(
+                    "{with}arrays and structs have more than {ELEMENTS_MAX} elements when each is \
+                     written out where it is named (ELEMENTS_MAX): use smaller ones, or a texture"
+                );
+                return Err(excess(Some(part.at), message));
+            }
+            if let (Declares::Local, Some(name)) = (part.declares, part.name) {
+                // One of the same name in a block around it may be the larger one.
+                let known = locals.entry(name).or_default();
+                *known = size.max(*known);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn no_length(token: &Token) -> Excess {
+    let message = format!(
+        "the length of an array must be a number of at most {ARRAY_LENGTH_MAX}, or a constant that \
+         is written as one (ARRAY_LENGTH_MAX): write the number, or use a texture"
+    );
+    excess(Some(token.at), message)
+}
+
+/// How many elements the values of parts have.
+struct Sizes<'s, 'a> {
+    parts: &'s [Part<'a>],
+    globals: HashMap<&'a str, usize>,
+    /// Of each global: what is written out for it, and its size, as far as they are known. One that
+    /// is being read counts as nothing: the parser refuses circles.
+    known: Vec<Option<(u64, u64)>>,
+}
+
+impl Sizes<'_, '_> {
+    /// The elements that are written out for a global, and those of its value. It calls itself once
+    /// for each declaration in a chain, which are limited.
+    fn global(&mut self, index: usize, above: u32) -> (u64, u64) {
+        if let Some(known) = self.known[index] {
+            return known;
+        }
+        // Longer chains were refused before, if they are ones for the parser as well.
+        if above > CHAIN_MAX {
+            return (u64::MAX, u64::MAX);
+        }
+        self.known[index] = Some((0, 0));
+        let found = self.part(index, &HashMap::new(), above);
+        self.known[index] = Some(found);
+        found
+    }
+
+    /// The same of any part, with the sizes of a function's values.
+    fn part(&mut self, index: usize, locals: &HashMap<&str, u64>, above: u32) -> (u64, u64) {
+        let part = &self.parts[index];
+        let own =
+            if part.lists { part.elements.saturating_add(part.listed) } else { part.elements };
+        let (mut written, mut largest) = (own, own);
+        for (word, times) in &part.words {
+            let size = match (locals.get(word).copied(), self.globals.get(word).copied()) {
+                (local, Some(global)) => self.global(global, above + 1).1.max(local.unwrap_or(0)),
+                (local, None) => local.unwrap_or(0),
+            };
+            let size = size.saturating_mul(*times);
+            written = written.saturating_add(size);
+            largest = largest.max(size);
+        }
+        // A value is one of those that are named, or of a type that is; where a type is left out,
+        // or is made here, it may hold all of them.
+        let holds_all = part.lists || matches!(part.declares, Declares::Struct);
+        (written, if holds_all { written } else { largest })
+    }
+}
