@@ -5,11 +5,11 @@ local core = ...
 local type, error, ipairs = type, error, ipairs
 local format, concat = string.format, table.concat
 local getinfo, getlocal = core.debug.getinfo, core.debug.getlocal
-local native_load, place = load, core.place
+local load_chunk, place = core.load_chunk, core.place
 local reload = core.reloader
 local bad_argument, raise = core.bad_argument, core.raise
 
--- Bytes of text that `load` takes: it cannot be stopped, and 16 MiB take about half a second.
+-- Bytes of text that `load` takes. What it may cost beside this is src/script/load.rs's.
 local LOAD_BYTES_MAX = 16 * 1024 * 1024
 
 -- What modules returned, by name: `package.loaded` of games.
@@ -82,7 +82,7 @@ local function compile(script)
   if reload.recording then
     return reload.compile(script)
   end
-  local chunk, problem = native_load(script.text, "@" .. script.chunk, "t")
+  local chunk, problem = load_chunk(script.text, "@" .. script.chunk)
   if not chunk then
     error(problem, 0)
   end
@@ -113,6 +113,8 @@ local function require(name)
     local chunk, path = core.load_script(name)
     if chunk then
       return run(name, chunk, path)
+    elseif chunk == false then
+      error(path, 0)
     end
   end
   local script = core.read_script(name)
@@ -183,10 +185,11 @@ local function load_text(text, name, _, env)
     check_chunk("load", "argument #2 'name'", name:sub(2))
     core.note_loaded(name:sub(2), text)
   end
-  if env ~= nil then
-    return native_load(text, name, "t", env)
+  local chunk, problem = load_chunk(text, name, env)
+  if not chunk then
+    return nil, problem
   end
-  return native_load(text, name, "t")
+  return chunk
 end
 
 core.load = load_text

@@ -52,6 +52,9 @@ local DATE_SECONDS_MIN, DATE_SECONDS_MAX = -62135596800, 253402300799
 -- What a field of a date can be, each way: dates are added to and taken from with them.
 local DATE_FIELD_MAX = 2 ^ 31 - 1
 
+-- Bytes of a format of dates: C writes it at one go, and each %c of it takes a microsecond.
+local DATE_FORMAT_BYTES_MAX = 1024
+
 -- Fields of a date that have no default, and the others' defaults.
 local date_needs = { "year", "month", "day" }
 local date_defaults = { hour = 12, min = 0, sec = 0 }
@@ -115,6 +118,9 @@ local os = {
       form = "%c"
     elseif type(form) ~= "string" then
       bad_argument("os.date", 1, "format", "string or nil", form)
+    elseif #form > DATE_FORMAT_BYTES_MAX then
+      raise(format("os.date: argument #1 'format' has more than %d bytes (DATE_FORMAT_BYTES_MAX): "
+        .. "format the parts of the text one by one", DATE_FORMAT_BYTES_MAX))
     end
     if time == nil then
       time = core.clock()

@@ -25,7 +25,7 @@ local STRING_BYTES_MAX = 64 * 1024 * 1024
 -- Steps that a pattern may need in LuaJIT's own matcher, which cannot be stopped: about 0.2 s.
 local DIRECT_STEPS_MAX = 5e7
 -- Steps after which the native matcher gives up: 0.3 to 0.6 s.
-local BUDGET_STEPS = 1e8
+local BUDGET_STEPS_MAX = 1e8
 -- Bytes of text x bytes of needle in a plain search by memchr and memcmp: up to 0.1 s.
 local PLAIN_WORK_DIRECT = 2e9
 -- Bytes of text in a direct gsub: at most one replacement for each, 0.15 us at the worst.
@@ -85,7 +85,7 @@ local function raise_fault(name, s, p, words)
   end)
   raise(format('%s: pattern "%s%s" took more than %s steps on a string of %s bytes: '
     .. "anchor it or make it simpler", name, shown, #p > 40 and "…" or "",
-    with_commas(BUDGET_STEPS), with_commas(#s)))
+    with_commas(BUDGET_STEPS_MAX), with_commas(#s)))
 end
 
 -- Strings that are built in parts
@@ -189,7 +189,7 @@ local function find_slow(subject, pattern, init, plain)
     end
     return nil
   end
-  return found("string.find", s, p, core_match(s, p, start_of(s, init), BUDGET_STEPS))
+  return found("string.find", s, p, core_match(s, p, start_of(s, init), BUDGET_STEPS_MAX))
 end
 
 function string.find(s, pattern, init, plain)
@@ -216,7 +216,7 @@ local function match_slow(subject, pattern, init)
     return string_match(subject, pattern, init)
   end
   local first = start_of(s, init)
-  return captured(s, found("string.match", s, p, core_match(s, p, first, BUDGET_STEPS)))
+  return captured(s, found("string.match", s, p, core_match(s, p, first, BUDGET_STEPS_MAX)))
 end
 
 function string.match(s, pattern, init)
@@ -250,7 +250,7 @@ local function gmatch_slow(subject, pattern)
   end
   return function()
     if at <= size + 1 then
-      return advance(found("string.gmatch", s, p, core_match(s, p, at, BUDGET_STEPS)))
+      return advance(found("string.gmatch", s, p, core_match(s, p, at, BUDGET_STEPS_MAX)))
     end
   end
 end
@@ -356,7 +356,7 @@ local function gsub_steps(s, p, repl, max)
     return not anchored
   end
   while count < max and at <= size + 1 do
-    if not advance(found("string.gsub", s, p, core_match(s, p, at, BUDGET_STEPS))) then
+    if not advance(found("string.gsub", s, p, core_match(s, p, at, BUDGET_STEPS_MAX))) then
       break
     end
   end

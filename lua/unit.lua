@@ -3,6 +3,7 @@
 local core = ...
 
 local type, select, next, tostring = type, select, next, tostring
+local pcall, error = pcall, error
 local format, concat, sort = string.format, table.concat, table.sort
 local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
 local istype = core.ffi.istype
@@ -78,9 +79,8 @@ function World.spawn_unit(world, resource, position, rotation)
   return unit
 end
 
--- The part of a spawn that is in Lua: the units' data, with what `overs` says of each on top, and
--- their components that are scripts, each of which hears of all at once.
-function core.finish_units(world, units, overs)
+-- Gives units their data, with what `overs` says of each on top: the parts of each.
+local function begin_units(units, overs)
   local parts = {}
   for i, unit in ipairs(units) do
     local made_of, over = resource_of(Unit.debug_name(unit)), overs[i]
@@ -90,6 +90,19 @@ function core.finish_units(world, units, overs)
       merge(data[unit], over)
     end
     parts[i] = made_of.parts
+  end
+  return parts
+end
+
+-- The part of a spawn that is in Lua: the units' data, and their components that are scripts, each
+-- of which hears of all at once. Units whose data cannot be had end at once: nobody has them yet.
+function core.finish_units(world, units, overs)
+  local fine, parts = pcall(begin_units, units, overs)
+  if not fine then
+    for i = 1, #units do
+      if Unit.alive(units[i]) then core.end_dead(world, units[i]) end
+    end
+    error(parts, 0)
   end
   core.components_spawned(world, units, parts)
 end

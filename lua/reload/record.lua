@@ -10,7 +10,7 @@ local type, next, rawget, rawequal, pcall = type, next, rawget, rawequal, pcall
 local setmetatable, tostring, error = setmetatable, tostring, error
 local getinfo, getmetatable = core.debug.getinfo, core.debug.getmetatable
 local getupvalue, upvalueid = core.debug.getupvalue, core.debug.upvalueid
-local native_load, sub = load, string.sub
+local load_chunk, sub = core.load_chunk, string.sub
 local globals = core.globals
 
 -- Entries of one file's tables that are recorded; deeper ones keep their values.
@@ -392,13 +392,15 @@ function reload.compile(script, env)
   local written = outline and outline.written or {}
   written.harmless = outline ~= nil and not outline.dynamic and reload.is_harmless(outline.calls)
   if outline and outline.text then
-    local chunk = native_load(outline.text, "@" .. script.chunk, "t", env)
+    local chunk, problem, refused = load_chunk(outline.text, "@" .. script.chunk, env)
     if chunk then
       return chunk, written
+    elseif refused then
+      error(problem, 0)
     end
   end
   -- The calls may not have fitted: 200 locals, a label at the end.
-  local chunk, problem = native_load(script.text, "@" .. script.chunk, "t", env)
+  local chunk, problem = load_chunk(script.text, "@" .. script.chunk, env)
   if not chunk then
     error(problem, 0)
   end

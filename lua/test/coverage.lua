@@ -6,7 +6,7 @@ local core = ...
 
 local type, next = type, next
 local sort, gsub = table.sort, string.gsub
-local native_load, native_require = load, require
+local load_chunk, native_require = core.load_chunk, require
 local getinfo = core.debug.getinfo
 
 local counts = {} -- by full name: { parameters, calls, returned }
@@ -86,7 +86,7 @@ end
 ---`text` is the file's, for what Lua's own `require` loads: its text is noted by nobody.
 function core.active_lines(path, text)
   text = core.source(path) or text
-  local chunk = text and native_load(gsub(text, "^#[^\n]*", ""), "@" .. path, "t")
+  local chunk = text and load_chunk((gsub(text, "^#[^\n]*", "")), "@" .. path)
   local lines, list = {}, {}
   if chunk then
     add_lines(lines, chunk, native_require("jit.util"))

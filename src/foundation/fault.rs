@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
+use super::memory::limit;
 use super::{Error, log};
 
 thread_local! {
@@ -117,10 +118,15 @@ pub fn on_stack<T: Send>(
     bytes: usize,
     work: impl FnOnce() -> T + Send,
 ) -> Result<T, Error> {
+    let apart = limit::is_apart();
     std::thread::scope(|scope| {
         let builder = Builder::new().name(name.to_string()).stack_size(bytes);
+        let work = || {
+            let _apart = apart.then(limit::Apart::begin);
+            contain(work)
+        };
         let thread = builder
-            .spawn_scoped(scope, || contain(work))
+            .spawn_scoped(scope, work)
             .map_err(|reason| crate::error!("no thread could be started: {reason}"))
             .map_err(|error| Error { is_passing: true, ..error })?;
         thread.join().unwrap_or_else(|panic| Err(caught(&*panic)))

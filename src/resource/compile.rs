@@ -24,7 +24,7 @@ use crate::error;
 use crate::foundation::file_access::{self, EntryKind, Refusal, readers};
 use crate::foundation::files::{disk, write_whole};
 use crate::foundation::hash::murmur64a;
-use crate::foundation::memory::limit;
+use crate::foundation::memory::limit::{self, Apart};
 use crate::foundation::{Error, fault, log};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -123,6 +123,8 @@ pub fn keep(target: &Target, index: &Index, last: &Index) -> Result<(), Error> {
 /// own is to be kept.
 pub fn make(target: &Target, progress: Progress) -> Result<(Compiled, Index), Error> {
     doing!("When compiling:", &target.root.display().to_string());
+    // What it takes is not the game's, which may be running.
+    let _apart = Apart::begin();
     refuse_links(target.root, &target.data)?;
     let mut found = scan::files(target.root)?;
     found.files.retain(|file| !target.exclude.iter().any(|glob| glob.fits(&file.path)));
@@ -284,6 +286,7 @@ fn run_on(
     let threads = target.threads.clamp(1, jobs.len().max(1));
     let slow = SlowWatch::new(threads, SLOW);
     let work = || {
+        let _apart = Apart::begin();
         let worker = slow.worker();
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);

@@ -50,12 +50,17 @@ impl EngineMemory {
         }
     }
 
-    /// Lua may hold so many bytes from now on.
-    pub fn charge_lua(&self, bytes: usize) {
-        let Some(charge) = &self.charge else { return };
+    /// Lua holds so many bytes, where that counts: charges those, to the next step. The bytes below
+    /// which it is to be called again, or 0.
+    pub fn charge_lua(&self, bytes: usize) -> usize {
+        let Some(charge) = &self.charge else { return 0 };
         let mut charge = charge.borrow_mut();
-        if bytes as i64 > charge.bytes() {
-            charge.set(bytes.next_multiple_of(CHARGE_STEP) as i64);
+        let charged = charge.bytes() as usize;
+        let wanted = bytes.next_multiple_of(CHARGE_STEP);
+        // One step above is kept, so that what comes and goes changes nothing.
+        if bytes > charged || wanted + CHARGE_STEP < charged {
+            charge.set(wanted as i64);
         }
+        (charge.bytes() as usize).saturating_sub(2 * CHARGE_STEP)
     }
 }

@@ -27,8 +27,12 @@ pub struct Memory {
     used: Cell<usize>,
     /// The most bytes ever held.
     peak: Cell<usize>,
-    /// The lesser of peak and limit: an allocation that stays below it needs no other look.
+    /// The most bytes held since what is charged was last lowered.
+    high: Cell<usize>,
+    /// The lesser of that and limit: an allocation that stays below it needs no other look.
     mark: Cell<usize>,
+    /// Below this many bytes less is charged (engine_memory.rs).
+    low: Cell<usize>,
     /// Bytes that were ever given back, and how often any were asked for.
     freed: Cell<u64>,
     allocations: Cell<u64>,
@@ -49,7 +53,9 @@ impl Memory {
             context: Cell::new(null_mut()),
             used: Cell::new(0),
             peak: Cell::new(0),
+            high: Cell::new(0),
             mark: Cell::new(0),
+            low: Cell::new(0),
             freed: Cell::new(0),
             allocations: Cell::new(0),
             limit,
@@ -121,10 +127,20 @@ impl Memory {
                 return false;
             }
         }
+        self.high.set(self.high.get().max(wanted));
         self.peak.set(self.peak.get().max(wanted));
-        self.mark.set(self.peak.get().min(self.limit));
-        self.engine.charge_lua(wanted);
+        self.mark.set(self.high.get().min(self.limit));
+        self.low.set(self.engine.charge_lua(self.high.get()));
         true
+    }
+
+    /// So much was given back that less is charged.
+    #[cold]
+    #[inline(never)]
+    fn lower(&self) {
+        self.high.set(self.used.get());
+        self.mark.set(self.high.get().min(self.limit));
+        self.low.set(self.engine.charge_lua(self.high.get()));
     }
 
     /// The engine may hold more than its limit: the running script is stopped by an error at its
@@ -159,6 +175,9 @@ pub unsafe extern "C" fn allocate(
                 memory.freed.set(memory.freed.get() + old_size as u64);
             }
             memory.used.set(wanted);
+            if wanted < memory.low.get() {
+                memory.lower();
+            }
             return null_mut();
         }
         if wanted > memory.mark.get() && size > old_size && !memory.allows(wanted) {
@@ -172,6 +191,9 @@ pub unsafe extern "C" fn allocate(
             memory.used.set(wanted);
             if size < old_size {
                 memory.freed.set(memory.freed.get() + (old_size - size) as u64);
+                if wanted < memory.low.get() {
+                    memory.lower();
+                }
             }
             memory.allocations.set(memory.allocations.get() + 1);
         }

@@ -16,6 +16,7 @@ mod hint;
 mod interrupt;
 mod layout;
 mod lines;
+mod load;
 pub mod lua_kind;
 mod memory;
 mod mixed;

@@ -4,6 +4,7 @@
 use super::api::gui_fast::NATIVES as NATIVES_OF_GUI;
 use super::api::physics_fast::NATIVES as NATIVES_OF_PHYSICS;
 use super::cx::Cx;
+use super::load::{Fault, load};
 use super::types::Floats;
 use mlua::ffi::*;
 use std::ffi::{CStr, c_int};
@@ -21,6 +22,7 @@ pub const NATIVES: &[(&CStr, lua_CFunction)] = &[
     (c"gui_natives", gui_natives),
     (c"make_resume", make_resume),
     (c"make_wrapped", make_wrapped),
+    (c"load_chunk", load_chunk),
 ];
 
 unsafe extern "C-unwind" {
@@ -105,6 +107,42 @@ unsafe extern "C-unwind" fn is_interruption(l: *mut lua_State) -> c_int {
         lua_pushboolean(l, ours as c_int);
     }
     1
+}
+
+/// `load_chunk(text, name, env)`: the function of a text, with that environment if there is one; or
+/// nil, the words of what is wrong, and whether it takes too long, so that a part of it would, too.
+unsafe extern "C-unwind" fn load_chunk(l: *mut lua_State) -> c_int {
+    // SAFETY: the prelude passes two strings, which stay where they are while they are arguments,
+    // and a table or nil.
+    unsafe {
+        lua_settop(l, 3);
+        let mut length = 0;
+        let start = lua_tolstring(l, 1, &mut length);
+        let text = std::slice::from_raw_parts(start.cast::<u8>(), length);
+        match load(l, CStr::from_ptr(lua_tolstring(l, 2, &mut length)), text) {
+            Ok(()) => {
+                if lua_type(l, 3) == LUA_TTABLE {
+                    lua_pushvalue(l, 3);
+                    lua_setfenv(l, -2);
+                }
+                1
+            }
+            Err(Fault::Told) => {
+                lua_pushnil(l);
+                lua_insert(l, -2);
+                2
+            }
+            Err(Fault::Refused(words)) => {
+                let memory = &Cx::of(l).memory;
+                memory.be_lenient();
+                lua_pushnil(l);
+                lua_pushlstring(l, words.as_ptr().cast(), words.len());
+                lua_pushboolean(l, 1);
+                memory.be_strict();
+                3
+            }
+        }
+    }
 }
 
 /// `gui_natives()`: the context's address, and a table with the C type and the address of each

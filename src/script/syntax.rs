@@ -1,6 +1,7 @@
 //! Whether a script can be compiled, found out without running anything: for what ships, and will
 //! have nobody to mend it.
 
+use super::load::{Fault, load};
 use mlua::ffi::*;
 use std::ffi::CString;
 
@@ -14,14 +15,16 @@ pub fn problem(path: &str, text: &str) -> Option<String> {
         if l.is_null() {
             return Some(format!("{path}: there is no memory to check the script"));
         }
-        let (start, length) = (text.as_ptr().cast(), text.len());
-        let status = luaL_loadbufferx(l, start, length, name.as_ptr(), c"t".as_ptr());
-        let words = (status != LUA_OK).then(|| {
-            let mut length = 0;
-            let start = lua_tolstring(l, -1, &mut length);
-            let bytes = std::slice::from_raw_parts(start.cast::<u8>(), length);
-            String::from_utf8_lossy(bytes).into_owned()
-        });
+        let words = match load(l, &name, text.as_bytes()) {
+            Ok(()) => None,
+            Err(Fault::Refused(words)) => Some(words),
+            Err(Fault::Told) => {
+                let mut length = 0;
+                let start = lua_tolstring(l, -1, &mut length);
+                let bytes = std::slice::from_raw_parts(start.cast::<u8>(), length);
+                Some(String::from_utf8_lossy(bytes).into_owned())
+            }
+        };
         lua_close(l);
         words
     }

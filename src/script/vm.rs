@@ -6,6 +6,7 @@ use super::ctypes::Ctypes;
 use super::cx::{self, Cx, LoadedTexts, Registered, Running};
 use super::interrupt::{Interrupt, memory_words};
 use super::layout;
+use super::load::Fault;
 use super::memory::{self, Memory};
 use super::native::NATIVES;
 use super::report::{Report, handler};
@@ -19,7 +20,7 @@ use crate::foundation::profile::Scope;
 use crate::system::platform;
 use mlua::ffi::*;
 use std::collections::HashMap;
-use std::ffi::{CString, c_char, c_int, c_void};
+use std::ffi::{CString, c_int, c_void};
 use std::ptr::null_mut;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -111,13 +112,6 @@ pub struct Vm {
 
 unsafe extern "C-unwind" {
     fn script_entry(l: *mut lua_State) -> c_int;
-    fn luaL_loadbufferx(
-        l: *mut lua_State,
-        text: *const c_char,
-        size: usize,
-        name: *const c_char,
-        mode: *const c_char,
-    ) -> c_int;
 }
 
 impl Vm {
@@ -552,14 +546,12 @@ unsafe fn keep_chunk(l: *mut lua_State, name: &str) {
 /// `l` has room for one value.
 unsafe fn load(l: *mut lua_State, name: &str, text: &str) -> Result<(), String> {
     let name = CString::new(name).map_err(|_| "a chunk's name has a zero byte".to_string())?;
-    // SAFETY: as the caller promised; mode "t" refuses binary chunks.
+    // SAFETY: as the caller promised.
     unsafe {
-        let status =
-            luaL_loadbufferx(l, text.as_ptr().cast(), text.len(), name.as_ptr(), c"t".as_ptr());
-        match status {
-            LUA_OK => Ok(()),
-            _ => Err(super::report::error_words(l, -1, Cx::of(l))),
-        }
+        super::load::load(l, &name, text.as_bytes()).map_err(|fault| match fault {
+            Fault::Told => super::report::error_words(l, -1, Cx::of(l)),
+            Fault::Refused(words) => words,
+        })
     }
 }
 

@@ -8,6 +8,9 @@
 //! `ENGINE_BOUNDS_ROUNDS=20 cargo test --test bad_input bounds` adds so many rounds of calls with
 //! arguments by lot; `ENGINE_BOUNDS_SEED` is where the lot begins, 1 if it is left out.
 
+#[path = "bounds/loading.rs"]
+mod loading;
+
 use crate::Game;
 use engine::foundation::sjson::{self, Tree};
 use engine::script::emit::Api;
@@ -19,11 +22,12 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 const TABLE: &str = include_str!("bounds/table.sjson");
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 6] = [
     ("main.lua", include_str!("bounds/main.lua")),
     ("values.lua", include_str!("bounds/values.lua")),
     ("fixtures.lua", include_str!("bounds/fixtures.lua")),
     ("ordinary.lua", include_str!("bounds/ordinary.lua")),
+    ("exceeding.lua", include_str!("bounds/exceeding.lua")),
     ("units/all.unit", include_str!("bounds/all.unit")),
 ];
 /// What calls work with, of the Lua suites' own game.
@@ -268,6 +272,15 @@ fn every_function_is_in_the_table_and_comes_back_from_extreme_arguments() {
         wrong("gone ", &format!("take out of {table} what no game can reach any more"));
         wrong("unknown ", "say in tests/bad_input/bounds/ordinary.lua what these take");
         wrong("slow ", "bound the work of these by a named limit, or do it in Lua");
+        for line in with_start(&walk.lines, "unnamed ") {
+            eprintln!("unnamed {line}");
+        }
+        for line in with_start(&walk.lines, "cost ") {
+            eprintln!("cost {line}");
+        }
+        for line in with_start(&walk.lines, "done ") {
+            eprintln!("done {line}");
+        }
         let done = with_start(&walk.lines, "done ");
         if done.is_empty() {
             blame(&game, &walk);
@@ -284,11 +297,14 @@ fn the_limits_of_the_table_are_those_of_the_code() {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
             let path = entry.path();
+            if is_of_tests(root, &path) {
+                continue;
+            }
             match path.extension().and_then(|end| end.to_str()) {
                 _ if path.is_dir() => folders.push(path),
                 Some("rs" | "lua") => {
                     let code = std::fs::read_to_string(path).unwrap();
-                    code.lines().for_each(|line| note_limits(line, &mut declared));
+                    note_limits(&code, &mut declared);
                 }
                 _ => {}
             }
@@ -300,13 +316,50 @@ fn the_limits_of_the_table_are_those_of_the_code() {
     }
 }
 
-/// Notes the names that a line of code declares: constants of Rust and locals of Lua.
-fn note_limits(line: &str, declared: &mut BTreeSet<String>) {
-    for word in ["const ", "local "] {
-        let Some((_, names)) = line.split_once(word) else { continue };
-        let names = names.split(['=', ':']).next().unwrap_or_default();
-        declared.extend(names.split(',').map(|name| name.trim().to_string()));
+/// Whether a file or folder is of tests: of the engine's own, or the library of a game's suites.
+fn is_of_tests(root: &Path, path: &Path) -> bool {
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    stem == "tests" || stem.ends_with("_tests") || path == root.join("lua/test")
+}
+
+/// Notes the limits that code declares, in front of its tests: constants of Rust and locals of Lua,
+/// each at the beginning of a line, whose names end in `_MAX`.
+fn note_limits(code: &str, declared: &mut BTreeSet<String>) {
+    let tests = code.lines().take_while(|line| line.trim() != "#[cfg(test)]");
+    // What stands behind a single function for tests is the module of tests, or nothing of this.
+    for line in tests {
+        let mut words = line.split_whitespace().skip_while(|word| word.starts_with("pub"));
+        let names = match words.next() {
+            Some("const") => words.next().map(|name| name.trim_end_matches(':').to_string()),
+            Some("local") => line.split_once("local ").and_then(|(_, rest)| {
+                rest.split_once('=').map(|(names, _)| names.trim().to_string())
+            }),
+            _ => None,
+        };
+        let is_limit = |name: &str| {
+            let letters = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+            name.ends_with("_MAX") && name.chars().all(letters)
+        };
+        let names = names.unwrap_or_default();
+        let names = names.split(',').map(str::trim).filter(|name| is_limit(name));
+        declared.extend(names.map(str::to_string));
     }
+}
+
+#[test]
+fn only_limits_of_code_that_runs_are_noted() {
+    let code = "const A_MAX: usize = 1;\npub(super) const B_MAX: u8 = 2;\nconst OTHER: u8 = 1;\n\
+                local C_MAX, D_MAX = 1, 2\n-- local E_MAX = 1\nlocal small_MAX = 3\n\
+                let words = \"const F_MAX: u8\";\n#[cfg(test)]\nmod tests {\n    const G_MAX: u8 = 1;";
+    let mut declared = BTreeSet::new();
+    note_limits(code, &mut declared);
+    let declared: Vec<_> = declared.iter().map(String::as_str).collect();
+    assert_eq!(declared, ["A_MAX", "B_MAX", "C_MAX", "D_MAX"]);
+    let root = Path::new("/engine");
+    for path in ["src/tests", "src/a/tests.rs", "src/a_tests.rs", "lua/test"] {
+        assert!(is_of_tests(root, &root.join(path)), "{path}");
+    }
+    assert!(!is_of_tests(root, &root.join("src/tool/test.rs")));
 }
 
 /// What is refused, and in which words.

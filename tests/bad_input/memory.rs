@@ -1,6 +1,9 @@
 //! Games that have the engine hold ever more for them: each meets an ordinary error, lives on, and
 //! gets its memory back when it releases what it holds.
 
+#[path = "memory/fair.rs"]
+mod fair;
+
 use crate::{Ended, Game, ended, in_order};
 #[cfg(target_os = "linux")]
 use std::process::{Command, Stdio};

@@ -163,6 +163,9 @@ describe("the clock", function()
     assert.equals("os.date: argument #2 'time' must be in the years 1 to 9999, got 1e+300 seconds "
       .. "from 1970", words_of(os.date, "*t", 1e300))
     assert.matches("years 1 to 9999, got nan", words_of(os.date, "*t", 0 / 0))
+    assert.equals(1024 / 2 * 4, #os.date(("%Y"):rep(512)))
+    assert.equals("os.date: argument #1 'format' has more than 1024 bytes (DATE_FORMAT_BYTES_MAX): "
+      .. "format the parts of the text one by one", words_of(os.date, ("%c"):rep(4e6)))
   end)
 end)
 

@@ -11,6 +11,7 @@ use super::owners::{self, NOBODY};
 use crate::error;
 use crate::foundation::Error;
 use std::cell::Cell;
+use std::marker::PhantomData;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
@@ -65,6 +66,10 @@ thread_local! {
     static BATCHED: Cell<i64> = const { Cell::new(NO_BATCH) };
     static STAGE: Cell<Stage> = const { Cell::new(Stage::New) };
     static LAST_BATCH: LastBatch = const { LastBatch };
+    /// Whether this thread does work of the engine's own ([`Apart`]), and what its blocks came to
+    /// since then.
+    static IS_APART: Cell<bool> = const { Cell::new(false) };
+    static APART_BYTES: Cell<i64> = const { Cell::new(0) };
 }
 
 /// Counts bytes that this thread allocated, or below zero freed.
@@ -99,8 +104,11 @@ fn end_batch(batched: i64) {
     }
 }
 
-/// Adds to the shared count.
+/// Adds to the shared count, or to what this thread holds apart.
 fn add(bytes: i64) {
+    if IS_APART.get() {
+        return APART_BYTES.set(APART_BYTES.get() + bytes);
+    }
     let held = HELD.fetch_add(bytes, Ordering::Relaxed) + bytes;
     let over = held > LIMIT.load(Ordering::Relaxed);
     note_over(over, held);
@@ -134,11 +142,53 @@ pub fn set_growth_hook(hook: fn()) {
     let _ = GROWTH_HOOK.set(hook);
 }
 
-/// Bytes that are held: exact for this thread, and for each other one to [`BATCH_BYTES`].
+/// Work of the engine's own, such as compiling what was saved: until this is dropped, what the
+/// calling thread allocates and frees does not count as the game's, and the game's is not in its
+/// way. What is left of it counts from then on: the sum of all is always that of the blocks.
+pub struct Apart {
+    /// The one around this one, on the same thread, goes on.
+    inner: bool,
+    /// Of this thread.
+    _thread: PhantomData<*const ()>,
+}
+
+impl Apart {
+    #[allow(clippy::new_without_default, reason = "it does something")]
+    pub fn begin() -> Apart {
+        end_own_batch();
+        Apart { inner: IS_APART.replace(true), _thread: PhantomData }
+    }
+}
+
+impl Drop for Apart {
+    fn drop(&mut self) {
+        if !self.inner {
+            end_own_batch();
+            IS_APART.set(false);
+            add(APART_BYTES.replace(0));
+        }
+    }
+}
+
+/// Whether the calling thread works apart, as those do that it starts for its work.
+pub fn is_apart() -> bool {
+    IS_APART.get()
+}
+
+/// Adds this thread's batch now.
+fn end_own_batch() {
+    if STAGE.get() == Stage::Runs {
+        add(BATCHED.replace(0));
+    }
+}
+
+/// Bytes that are held: exact for this thread, and for each other one to [`BATCH_BYTES`]. For one
+/// that works [`Apart`], what its work holds.
 pub fn held() -> usize {
     let own = BATCHED.get();
     let own = if own == NO_BATCH { 0 } else { own };
-    usize::try_from(HELD.load(Ordering::Relaxed) + own).unwrap_or(0)
+    let others = if IS_APART.get() { APART_BYTES.get() } else { HELD.load(Ordering::Relaxed) };
+    usize::try_from(others + own).unwrap_or(0)
 }
 
 /// The most bytes that may be held; none: there is no limit.
@@ -204,7 +254,11 @@ pub fn check_room(bytes: usize) -> Result<(), Error> {
 /// # Errors
 /// More is held than may be.
 pub fn check_over() -> Result<(), Error> {
-    if is_over() { Err(error!("{}", over_message())) } else { Ok(()) }
+    let over = match is_apart() {
+        true => room() == 0,
+        false => is_over(),
+    };
+    if over { Err(error!("{}", over_message())) } else { Ok(()) }
 }
 
 /// True for an error of this limit, whatever stands before it: what was to be read or made may be
@@ -328,6 +382,34 @@ mod tests {
         assert!(held() as i64 - before as i64 > LARGE / 2, "it was added when the thread ended");
         std::thread::spawn(|| change(-LARGE)).join().unwrap();
         assert!((held() as i64 - before as i64) < LARGE / 2, "and taken away by another");
+    }
+
+    #[test]
+    fn work_apart_counts_what_it_leaves_when_it_ends() {
+        // So much that what other threads do meanwhile is nothing beside it.
+        const LARGE: i64 = 1 << 48;
+        let shared = || HELD.load(Ordering::Relaxed);
+        let work = move || {
+            change(LARGE);
+            let before = shared();
+            let outer = Apart::begin();
+            change(4 * LARGE);
+            {
+                let _inner = Apart::begin();
+                change(-LARGE);
+            }
+            let meanwhile = shared() - before;
+            // Another thread may free what was made here before it was counted.
+            std::thread::spawn(|| change(-2 * LARGE)).join().unwrap();
+            assert!(held() as i64 > 2 * LARGE, "its own");
+            drop(outer);
+            let left = shared() - before;
+            change(-2 * LARGE);
+            (meanwhile, left)
+        };
+        let (meanwhile, left) = std::thread::spawn(work).join().unwrap();
+        assert!(meanwhile.abs() < LARGE / 2, "{meanwhile}");
+        assert!((left - LARGE).abs() < LARGE / 2, "3 made and left, 2 freed by another: {left}");
     }
 
     #[test]

@@ -48,6 +48,7 @@ local values = require("values")
 local fixtures = require("fixtures")
 local given = require("functions")
 local ordinary = require("ordinary")
+local exceeding = require("exceeding")
 
 local only, seed, rounds
 local argv = { Application.argv() }
@@ -159,6 +160,7 @@ end
 
 local calls, refusals = 0, 0
 local arguments, costs, worked, problem_of = {}, {}, {}, {}
+local named = {} -- functions that have refused something by the name of their limit
 
 local function show(list, count)
   local labels = {}
@@ -184,8 +186,10 @@ local function call(entry, list, count)
   calls = calls + 1
   if fine then worked[entry.name] = true else refusals = refusals + 1 end
   if fine and ordinary.afterwards[entry.name] then ordinary.afterwards[entry.name](result) end
-  if not fine and not problem_of[entry.name] then
-    problem_of[entry.name] = tostring(result):sub(1, 200)
+  if not fine then
+    local problem = tostring(result)
+    problem_of[entry.name] = problem_of[entry.name] or problem:sub(1, 200)
+    if problem:find(entry.bound, 1, true) then named[entry.name] = true end
   end
   if seconds > SECONDS_MAX then
     say(format("walk: slow %s(%s) took %.1f s", entry.name, show(list, count), seconds))
@@ -252,6 +256,24 @@ local function walk_options(entry, list, count)
   end
 end
 
+-- Much text and long lists, for functions whose work grows with them: each must take as long as its
+-- argument is.
+local function walk_large(entry, base, list, count)
+  for i = 1, count do
+    local kind = entry.params[i].type
+    if kind:find("string") or kind == "any" then
+      list[i] = values.long_text
+      call(entry, list, count)
+    end
+    local item = kind:match("^%(?([%w|]+)%)?%[%]$")
+    if item or kind:find("table") or kind == "any" then
+      list[i] = item and values.repeated(pool_of(item)[1]) or values.long_table
+      call(entry, list, count)
+    end
+    list[i] = base[i]
+  end
+end
+
 local function walk(entry)
   local count, base, list = #entry.params, {}, {}
   for i = 1, count do
@@ -262,6 +284,10 @@ local function walk(entry)
   walk_each(entry, base, list, count)
   walk_numbers(entry, base, list, count)
   walk_options(entry, list, count)
+  for i = 1, count do list[i] = base[i] end
+  if entry.bound == "linear" then walk_large(entry, base, list, count) end
+  local beyond = exceeding[entry.name]
+  if beyond then call({ name = entry.name, bound = entry.bound, call = beyond }, list, 0) end
   call(entry, list, 0)
   for i = 1, count do list[i] = base[i] end
   for i = count + 1, count + 3 do list[i] = values.others[i % #values.others + 1] end
@@ -325,7 +351,7 @@ local function queued()
       -- The rows of the first pad are those of all.
     elseif not only or only == path then
       local into = LAST[path] and last or queue
-      into[#into + 1] = { name = path, call = fn, params = params }
+      into[#into + 1] = { name = path, call = fn, params = params, bound = bound }
     end
   end
   for path in pairs(given.bounds) do
@@ -379,6 +405,13 @@ local function finish()
   for name in pairs(reached) do
     if not worked[name] and problem_of[name] then
       say("walk: never " .. name .. ": " .. problem_of[name])
+    end
+  end
+  for path, bound in pairs(given.bounds) do
+    if bound:find("_") and not named[path] and not rounds and not only
+      and not path:find("^Pad[2-8]%.")
+    then
+      say(format("walk: unnamed %s %s", path, bound))
     end
   end
   sort(costs_of, function(a, b) return a[1] > b[1] end)

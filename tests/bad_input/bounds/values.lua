@@ -89,6 +89,24 @@ M.tables = {
   made("5000 names", named, true), made(M.SHARED, shared, true),
 }
 
+-- For functions whose work grows with what they are given: each gets these once.
+local text = ("a"):rep(4 * KIB * KIB)
+M.long_text = plain('("a"):rep(2^22)', text)
+
+M.long_table = made("2^20 numbers", function()
+  local table = {}
+  for i = 1, 2 ^ 20 do table[i] = i end
+  return table
+end)
+
+function M.repeated(value)
+  return made("2^20 times " .. value.label, function()
+    local items, item = {}, value.make()
+    for i = 1, 2 ^ 20 do items[i] = item end
+    return items
+  end)
+end
+
 M.functions = {
   made("function() end", function() return function() end end),
   made("function() return 2^31 end", function() return function() return 2 ^ 31 end end),

@@ -1,0 +1,330 @@
+//! Loading the text of a script: the one way from text to a chunk, for `load`, modules, bundles and
+//! checks. LuaJIT's parser cannot be stopped, and the time that it takes can grow with the square
+//! of a text: each `elseif`, `and` and `goto` walks a list of those before it, and so does each
+//! string whose hash others share. So it is given the text in pieces, and looked at between them.
+
+use crate::system::platform::ThreadClock;
+use mlua::ffi::*;
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+/// CPU seconds that one text may take. 16 MiB of data take a second.
+pub const LOAD_SECONDS_MAX: f64 = 2.5;
+/// How many of `goto`, `break`, `continue` and `::` one text may have: at a label, or at the end of
+/// a loop, the parser takes time with the square of those that lead there, and is not looked at.
+pub const JUMPS_MAX: usize = 10_000;
+/// Bytes of the native stack that the parser may use. It bounds most of its own depth, which takes
+/// half of this, but not that of `a ? b : c ? d : …`, whose end takes time with the square of it.
+/// Wherever scripts run, more is left (`stack_floor`).
+const PARSER_STACK_BYTES: usize = 768 << 10;
+/// Bytes of text between two looks.
+const PIECE_BYTES: usize = 512;
+/// What ends the parser at once: in whatever token it is met, a text that is not closed follows, so
+/// that the lexer fails. After a mere end, all that is open would be finished first.
+const POISON: &[u8] = b"\n'\"\n'\n";
+
+unsafe extern "C-unwind" {
+    fn lua_loadx(
+        l: *mut lua_State,
+        reader: unsafe extern "C-unwind" fn(
+            *mut lua_State,
+            *mut c_void,
+            *mut usize,
+        ) -> *const c_char,
+        data: *mut c_void,
+        name: *const c_char,
+        mode: *const c_char,
+    ) -> c_int;
+}
+
+/// The line at which there are more jumps and labels than [`JUMPS_MAX`], if there are.
+fn line_of_excess(text: &[u8]) -> Option<usize> {
+    // Nearly every text has few, even with those in its strings and comments.
+    let words = ["goto", "break", "continue", "::"];
+    if let Ok(text) = std::str::from_utf8(text)
+        && words.iter().map(|word| text.matches(word).count()).sum::<usize>() <= JUMPS_MAX
+    {
+        return None;
+    }
+    let (mut at, mut jumps) = (0, 0);
+    while at < text.len() && jumps <= JUMPS_MAX {
+        let rest = &text[at..];
+        at += match rest[0] {
+            b'"' | b'\'' => string_bytes(rest),
+            b'[' => long_bytes(rest).unwrap_or(1),
+            b'-' if rest.starts_with(b"--") => 2 + comment_bytes(&rest[2..]),
+            b':' if rest.starts_with(b"::") => {
+                jumps += 1;
+                2
+            }
+            byte if is_of_word(byte) => {
+                let end = rest.iter().position(|byte| !is_of_word(*byte));
+                let word = &rest[..end.unwrap_or(rest.len())];
+                jumps += usize::from(words.iter().any(|jump| jump.as_bytes() == word));
+                word.len()
+            }
+            _ => 1,
+        };
+    }
+    (jumps > JUMPS_MAX).then(|| line_at(text, at))
+}
+
+fn line_at(text: &[u8], at: usize) -> usize {
+    1 + text[..at].iter().filter(|byte| **byte == b'\n').count()
+}
+
+fn is_of_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+/// How long the string in quotes is that a text begins with.
+fn string_bytes(text: &[u8]) -> usize {
+    let mut at = 1;
+    while at < text.len() {
+        match text[at] {
+            b'\\' if text.get(at + 1) == Some(&b'z') => {
+                let space = text[at + 2..].iter().take_while(|byte| byte.is_ascii_whitespace());
+                at += 2 + space.count();
+            }
+            b'\\' => at += 2,
+            // The parser fails at the end of a line.
+            byte if byte == text[0] || byte == b'\n' => return at + 1,
+            _ => at += 1,
+        }
+    }
+    text.len()
+}
+
+/// How long the string in long brackets is that a text begins with, if it is one.
+fn long_bytes(text: &[u8]) -> Option<usize> {
+    let level = text[1..].iter().take_while(|byte| **byte == b'=').count();
+    if text.get(1 + level) != Some(&b'[') {
+        return None;
+    }
+    let close = [&b"]"[..], &vec![b'='; level], b"]"].concat();
+    let inside = &text[level + 2..];
+    let at = inside.windows(close.len()).position(|bytes| bytes == close);
+    Some(at.map_or(text.len(), |at| level + 2 + at + close.len()))
+}
+
+/// How long a comment is behind its `--`.
+fn comment_bytes(text: &[u8]) -> usize {
+    let long = if text.first() == Some(&b'[') { long_bytes(text) } else { None };
+    let line = || text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len());
+    long.unwrap_or_else(line)
+}
+
+/// Why a text gives no chunk.
+#[derive(Debug, PartialEq)]
+pub enum Fault {
+    /// It is no Lua, or there is no memory for it: the words are on top of the stack.
+    Told,
+    /// It takes too much time or stack: the words, with chunk and line. Nothing is on the stack.
+    Refused(String),
+}
+
+struct Reader<'a> {
+    text: &'a [u8],
+    /// Bytes that the parser was given.
+    given: usize,
+    /// The clock of this thread, and the time on it at which it is enough.
+    end: Option<(ThreadClock, f64)>,
+    /// The address that the stack may not go below.
+    floor: usize,
+    refused: Option<String>,
+    poisoned: bool,
+}
+
+impl Reader<'_> {
+    /// Why the parser gets nothing more.
+    fn refusal(&mut self) -> Option<String> {
+        let here = 0u8;
+        if std::ptr::from_ref(&here).addr() < self.floor {
+            let words = "it is nested too deeply: write `a ? b : c` with `if` and `elseif` here";
+            return Some(words.to_string());
+        }
+        let Some((clock, end)) = self.end else {
+            let clock = ThreadClock::of_this_thread();
+            self.end = Some((clock, clock.seconds() + LOAD_SECONDS_MAX));
+            return None;
+        };
+        (clock.seconds() > end).then(|| {
+            format!(
+                "it takes more than {LOAD_SECONDS_MAX} seconds to compile (LOAD_SECONDS_MAX), as \
+                 thousands of `elseif`, `and`, `or`, `goto` or labels in a row do: look things up \
+                 in a table, or divide it"
+            )
+        })
+    }
+}
+
+/// Gives the parser the next piece, or the end of the text if it is not to go on.
+unsafe extern "C-unwind" fn read(
+    _: *mut lua_State,
+    data: *mut c_void,
+    size: *mut usize,
+) -> *const c_char {
+    // SAFETY: `load` passes a reader, and LuaJIT a place for the size.
+    unsafe {
+        let reader = &mut *data.cast::<Reader>();
+        if reader.given > 0 && reader.given < reader.text.len() && reader.refused.is_none() {
+            reader.refused = reader.refusal();
+        }
+        if reader.refused.is_some() {
+            let poison = if reader.poisoned { &[][..] } else { POISON };
+            reader.poisoned = true;
+            *size = poison.len();
+            return poison.as_ptr().cast();
+        }
+        let left = &reader.text[reader.given..];
+        let piece = left.len().min(PIECE_BYTES);
+        reader.given += piece;
+        *size = piece;
+        left.as_ptr().cast()
+    }
+}
+
+/// Pushes the chunk of a text. Compiled chunks are refused.
+///
+/// # Safety
+/// `l` is a live state with room for two values; the text does not change meanwhile.
+pub unsafe fn load(l: *mut lua_State, name: &CStr, text: &[u8]) -> Result<(), Fault> {
+    if let Some(line) = line_of_excess(text) {
+        return Err(Fault::Refused(format!(
+            "{}:{line}: it has more than {JUMPS_MAX} of `goto`, `break`, `continue` and `::` \
+             (JUMPS_MAX): divide it into several files",
+            shown(name)
+        )));
+    }
+    let here = 0u8;
+    let floor = std::ptr::from_ref(&here).addr().saturating_sub(PARSER_STACK_BYTES);
+    let mut reader = Reader { text, given: 0, end: None, floor, refused: None, poisoned: false };
+    // SAFETY: the reader is used by this call alone; mode "t" refuses binary chunks.
+    unsafe {
+        let data = (&raw mut reader).cast();
+        let status = lua_loadx(l, read, data, name.as_ptr(), c"t".as_ptr());
+        if let Some(words) = reader.refused {
+            // The words for the end in its middle.
+            lua_settop(l, -2);
+            let line = line_at(text, reader.given);
+            return Err(Fault::Refused(format!("{}:{line}: {words}", shown(name))));
+        }
+        if status == LUA_OK { Ok(()) } else { Err(Fault::Told) }
+    }
+}
+
+/// A chunk's name as errors show it.
+fn shown(name: &CStr) -> String {
+    let name = name.to_string_lossy();
+    match name.strip_prefix(['@', '=']) {
+        Some(name) => name.to_string(),
+        None => {
+            let line = name.lines().next().unwrap_or_default();
+            format!("[string \"{}...\"]", line.chars().take(40).collect::<String>())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Loads a text in a state of its own: the fault, and the CPU seconds that it took.
+    fn loaded(text: &str) -> (Result<(), Fault>, f64) {
+        let clock = ThreadClock::of_this_thread();
+        // SAFETY: a state of its own, in which nothing is run.
+        unsafe {
+            let l = luaL_newstate();
+            let begun = clock.seconds();
+            let result = load(l, c"@big.lua", text.as_bytes());
+            let seconds = clock.seconds() - begun;
+            lua_close(l);
+            (result, seconds)
+        }
+    }
+
+    #[track_caller]
+    fn check_refused(text: &str, words: &str) {
+        let (result, seconds) = loaded(text);
+        let Err(Fault::Refused(told)) = result else { panic!("{result:?} after {seconds} s") };
+        assert!(told.starts_with("big.lua:1: ") && told.contains(words), "{told}");
+        assert!(seconds < 3.0, "it took {seconds} s: {}", &text[..40]);
+    }
+
+    #[test]
+    fn no_text_keeps_the_parser_for_long() {
+        let jumps = [
+            format!("if true then {} end", "elseif true then ".repeat(900_000)),
+            format!("return a{}", " and a".repeat(2_600_000)),
+        ];
+        for text in jumps {
+            check_refused(&text, "LOAD_SECONDS_MAX");
+        }
+    }
+
+    #[test]
+    fn jumps_and_labels_are_counted_outside_of_strings_and_comments() {
+        let n = JUMPS_MAX;
+        for text in [
+            "goto a ".repeat(n + 1),
+            "while a do break end ".repeat(n + 1),
+            "--[[ it ]] ::a:: ".repeat(n / 2 + 1),
+            "a'\\'' x=[==[ ]] ]==] -- no\n break b\"\\z \n\" ".repeat(n + 1),
+        ] {
+            let (result, _) = loaded(&text);
+            let Err(Fault::Refused(words)) = result else { panic!("{result:?}: {}", &text[..20]) };
+            assert!(words.contains("JUMPS_MAX"), "{words}");
+        }
+        for text in [
+            "a = 'goto \\' break' ".repeat(n + 1),
+            "a = [=[ goto ]] break ]=] ".repeat(n + 1),
+            "-- goto\n --[[ break\n :: ]] a = 1 ".repeat(n + 1),
+            "gotos = 1 _break = b.a ".repeat(n + 1),
+            "while a do break end ".repeat(n - 1),
+        ] {
+            assert_eq!(loaded(&text).0, Ok(()), "{}", &text[..20]);
+        }
+    }
+
+    #[test]
+    fn labels_and_variables_are_looked_up_in_bounded_time() {
+        let n = JUMPS_MAX - 2;
+        let labels: String = (0..n / 3).map(|i| format!("goto a{i} ::a{i}:: ")).collect();
+        let gotos = format!("do {} end ::a::", "goto a ".repeat(n));
+        let breaks = format!("while a do {} end", "if a then break end ".repeat(n));
+        let only_labels: String = (0..n / 2).map(|i| format!("::a{i}:: x=1 ")).collect();
+        // Each name is searched among all those of the functions around it.
+        let locals: Vec<String> = (0..199).map(|i| format!("a{i}")).collect();
+        let locals = format!("local {}=1 ", locals.join(","));
+        let nested = format!("local function f() {locals}").repeat(190);
+        let names = "zz=zy ".repeat(2_000_000);
+        let names = format!("{nested}{names}{}", "end ".repeat(190));
+        for text in [labels, gotos, breaks, format!("do {only_labels} end"), names] {
+            let (result, seconds) = loaded(&text);
+            eprintln!("{seconds} {result:?} {}", &text[..40]);
+            assert!(seconds < 3.0, "it took {seconds} s: {}", &text[..40]);
+        }
+    }
+
+    #[test]
+    fn choices_inside_each_other_do_not_overflow_the_stack() {
+        let (result, seconds) = loaded(&format!("return a{}", "?a:a".repeat(10_000)));
+        assert!(seconds < 1.0, "it took {seconds} s: {result:?}");
+        check_refused(&format!("return a{}", "?a:a".repeat(3_000_000)), "nested too deeply");
+        check_refused(&format!("return a{}", "?a".repeat(3_000_000)), "nested too deeply");
+    }
+
+    #[test]
+    fn large_data_is_loaded() {
+        let rows = "1.5, true, \"text\", -20, [\"key\"] = 0x10, name = 1e10,\n";
+        let text = format!("return {{\n{}}}", rows.repeat((16 << 20) / rows.len() - 1));
+        let (result, seconds) = loaded(&text);
+        assert_eq!(result, Ok(()), "after {seconds} s");
+        assert_eq!(loaded(&"local a = 1 ".repeat(100)).0, Ok(()));
+    }
+
+    #[test]
+    fn a_text_that_ends_in_its_middle_is_told_as_such() {
+        assert_eq!(loaded(&format!("return {{{}", "1, ".repeat(1000))).0, Err(Fault::Told));
+        assert_eq!(loaded("\u{1b}LJ").0, Err(Fault::Told));
+    }
+}
