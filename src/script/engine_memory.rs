@@ -7,8 +7,8 @@ use std::cell::{Cell, RefCell};
 
 /// What a VM knows of the engine's memory.
 pub struct EngineMemory {
-    /// How much was held when the scripts were told last; 0 since it fell below the limit.
-    reported: Cell<usize>,
+    /// The thread's part when the scripts were told last; none since all fell below the limit.
+    reported: Cell<Option<i64>>,
     /// [`limit::recoveries`], when that was looked at last.
     recoveries: Cell<u64>,
     /// What Lua holds, where that counts as the engine's: in a worker.
@@ -22,23 +22,25 @@ impl EngineMemory {
     /// `is_worker`: what Lua holds counts as the engine's.
     pub fn new(is_worker: bool) -> EngineMemory {
         let charge = is_worker.then(|| RefCell::new(Charge::new("workers/lua")));
-        EngineMemory { reported: Cell::new(0), recoveries: Cell::new(0), charge }
+        EngineMemory { reported: Cell::new(None), recoveries: Cell::new(0), charge }
     }
 
-    /// Whether more is held than may be, and more than when the scripts were told last.
+    /// Whether more is held than may be, and this thread holds more than when its scripts were told
+    /// last: what others take meanwhile is not their doing.
     pub fn has_grown(&self) -> bool {
         let recoveries = limit::recoveries();
         if self.recoveries.replace(recoveries) != recoveries {
-            self.reported.set(0);
+            self.reported.set(None);
         }
-        let Some(limit) = limit::limit() else { return false };
-        limit::held() > limit.max(self.reported.get() + BATCH_BYTES)
+        let grown = |reported| limit::own_part() > reported + BATCH_BYTES as i64;
+        limit::limit().is_some_and(|limit| limit::held() > limit)
+            && self.reported.get().is_none_or(grown)
     }
 
     /// The message of an error that is due, once for what has grown.
     pub fn take_message(&self) -> Option<String> {
         self.has_grown().then(|| {
-            self.reported.set(limit::held());
+            self.reported.set(Some(limit::own_part()));
             limit::over_message()
         })
     }
@@ -46,7 +48,7 @@ impl EngineMemory {
     /// What has grown so far is no error: releasing may take a little, too.
     pub fn forgive(&self) {
         if self.has_grown() {
-            self.reported.set(limit::held());
+            self.reported.set(Some(limit::own_part()));
         }
     }
 

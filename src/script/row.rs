@@ -72,7 +72,8 @@ impl Func {
         Func { told: Some(public), ..self }
     }
 
-    /// Marks a function that releases memory, or keeps none: it can be called when memory is full.
+    /// Marks a function that releases memory, keeps none, or is part of every frame: it can be
+    /// called when memory is full.
     pub const fn when_full(self) -> Func {
         Func { when_full: true, ..self }
     }

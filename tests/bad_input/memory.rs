@@ -385,8 +385,8 @@ function update()
     if not pcall(add) then refused = refused + 1 end
   end
   local held, limit = Memory.engine_usage()
-  -- Beside the reserve, tables that grow do so by half of what they are.
-  print(held > limit, held < limit * 1.6)
+  -- Beside the reserve: the table that exceeded the limit and the one that doubles last.
+  print(held > limit, held < limit * 2)
 end
 function shutdown()
   -- Releasing is always possible.

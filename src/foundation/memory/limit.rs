@@ -20,6 +20,8 @@ pub const BATCH_BYTES: usize = 64 << 10;
 /// The share of the limit that is left for what runs while the limit is exceeded, and its minimum.
 const RESERVE_PART: usize = 8;
 const RESERVE_BYTES_MIN: usize = 8 << 20;
+/// What may be held behind the block that exceeded the limit, where that went beyond the reserve.
+const RESERVE_BEHIND_EXCESS: usize = 1 << 20;
 /// How many owners an error names, and the least that each of them holds.
 const NAMED_OWNERS_MAX: usize = 3;
 const NAMED_BYTES_MIN: i64 = 1 << 20;
@@ -32,7 +34,7 @@ static HELD: AtomicI64 = AtomicI64::new(0);
 static LIMIT: AtomicI64 = AtomicI64::new(NO_LIMIT);
 /// Whether more is held than may be.
 static OVER: AtomicBool = AtomicBool::new(false);
-/// How much was held right after the block with which it became too much.
+/// How much was held when the reserve was first looked at since it became too much; 0: not yet.
 static HELD_AT_EXCESS: AtomicI64 = AtomicI64::new(0);
 /// How often the count fell back below the limit.
 static RECOVERIES: AtomicU64 = AtomicU64::new(0);
@@ -70,6 +72,8 @@ thread_local! {
     /// since then.
     static IS_APART: Cell<bool> = const { Cell::new(false) };
     static APART_BYTES: Cell<i64> = const { Cell::new(0) };
+    /// All that this thread has added to the shared count.
+    static ADDED: Cell<i64> = const { Cell::new(0) };
 }
 
 /// Counts bytes that this thread allocated, or below zero freed.
@@ -109,22 +113,18 @@ fn add(bytes: i64) {
     if IS_APART.get() {
         return APART_BYTES.set(APART_BYTES.get() + bytes);
     }
+    ADDED.set(ADDED.get() + bytes);
     let held = HELD.fetch_add(bytes, Ordering::Relaxed) + bytes;
     let over = held > LIMIT.load(Ordering::Relaxed);
-    note_over(over, held);
+    note_over(over);
     if over && bytes > 0 {
         call_growth_hook();
     }
 }
 
-fn note_over(over: bool, held: i64) {
-    if OVER.load(Ordering::Relaxed) == over {
-        return;
-    }
-    if over {
-        HELD_AT_EXCESS.store(held, Ordering::Relaxed);
-    }
-    if OVER.swap(over, Ordering::Relaxed) && !over {
+fn note_over(over: bool) {
+    if OVER.load(Ordering::Relaxed) != over && OVER.swap(over, Ordering::Relaxed) && !over {
+        HELD_AT_EXCESS.store(0, Ordering::Relaxed);
         RECOVERIES.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -191,6 +191,13 @@ pub fn held() -> usize {
     usize::try_from(others + own).unwrap_or(0)
 }
 
+/// The calling thread's part in what is held: bytes that it took, less those that it gave back,
+/// which another thread may have taken. It tells whether this thread has grown since a moment.
+pub fn own_part() -> i64 {
+    let own = BATCHED.get();
+    ADDED.get() + if own == NO_BATCH { 0 } else { own }
+}
+
 /// The most bytes that may be held; none: there is no limit.
 pub fn limit() -> Option<usize> {
     match LIMIT.load(Ordering::Relaxed) {
@@ -203,8 +210,7 @@ pub fn limit() -> Option<usize> {
 pub fn set_limit(bytes: Option<usize>) {
     let limit = bytes.and_then(|bytes| i64::try_from(bytes).ok()).unwrap_or(NO_LIMIT);
     LIMIT.store(limit, Ordering::Relaxed);
-    let held = HELD.load(Ordering::Relaxed);
-    note_over(held > limit, held);
+    note_over(HELD.load(Ordering::Relaxed) > limit);
 }
 
 /// Whether more is held than may be.
@@ -223,12 +229,17 @@ fn reserve(limit: usize) -> usize {
     (limit / RESERVE_PART).max(RESERVE_BYTES_MIN)
 }
 
-/// Whether the reserve is used up, too. It begins behind the block that exceeded the limit: a table
-/// that doubles may go far beyond the limit in one step, and what releases it must still run.
+/// Whether the reserve is used up, too. Beyond what was held when this was first asked there is
+/// always a little: a table that doubles may go far beyond the limit in one step, and what releases
+/// it must run.
 pub fn is_reserve_used() -> bool {
     let is_used = |limit: usize| {
-        let excess = usize::try_from(HELD_AT_EXCESS.load(Ordering::Relaxed)).unwrap_or(0);
-        held() > limit.max(excess).saturating_add(reserve(limit))
+        let held = held();
+        let now = i64::try_from(held).unwrap_or(i64::MAX);
+        let first = HELD_AT_EXCESS.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+        let excess = usize::try_from(first.map_or_else(|before| before, |_| now)).unwrap_or(0);
+        let behind = excess.saturating_add(RESERVE_BEHIND_EXCESS);
+        held > limit.saturating_add(reserve(limit)).max(behind)
     };
     is_over() && limit().is_some_and(is_used)
 }

@@ -263,7 +263,8 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             "Shows a world and its Guis in this frame. Call it in `render()`; a game without \
              `render` has its main world shown. What textures show is drawn before the screen; \
              of the Guis, those that stand in the world are in it.",
-        ),
+        )
+        .when_full(),
         func("worlds", worlds, &[], "All worlds that are there, oldest slot first.").pure(),
     ],
 );

@@ -22,7 +22,8 @@ assert(not World.alive(world))"#,
             update,
             &[("world", "the world to move on"), ("delta", "seconds, zero or more")],
             "Moves everything in the world on by a step of time. Call it once in `update(dt)`.",
-        ),
+        )
+        .when_full(),
         hot(
             "time",
             time,
@@ -163,7 +164,8 @@ pub static CORE: Module = module(
         update_systems,
         &[("world", ""), ("delta", ""), ("physics", ""), ("scene_graph", "")],
         "Runs the systems of a world, or those before or after scripts; whether it has physics.",
-    )],
+    )
+    .when_full()],
 );
 
 fn update(engine: &mut Engine, world: WorldId, delta: f64) -> Result<(), Error> {
