@@ -136,8 +136,8 @@ impl Plan {
     /// The devices of graphics, sound and input. What drivers keep is kept for this game alone.
     pub fn add_devices(&mut self, game: &Game) {
         self.reach.devices = true;
-        let of = |game: &Game| game_id(&game.settings().ok()?, &game.project().ok()?).ok();
-        self.reach.driver_cache = of(game);
+        let (Ok(project), Ok(settings)) = (game.project(), game.settings()) else { return };
+        self.reach.driver_cache = game_id(&settings, &project).ok();
     }
 
     /// The folder of a game's saves, log and crash reports, made where it is missing.

@@ -49,7 +49,11 @@ fn attributes(folder: &Path) -> Vec<(&'static str, i32, i32)> {
     let open = || File::options().append(true).open(&own);
     let times = FileTimes::new().set_modified(std::time::UNIX_EPOCH);
     vec![
-        ("chmod a secret", refused, code(fs::set_permissions(&secret, Permissions::from_mode(0)))),
+        (
+            "chmod a secret",
+            refused,
+            code(fs::set_permissions(&secret, Permissions::from_mode(0o0))),
+        ),
         ("chmod a save", refused, code(fs::set_permissions(&own, Permissions::from_mode(0o777)))),
         ("chown a secret", refused, code(std::os::unix::fs::chown(&secret, Some(1), Some(1)))),
         ("change the times of a secret", refused, call(libc::SYS_utimensat, &[here, at])),

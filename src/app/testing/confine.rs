@@ -135,7 +135,7 @@ mod tests {
         options.coverage = Some(root.join("c.info"));
         options.api_coverage = Some(root.join("api.json"));
         let plan = parent_plan(&root, &options);
-        assert_eq!(plan.reach.files, [beside.clone()]);
+        assert_eq!(plan.reach.files, std::slice::from_ref(&beside));
         assert_eq!(plan.duties.outputs, paths(&root, &["c.info", "api.json"]));
         assert!(plan.named_outputs && plan.duties.appends.is_none());
         // A folder's own file may name files in the folder, if it is read.

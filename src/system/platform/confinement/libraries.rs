@@ -266,7 +266,11 @@ mod tests {
             let check = |path: &str, wanted: &[&str]| {
                 let path = if path.is_empty() { PathBuf::new() } else { root.join(path) };
                 let wanted: Vec<PathBuf> = wanted.iter().map(|path| root.join(path)).collect();
-                assert_eq!(named(&[path.clone()], Some(&root.join(home))), wanted, "{path:?}");
+                assert_eq!(
+                    named(std::slice::from_ref(&path), Some(&root.join(home))),
+                    wanted,
+                    "{path:?}"
+                );
             };
             for wide in ["/", "/missing", "people", "home", "people/ada", "home/ada", "srv/link"] {
                 check(wide, &[]);
