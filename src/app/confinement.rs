@@ -136,9 +136,8 @@ impl Plan {
     /// The devices of graphics, sound and input. What drivers keep is kept for this game alone.
     pub fn add_devices(&mut self, game: &Game) {
         self.reach.devices = true;
-        if let (Ok(settings), Ok(project)) = (game.settings(), game.project()) {
-            self.reach.driver_cache = game_id(&settings, &project).ok();
-        }
+        let (Ok(project), Ok(settings)) = (game.project(), game.settings()) else { return };
+        self.reach.driver_cache = game_id(&settings, &project).ok();
     }
 
     /// The folder of a game's saves, log and crash reports, made where it is missing.

@@ -52,7 +52,7 @@ fn attributes(folder: &Path) -> Vec<(&'static str, i32, i32)> {
         (
             "chmod a secret",
             refused,
-            code(fs::set_permissions(&secret, Permissions::from_mode(0o000))),
+            code(fs::set_permissions(&secret, Permissions::from_mode(0o0))),
         ),
         ("chmod a save", refused, code(fs::set_permissions(&own, Permissions::from_mode(0o777)))),
         ("chown a secret", refused, code(std::os::unix::fs::chown(&secret, Some(1), Some(1)))),

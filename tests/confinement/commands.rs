@@ -80,33 +80,96 @@ impl Drop for Mute {
     }
 }
 
+/// The commands that are confined, and end by themselves.
+const COMMANDS: &[&[&str]] = &[
+    &["run", "game", "--headless", "--frames", "2"],
+    &["run", "game", "--headless", "--realtime", "--frames", "2"],
+    &["check", "game"],
+    &["explain", "game", "textures/missing"],
+    &["compile", "game", "--out", "out"],
+    &["compile", "game", "--bundle", "--out", "a.bundle"],
+    &["console", "game"],
+    &["font", "game/a.fnt", "b.fnt"],
+    &["test", "game", "--jobs", "1"],
+    &["test", "game", "--jobs", "2"],
+];
+
+/// A game for them.
+fn write_game(folder: &Path) {
+    // What it prints stops it where nothing can be printed.
+    fs::write(folder.join("game/main.lua"), "print('hello')").expect("it can be written");
+    for name in ["a", "b"] {
+        let suite = format!("it('{name}', function() end)");
+        fs::write(folder.join(format!("game/{name}_test.lua")), suite).expect("the same");
+    }
+    let font = "info face=a size=8\ncommon lineHeight=8 base=6 scaleW=8 scaleH=8 pages=1\n";
+    fs::write(folder.join("game/a.fnt"), font).expect("the same");
+}
+
 #[test]
 fn each_command_that_plays_or_compiles_is_confined_unless_the_user_says_no() {
     if !confines() {
         return;
     }
     let folder = scratch("commands");
-    // What it prints stops it.
-    fs::write(folder.join("game/main.lua"), "print('hello')").expect("it can be written");
-    fs::write(folder.join("game/a_test.lua"), "it('a', function() end)").expect("the same");
-    let font = "info face=a size=8\ncommon lineHeight=8 base=6 scaleW=8 scaleH=8 pages=1\n";
-    fs::write(folder.join("game/a.fnt"), font).expect("the same");
-    let commands: &[&[&str]] = &[
-        &["run", "game", "--headless", "--frames", "2"],
-        &["run", "game", "--headless", "--realtime"],
-        &["check", "game"],
-        &["explain", "game", "textures/missing"],
-        &["compile", "game", "--out", "out"],
-        &["compile", "game", "--bundle", "--out", "a.bundle"],
-        &["console", "game"],
-        &["font", "game/a.fnt", "b.fnt"],
-        &["test", "game", "--jobs", "1"],
-        &["test", "game", "--jobs", "2"],
-    ];
-    for command in commands {
+    write_game(&folder);
+    for command in COMMANDS {
         assert!(Mute::start(&folder, command).is_confined(), "{command:?}");
         let unconfined = [*command, &["--unconfined"]].concat();
         assert!(!Mute::start(&folder, &unconfined).is_confined(), "{unconfined:?}");
+    }
+}
+
+/// Has the kernel know nothing of Landlock, in this process and those that it starts.
+fn hide_landlock() -> std::io::Result<()> {
+    let one = |code: u32, yes: u8, no: u8, value: u32| libc::sock_filter {
+        code: code as u16,
+        jt: yes,
+        jf: no,
+        k: value,
+    };
+    let mut filter = [
+        one(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        one(
+            libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
+            0,
+            1,
+            libc::SYS_landlock_create_ruleset as u32,
+        ),
+        one(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32),
+        one(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+    // SAFETY: a flag of the process; then the kernel copies the program, which is there.
+    let result = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const program)
+    };
+    if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+#[test]
+fn each_command_warns_once_that_files_are_not_limited_unless_the_user_says_so() {
+    let folder = scratch("warnings");
+    write_game(&folder);
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
+        command.args(arguments).current_dir(&folder).stdin(Stdio::null());
+        command.env("ENGINE_SAVE_DIR", folder.join("saves"));
+        command.env("XDG_CACHE_HOME", folder.join("cache")).env_remove("ENGINE_UNCONFINED");
+        command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+        // SAFETY: calls of the system alone, between the copy of the process and its program.
+        unsafe { std::os::unix::process::CommandExt::pre_exec(&mut command, hide_landlock) };
+        let ended = command.output().expect("the engine starts");
+        let said = [ended.stdout, ended.stderr].concat();
+        String::from_utf8_lossy(&said).into_owned()
+    };
+    for command in COMMANDS {
+        let warning = "warning: confinement: files are not limited: the kernel has no Landlock";
+        let said = run(command);
+        assert_eq!(said.matches(warning).count(), 1, "{command:?}: {said}");
+        let said = run(&[*command, &["--unconfined"]].concat());
+        assert!(!said.contains("confinement"), "{command:?}: {said}");
     }
 }
 
