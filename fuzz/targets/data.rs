@@ -4,6 +4,7 @@
 use super::{Target, contained, files};
 use engine::app::kinds::KINDS;
 use engine::foundation::Error;
+#[cfg(test)]
 use engine::foundation::blob::FRAME_BYTES;
 use engine::resource::containment::contain;
 use engine::resource::data_kinds::{read_members, read_package, read_tree};
@@ -60,6 +61,7 @@ pub fn validate(kind: &str, bytes: &[u8]) -> Result<(), Error> {
 
 /// Whether a change of good data is judged by its content: what refuses it, if anything, is no
 /// check of a frame.
+#[cfg(test)]
 pub fn judges(kind: &str, good: &[u8], changed: &[u8]) -> bool {
     const FRAME_WORDS: [&str; 4] =
         ["its checksum does not fit", "its first bytes are not", "it is of version", "cut short"];

@@ -6,6 +6,7 @@ pub mod data;
 mod files;
 mod game;
 mod packed;
+#[cfg(test)]
 pub mod readers;
 mod requests;
 mod runs;
