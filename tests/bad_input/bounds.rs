@@ -325,9 +325,8 @@ fn is_of_tests(root: &Path, path: &Path) -> bool {
 /// Notes the limits that code declares, in front of its tests: constants of Rust and locals of Lua,
 /// each at the beginning of a line, whose names end in `_MAX`.
 fn note_limits(code: &str, declared: &mut BTreeSet<String>) {
-    let tests = code.lines().take_while(|line| line.trim() != "#[cfg(test)]");
-    // What stands behind a single function for tests is the module of tests, or nothing of this.
-    for line in tests {
+    let tests = code.find("#[cfg(test)]\nmod tests {").unwrap_or(code.len());
+    for line in code[..tests].lines() {
         let mut words = line.split_whitespace().skip_while(|word| word.starts_with("pub"));
         let names = match words.next() {
             Some("const") => words.next().map(|name| name.trim_end_matches(':').to_string()),

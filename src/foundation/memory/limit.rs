@@ -153,7 +153,6 @@ pub struct Apart {
 }
 
 impl Apart {
-    #[allow(clippy::new_without_default, reason = "it does something")]
     pub fn begin() -> Apart {
         end_own_batch();
         Apart { inner: IS_APART.replace(true), _thread: PhantomData }
