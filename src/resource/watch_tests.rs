@@ -183,11 +183,11 @@ fn a_fault_at_an_event_has_everything_looked_at() {
 
 #[test]
 fn a_fault_at_one_of_many_looks_costs_that_one() {
-    let looks = Mutex::new(0);
+    let looks = Mutex::new(0_u64);
     let look = move || {
         let mut count = fault::lock(&looks);
         *count += 1;
-        assert!(*count % 3 != 0, "at look {count}");
+        assert!(!count.is_multiple_of(3), "at look {count}");
         // A file that is longer each time.
         let state = FileState { size: *count, ..FileState::default() };
         Ok(vec![scan::File { path: "a.txt".to_string(), state }])

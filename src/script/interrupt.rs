@@ -379,26 +379,8 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
     // SAFETY: as above; the calls below are allowed in a hook.
     unsafe {
         let cx = Cx::of(l);
-        if (*ar).event == LUA_HOOKLINE
-            && let Some(lines) = &mut cx.lines
-        {
-            if lua_getinfo(l, c"S".as_ptr(), ar) != 0 {
-                let source = CStr::from_ptr((*ar).source).to_bytes();
-                lines.note(source, usize::try_from((*ar).currentline).unwrap_or(0));
-            }
-            if cx.interrupt.reasons.load(SeqCst) == 0 {
-                return 0;
-            }
-        }
-        if cx.interrupt.armed(Reason::Where) {
-            let work = cx.work();
-            if let Some(samples) = &mut cx.samples {
-                samples.note(l, work);
-            }
-            cx.interrupt.clone().disarm(Reason::Where, l);
-            if cx.interrupt.reasons.load(SeqCst) == 0 {
-                return 0;
-            }
+        if note_place(l, ar, cx) && cx.interrupt.reasons.load(SeqCst) == 0 {
+            return 0;
         }
         cx.interrupt.struck.store(true, SeqCst);
         if cx.memory.lenience() > 0 {
@@ -452,6 +434,33 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
         };
         raise(l, cx, words, true)
     }
+}
+
+/// Notes the line that runs, and where the script is, for those who count lines or sample. Returns
+/// whether that is what the hook was for.
+unsafe fn note_place(l: *mut lua_State, ar: *mut lua_Debug, cx: &mut Cx) -> bool {
+    let mut noted = false;
+    // SAFETY: as the caller's: the record is the hook's.
+    unsafe {
+        if (*ar).event == LUA_HOOKLINE
+            && let Some(lines) = &mut cx.lines
+        {
+            noted = true;
+            if lua_getinfo(l, c"S".as_ptr(), ar) != 0 {
+                let source = CStr::from_ptr((*ar).source).to_bytes();
+                lines.note(source, usize::try_from((*ar).currentline).unwrap_or(0));
+            }
+        }
+        if cx.interrupt.armed(Reason::Where) {
+            noted = true;
+            let work = cx.work();
+            if let Some(samples) = &mut cx.samples {
+                samples.note(l, work);
+            }
+            cx.interrupt.clone().disarm(Reason::Where, l);
+        }
+    }
+    noted
 }
 
 /// Whether the function that a hook met is one of the engine's own Lua.
