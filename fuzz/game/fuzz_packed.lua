@@ -1,10 +1,10 @@
--- Reads a save whose content is the case's bytes; a worker gets them as a message, and sends back what
--- it made of them. With the argument `write` it saves values of every kind instead.
+-- Reads a save whose content is the case's bytes; a worker gets them as a message, and sends back
+-- what it made of them. With the argument `write` it saves values of every kind instead.
 
 local worker, saved
 
 local VALUES = {
-  true, 0.1, 7, "text", { 1, 2, { 3 } }, { a = { b = { c = "deep" } }, [2.5] = false, [true] = "x" },
+  true, 0.1, 7, "text", { 1, 2, { 3 } }, { a = { b = { c = 1 } }, [2.5] = false, [true] = "x" },
   { Vector2(1, 2), Vector3(1, 2, 3), Vector4(1, 2, 3, 4), Color(1, 2, 3, 4) },
   { Quaternion.identity(), Matrix4x4.identity(), IdString32("a"), IdString64("b") },
   { box = Vector3Box(Vector3(1, 2, 3)), list = { QuaternionBox(), Matrix4x4Box() }, text = "a\0b" },

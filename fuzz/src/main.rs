@@ -1,7 +1,7 @@
 //! The fuzzer: libFuzzer around one target of the table, which the variable FUZZ_TARGET names. With
-//! FUZZ_LAST, a folder has the last cases of a target that keeps what they leave; FUZZ_TELL tells the
-//! CPU time of each case. Without a target, the program writes what fuzz/run needs: with FUZZ_SEEDS,
-//! a folder of seeds and a dictionary for each target; otherwise the names of all targets.
+//! FUZZ_LAST, a folder has the last cases of a target that keeps what they leave; FUZZ_TELL tells
+//! the CPU time of each case. Without a target, the program writes what fuzz/run needs: with
+//! FUZZ_SEEDS, a folder of seeds and a dictionary for each target; otherwise the names of all.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Values of Lua as bytes: what a save holds, and messages of workers. Read as a game reads them, out
-//! of a good file or a good queue.
+//! Values of Lua as bytes: what a save holds, and messages of workers. Read as a game reads them,
+//! out of a good file or a good queue.
 
 use super::Target;
 use super::game::{Stage, judge, open};

@@ -1,5 +1,5 @@
-//! What other processes and people hand the engine beside resources: requests to the broker, the file
-//! by which tools find a game, mappings of pads, fonts for `engine font`.
+//! What other processes and people hand the engine beside resources: requests to the broker, the
+//! file by which tools find a game, mappings of pads, fonts for `engine font`.
 
 use super::{Target, scratch};
 use engine::system::input::pads::{Codes, Database};

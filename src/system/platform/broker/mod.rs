@@ -247,8 +247,8 @@ pub fn open_dropped(path: &Path) -> Option<Result<File>> {
     with(|client| client.duties.drops.then(|| open(client)))?
 }
 
-/// Serves the requests that come over a socket in this process, until an empty message or the end of
-/// the other side: what the broker's own process does, for tests that send it anything.
+/// Serves the requests that come over a socket in this process, until an empty message or the end
+/// of the other side: what the broker's own process does, for tests that send it anything.
 ///
 /// # Errors
 /// The socket fails, or a message is too long.
