@@ -126,7 +126,7 @@ fn step_all(shared: &Arc<Shared>, own: &Own, handshakes: &mut VecDeque<Handshake
         let Some(mut handshake) = handshakes.pop_front() else { break };
         // One with a fault ends.
         let mut step = Step::Ended;
-        contained("one who wants to look in", || step = handshake.step(own, now));
+        contained("a tool", || step = handshake.step(own, now));
         any |= step != Step::Waits;
         match step {
             Step::Waits | Step::Moved => handshakes.push_back(handshake),
