@@ -272,15 +272,7 @@ fn every_function_is_in_the_table_and_comes_back_from_extreme_arguments() {
         wrong("gone ", &format!("take out of {table} what no game can reach any more"));
         wrong("unknown ", "say in tests/bad_input/bounds/ordinary.lua what these take");
         wrong("slow ", "bound the work of these by a named limit, or do it in Lua");
-        for line in with_start(&walk.lines, "unnamed ") {
-            eprintln!("unnamed {line}");
-        }
-        for line in with_start(&walk.lines, "cost ") {
-            eprintln!("cost {line}");
-        }
-        for line in with_start(&walk.lines, "done ") {
-            eprintln!("done {line}");
-        }
+        wrong("unnamed ", "let tests/bad_input/bounds/exceeding.lua go beyond the limits of these");
         let done = with_start(&walk.lines, "done ");
         if done.is_empty() {
             blame(&game, &walk);

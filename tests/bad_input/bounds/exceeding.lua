@@ -7,26 +7,20 @@ local M = {}
 -- So many usual calls in a row.
 M.times = {
   ["Application.create_camera"] = 1025, ["Application.new_world"] = 65,
-  ["Application.resource_package"] = 4097, ["Application.render_world"] = 257,
-  ["Application.screenshot"] = 65, ["Broadphase.new"] = 257, ["Gui.push"] = 65,
-  ["Gui.push_clip"] = 65, ["Gui.material"] = 4097, ["Material.new"] = 4097,
-  ["PhysicsWorld.snapshot"] = 65, ["Stats.alarm"] = 257, ["Tilemap.new"] = 1025,
-  ["Timer.after"] = 100001, ["Timer.every"] = 100001, ["Tween.to"] = 100001, wait = 100001,
-  wait_frames = 100001, ["Window.open"] = 9, ["World.create_line_object"] = 1025,
-  ["World.create_screen_gui"] = 1025, ["World.create_world_gui"] = 1025,
+  ["Application.resource_package"] = 4097, ["Gui.push"] = 65, ["Gui.push_clip"] = 65,
+  ["Material.new"] = 4097, ["PhysicsWorld.snapshot"] = 65, ["Timer.after"] = 100001,
+  ["Timer.every"] = 100001, ["Tween.to"] = 100001, wait = 100001, wait_frames = 100001,
+  ["Window.open"] = 9, ["World.create_line_object"] = 1025,
 }
 
 -- What ends the results of such calls, where the world that they are in does not.
 M.enders = {
   ["Application.create_camera"] = Application.destroy_camera,
   ["Application.resource_package"] = Application.release_resource_package,
-  ["Broadphase.new"] = Broadphase.destroy, ["Material.new"] = Material.destroy,
-  ["Tilemap.new"] = Tilemap.destroy, ["Window.open"] = Window.close,
+  ["Material.new"] = Material.destroy, ["Window.open"] = Window.close,
   ["World.create_line_object"] = function(object)
     World.destroy_line_object(fixtures.get("World"), object)
   end,
-  ["World.create_screen_gui"] = function(gui) World.destroy_gui(fixtures.get("World"), gui) end,
-  ["World.create_world_gui"] = function(gui) World.destroy_gui(fixtures.get("World"), gui) end,
 }
 
 local function distinct(count, make)
@@ -35,13 +29,26 @@ local function distinct(count, make)
   end
 end
 
--- 64 MiB, which is the most that data may have.
-local text
-local function giant()
-  text = text or ("x"):rep(2 ^ 26 + 1)
-  return text
+-- So many things, which are ended again.
+local function filled(count, make, ender)
+  return function()
+    local made = {}
+    local fine, problem = pcall(function()
+      for i = 1, count do made[i] = make(i) end
+    end)
+    for i = 1, #made do ender(made[i]) end
+    if not fine then error(problem, 0) end
+  end
 end
 
+local function end_gui(gui) World.destroy_gui(fixtures.get("World"), gui) end
+
+-- 96 MiB, where data may have 64.
+local third
+local function giant()
+  third = third or ("x"):rep(2 ^ 25)
+  return { third, third, third }
+end
 local function long() return ("x"):rep(2 ^ 22 + 1) end
 local function categories(count)
   local names = {}
@@ -51,15 +58,20 @@ end
 
 -- Functions that do it.
 M.calls = {
-  ["Application.console_send"] = function() Application.console_send({ text = long() }) end,
-  ["Application.create_viewport"] = function()
-    local made = {}
-    local fine, problem = pcall(function()
-      for i = 1, 65 do made[i] = Application.create_viewport("walk" .. i, 8, 8) end
-    end)
-    for i = 1, #made do Application.destroy_viewport(made[i]) end
-    if not fine then error(problem, 0) end
+  ["Application.console_send"] = function()
+    Application.console_send({ type = "walk", text = long() })
   end,
+  ["Application.create_viewport"] = filled(65, function(i)
+    return Application.create_viewport("walk" .. i, 8, 8)
+  end, Application.destroy_viewport),
+  ["Broadphase.new"] = filled(257, function() return Broadphase.new(1) end, Broadphase.destroy),
+  ["Tilemap.new"] = filled(1025, function() return Tilemap.new("maps/cave") end, Tilemap.destroy),
+  ["World.create_screen_gui"] = filled(1025, function()
+    return World.create_screen_gui(fixtures.get("World"))
+  end, end_gui),
+  ["World.create_world_gui"] = filled(1025, function()
+    return World.create_world_gui(fixtures.get("World"), Matrix4x4(), 1, 1)
+  end, end_gui),
   ["Application.hash"] = function() Application.hash(giant()) end,
   ["Application.open_url_in_browser"] = function()
     Application.open_url_in_browser("https://a.b/" .. long())
@@ -84,8 +96,8 @@ M.calls = {
     for i = 1, 1001 do actions["walk" .. i] = { "space" } end
     Input.set_actions(actions)
   end,
-  ["Save.write"] = function() Save.write("walk", { giant() }) end,
-  ["Save.write_async"] = function() Save.write_async("walk", { giant() }) end,
+  ["Save.write"] = function() Save.write("walk", giant()) end,
+  ["Save.write_async"] = function() Save.write_async("walk", giant()) end,
   ["Window.set_clipboard"] = function() Window.set_clipboard(("x"):rep(2 ^ 24 + 1)) end,
   ["Worker.send"] = function() Worker.send(fixtures.get("Worker"), giant()) end,
   ["World.create_texture_gui"] = distinct(1025, function(name)
@@ -115,7 +127,7 @@ end
 -- Words of the errors that do not say the limit's name.
 M.words = {
   ACTIONS_MAX = "at most 1000 actions", ADDRESS_BYTES_MAX = "is the most",
-  BINDINGS_MAX = "at most 32 bindings", BUDGET_STEPS_MAX = "took more than 100,000,000 steps",
+  BINDINGS_MAX = "at most 32 bindings", BYTES_MAX = "64 MiB",
   CLIPBOARD_BYTES_MAX = "at most 16 MiB", DEPTH_MAX = "more than 512 arrays",
   ITEMS_MAX = "67,108,864", LOAD_BYTES_MAX = "more than 16777216 bytes",
   SENT_BYTES_MAX = "are the most: send it", SIZE_MAX = "the limit is 67108864",
@@ -126,10 +138,17 @@ M.words = {
 -- Limits that no call of the walk meets by an error: what goes beyond is left out or cut; or what
 -- was made stays for the run; or they are so high that it would take long.
 M.untried = {
-  ARGUMENTS_MAX = true, HITS_MAX = true, LINES_MAX = true, SCOPES_MAX = true, STEPS_MAX = true,
-  TRIES_MAX = true, VOICES_MAX = true, WORDS_MAX = true,
-  ENTRIES_MAX = true, INSTANCES_MAX = true, JOINTS_MAX = true, TEXTURES_MAX = true,
-  UNITS_MAX = true, VERTICES_MAX = true,
+  ALARMS_MAX = true, ARGUMENTS_MAX = true, BUDGET_STEPS_MAX = true, CAPTURES_MAX = true,
+  COUNTERS_MAX = true, EFFECTS_MAX = true, ENTRIES_MAX = true, HISTORY_FRAMES_MAX = true,
+  HITS_MAX = true, INSTANCES_MAX = true, JOINTS_MAX = true, LINES_MAX = true,
+  PARAMETERS_MAX = true, PICTURE_SIDE_MAX = true, POINTS_MAX = true, SCOPES_MAX = true,
+  STEPS_MAX = true, TEXTURES_MAX = true, TRIES_MAX = true, UNITS_MAX = true, VERTICES_MAX = true,
+  VIEWS_MAX = true, VOICES_MAX = true, WORDS_MAX = true, WORKERS_MAX = true,
+  ["Application.set_resource_property_preference_order"] = true,
+  ["Float32Array.interleave"] = true, ["Float32Array.push"] = true, ["Gui.material"] = true,
+  ["Gui.has_all_glyphs"] = true, ["Gui.update_text"] = true, ["Gui.update_text_3d"] = true,
+  ["Json.decode"] = true, ["Json.encode"] = true, ["Json.try_decode"] = true,
+  ["string.rep"] = true, ["table.concat"] = true,
 }
 
 return M
