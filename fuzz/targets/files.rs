@@ -13,7 +13,7 @@ use engine::resource::index::Index;
 use engine::resource::name::ResourceName;
 use engine::resource::save::{Saves, Slot, Version};
 use engine::resource::store::Store;
-use engine::script::check_packed;
+use engine::script::check_save;
 use engine::system::platform;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ fn save(bytes: &[u8]) {
     let slot = Slot::new("auto").expect("a good name");
     let _ = saves.list();
     for version in [Version::Any, Version::NotNewer] {
-        let _ = saves.read(&slot, version, check_packed);
+        let _ = saves.read(&slot, version, check_save);
     }
     if let Err(words) = saves.write(&slot, b"newer", 1.0, Version::Any) {
         assert!(words.contains("written by a newer engine"), "{words}");

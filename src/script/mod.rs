@@ -51,7 +51,7 @@ const STEPS_MAX: u64 = 1_000_000;
 
 pub use cx::place;
 pub use interrupt::{Interrupt, Stuck};
-pub use pack::check as check_packed;
+pub use pack::check_save;
 pub use report::{Frame, Place, Report};
 pub use value::Value;
 pub use vm::{Config, Outcome, Vm, Work, count_all_calls};

@@ -132,6 +132,15 @@ pub fn check(bytes: &[u8]) -> Result<(), Error> {
     }
 }
 
+/// The same for the content of a save, which is never nil.
+pub fn check_save(bytes: &[u8]) -> Result<(), Error> {
+    check(bytes)?;
+    match bytes == [tag::NIL] {
+        true => Err(error!("it is damaged: it holds no value")),
+        false => Ok(()),
+    }
+}
+
 fn check_value(reader: &mut Reader, depth: usize) -> Result<(), Error> {
     let Token::Table { items, entries } = token(reader)? else { return Ok(()) };
     if depth == DEPTH_MAX {
@@ -193,6 +202,13 @@ mod tests {
         check_refused(&nan, "it is damaged: a key is no string, number or boolean");
         let nil = [&table(0, 1)[..], &[tag::NIL, tag::NIL]].concat();
         check_refused(&nil, "it is damaged: a key is no string, number or boolean");
+    }
+
+    #[test]
+    fn a_save_holds_a_value() {
+        assert!(check(&[tag::NIL]).is_ok() && check_save(&TRUE).is_ok());
+        let refused = check_save(&[tag::NIL]).unwrap_err();
+        assert_eq!(refused.message, "it is damaged: it holds no value");
     }
 
     #[test]

@@ -238,7 +238,7 @@ fn write(
 }
 
 fn read(engine: &mut Engine, slot: Slot, options: Option<Options>) -> Read {
-    Read(engine.saves.read(&slot, version(options), pack::check))
+    Read(engine.saves.read(&slot, version(options), pack::check_save))
 }
 
 /// The frame in which what is begun now is done: where runs must be equal, the next one.
@@ -259,7 +259,7 @@ fn write_async(
 
 fn read_async(engine: &mut Engine, slot: Slot, options: Option<Options>) -> Result<u64, Error> {
     let ready = ready_frame(engine);
-    engine.saves.begin_read(slot, version(options), pack::check, ready).map_err(Error::new)
+    engine.saves.begin_read(slot, version(options), pack::check_save, ready).map_err(Error::new)
 }
 
 fn poll(engine: &mut Engine, request: Integer) -> Result<(u64, Busy), Error> {
