@@ -358,6 +358,13 @@ impl Interrupt {
         self.reasons.load(SeqCst) & reason as u32 != 0
     }
 
+    /// Whether the running callback is to be stopped: for work in the engine that a hook of Lua's
+    /// does not reach.
+    pub fn is_stopping(&self) -> bool {
+        let armed = self.armed(Reason::Time) || self.armed(Reason::End);
+        armed && self.armed_turn.load(SeqCst) == self.turn.load(SeqCst)
+    }
+
     /// Lets the running callback go on after a part of it was stopped, with its budget anew.
     pub fn forgive(&self, state: *mut lua_State) {
         self.started_micros.store(self.cpu_micros(), SeqCst);

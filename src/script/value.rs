@@ -158,19 +158,19 @@ fn in_list(key: f64, length: usize) -> bool {
     key.fract() == 0.0 && key >= 1.0 && key <= length as f64
 }
 
-/// How many items are pushed between two looks at Lua's memory.
+/// How many items are pushed between two looks at Lua's memory and at the time.
 pub const ITEMS_UNCHECKED: usize = 1024;
 
-/// Whether Lua still has memory for data that is being pushed: allocation cannot fail there.
-///
-/// # Safety
-/// `l` is the state of the running call.
-unsafe fn check_memory(l: *mut lua_State) -> Result<(), String> {
-    // SAFETY: as the caller promised.
-    match unsafe { Cx::of(l) }.memory.is_far_over() {
-        true => Err("there is not enough memory for the data".into()),
-        false => Ok(()),
+/// Whether Lua still has memory for data that is being pushed, for allocation cannot fail there, and
+/// the callback time: strings that collide take ever longer, the more there are.
+pub fn check_pushing(cx: &Cx) -> Result<(), String> {
+    if cx.memory.is_far_over() {
+        return Err("there is not enough memory for the data".into());
     }
+    if cx.interrupt.is_stopping() {
+        return Err("there was not enough time for the data".into());
+    }
+    Ok(())
 }
 
 /// Pushes a value; the words say why it could not be.
@@ -194,7 +194,7 @@ pub unsafe fn push_value(l: *mut lua_State, value: &Value) -> Result<(), String>
                 lua_createtable(l, items.len().min(1 << 20) as c_int, 0);
                 for (i, item) in items.iter().enumerate() {
                     if i % ITEMS_UNCHECKED == 0 {
-                        check_memory(l)?;
+                        check_pushing(Cx::of(l))?;
                     }
                     push_value(l, item)?;
                     lua_rawseti(l, -2, i as lua_Integer + 1);
@@ -204,7 +204,7 @@ pub unsafe fn push_value(l: *mut lua_State, value: &Value) -> Result<(), String>
                 lua_createtable(l, 0, entries.len().min(1 << 20) as c_int);
                 for (i, (key, item)) in entries.iter().enumerate() {
                     if i % ITEMS_UNCHECKED == 0 {
-                        check_memory(l)?;
+                        check_pushing(Cx::of(l))?;
                     }
                     lua_pushlstring(l, key.as_ptr() as *const _, key.len());
                     push_value(l, item)?;

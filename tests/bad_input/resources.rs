@@ -23,6 +23,23 @@ fn many(count: usize, one: impl Fn(usize) -> String) -> String {
     (0..count).map(one).collect()
 }
 
+/// LuaJIT hashes long strings by a few of their bytes: these differ only elsewhere, so that each is
+/// compared with all that were made before.
+fn colliding(count: usize) -> String {
+    many(count, |i| format!("\"{}{i:010}{}\"\n", "a".repeat(30), "a".repeat(8)))
+}
+
+#[test]
+fn data_of_strings_that_collide_is_stopped_when_the_callbacks_time_is_over() {
+    let main = "function update()\n  print(pcall(Application.data, 'config', 'a'))\nend";
+    let game = Game::new("colliding", main)
+        .with("a.config", format!("list = [\n{}]", colliding(1_000_000)))
+        .with("settings.sjson", "limits = { update_seconds = 1 }");
+    let ended = game.play(&[]);
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    in_order(&ended.err, &["stopped: this ran for 1 seconds of CPU time without an end"]);
+}
+
 #[test]
 fn a_source_that_explodes_is_refused_by_a_limit_with_a_name() {
     let rows = [

@@ -1,7 +1,7 @@
 //! From bytes to Lua's stack, but for the value types, which the prelude makes (lua/save.lua).
 
 use super::super::cx::Cx;
-use super::super::value::ITEMS_UNCHECKED;
+use super::super::value::{ITEMS_UNCHECKED, check_pushing};
 use super::{Token, VALUES, check, token};
 use crate::foundation::blob::Reader;
 use mlua::ffi::*;
@@ -81,32 +81,25 @@ impl Unpacker<'_> {
             if lua_checkstack(l, 12) == 0 {
                 return Err("the Lua stack is full".into());
             }
-            self.check_memory()?;
+            check_pushing(self.cx)?;
             let room = |count: usize| count.min(1 << 20) as c_int;
             lua_createtable(l, room(items), room(entries));
             let table = lua_gettop(l);
             for index in 1..=items {
                 if index % ITEMS_UNCHECKED == 0 {
-                    self.check_memory()?;
+                    check_pushing(self.cx)?;
                 }
                 self.item(table, index)?;
             }
             for index in 1..=entries {
                 if index % ITEMS_UNCHECKED == 0 {
-                    self.check_memory()?;
+                    check_pushing(self.cx)?;
                 }
                 push_plain(l, &token(&mut self.reader).map_err(|error| error.message)?);
                 self.entry(table)?;
             }
         }
         Ok(())
-    }
-
-    fn check_memory(&self) -> Result<(), String> {
-        match self.cx.memory.is_far_over() {
-            true => Err("there is not enough memory for the data".into()),
-            false => Ok(()),
-        }
     }
 
     /// Adds to the list of value types. The key is on top of the stack.

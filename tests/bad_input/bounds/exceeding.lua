@@ -135,8 +135,9 @@ M.words = {
   TWEENS_MAX = "tweens are moving",
 }
 
--- Limits that no call of the walk meets by an error: what goes beyond is left out or cut; or what
--- was made stays for the run; or they are so high that it would take long.
+-- Limits that this walk does not go beyond: what does is left out or cut without an error; or what
+-- was made stays for the run; or they are so high that it would take long; or they need several
+-- calls of different functions.
 M.untried = {
   ALARMS_MAX = true, ARGUMENTS_MAX = true, BUDGET_STEPS_MAX = true, CAPTURES_MAX = true,
   COUNTERS_MAX = true, EFFECTS_MAX = true, ENTRIES_MAX = true, HISTORY_FRAMES_MAX = true,
