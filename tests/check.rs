@@ -147,7 +147,7 @@ fn what_fails_twice_with_the_same_words_is_told_once() {
         "levels/a.level: ending its world: components/ends.lua:1: no end",
         "levels/b.level: ending it: components/ends.lua:1: no end",
         "error: compiled.lua:1: this is a compiled chunk: games are text",
-        "error: odd.lua: attempt to load a binary chunk",
+        "error: odd.lua:1: this is a compiled chunk: games are text",
         "2 units, 0 models and 2 levels checked, 5 problems",
         "4 errors besides",
     ] {

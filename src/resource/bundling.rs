@@ -100,8 +100,8 @@ fn piece<'a>(making: &Making, entry: &'a Entry) -> Result<Piece<'a>, Error> {
             let members = members(making.index, making.data, entry)?;
             if members.len() > PACKAGE_MEMBERS_MAX {
                 return Err(error!(
-                    "{}: a package has at most {PACKAGE_MEMBERS_MAX} members (PACKAGE_MEMBERS_MAX), \
-                     got {}: make two packages",
+                    "{}: a package has at most {PACKAGE_MEMBERS_MAX} members \
+                     (PACKAGE_MEMBERS_MAX), got {}: make two packages",
                     entry.files[0].path,
                     members.len()
                 ));

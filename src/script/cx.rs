@@ -386,12 +386,13 @@ unsafe extern "C" fn script_call(l: *mut lua_State) -> c_int {
         (*row).calls += 1;
         // What is called most often makes none, or little.
         let owner = (*row).func.fast.is_none().then(|| Owner::enter((*row).owner));
+        let before = (owner.is_some() && limit::is_over()).then(limit::held);
         let result = cx.serve(l, (*row).func);
         // Blocks of other threads that worked for this call have not told this one.
         if owner.is_some() && limit::is_over() {
             match (*row).func.when_full {
-                true => cx.memory.engine.forgive(),
-                false => cx.memory.look_at_engine(),
+                true => cx.memory.engine.forgive(before),
+                false => cx.memory.look_after_call(before),
             }
         }
         drop(owner);

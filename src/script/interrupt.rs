@@ -402,14 +402,11 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
                 return raise(l, cx, memory_words(cx), false);
             }
         }
-        let only_engine = interrupt.reasons.load(SeqCst) == Reason::EngineMemory as u32;
-        if only_engine && runs_engine(l, ar) {
+        if interrupt.armed(Reason::EngineMemory) && runs_engine(l, ar) {
             // It would be left in the middle of what it does, with units that nobody was told of:
             // the error comes at the next instruction of the game's. Meanwhile the reserve holds.
             cx.is_full();
-            return 0;
-        }
-        if interrupt.armed(Reason::EngineMemory) {
+        } else if interrupt.armed(Reason::EngineMemory) {
             interrupt.disarm(Reason::EngineMemory, l);
             if let Some(message) = cx.memory.engine.take_message() {
                 cx.is_full();
@@ -475,7 +472,7 @@ unsafe fn runs_engine(l: *mut lua_State, ar: *mut lua_Debug) -> bool {
     // SAFETY: as the caller's: the record is the hook's.
     unsafe {
         lua_getinfo(l, c"S".as_ptr(), ar) != 0
-            && CStr::from_ptr((*ar).source).to_bytes().get(1..).is_some_and(|name| {
+            && CStr::from_ptr((*ar).source).to_bytes().strip_prefix(b"=").is_some_and(|name| {
                 // A game's chunk cannot have such a name (lua/modules.lua).
                 name.starts_with(ENGINE_CHUNK.as_bytes())
             })

@@ -146,7 +146,15 @@ impl Memory {
     /// The engine may hold more than its limit: the running script is stopped by an error at its
     /// next instruction, if so.
     pub fn look_at_engine(&self) {
-        if self.engine.has_grown() {
+        if self.engine.has_grown(None) {
+            self.interrupt.arm(Reason::EngineMemory);
+        }
+    }
+
+    /// The same after a call for which other threads may have worked; `before`: what was held
+    /// before it, if that was more than may be.
+    pub fn look_after_call(&self, before: Option<usize>) {
+        if self.engine.look_after_call(before) {
             self.interrupt.arm(Reason::EngineMemory);
         }
     }

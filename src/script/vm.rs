@@ -432,6 +432,7 @@ impl Vm {
                     // An error may have passed by the end of a scope.
                     let _scopes = Scope::bracket();
                     interrupt.begin(budget);
+                    self.cx().memory.engine.begin_callback();
                     let status = lua_pcall(l, count, 1, top + 1);
                     interrupt.end(l);
                     // An error can pass by the end of what was to be done as a whole (trial.rs).

@@ -116,8 +116,8 @@ const REQUESTS: [&str; 3] = [
 
 /// A line of SDL's database, for the pad that the target has.
 const PAD: &str = "# pads\n030000005e0400008e02000010010000,Pad,a:b0,b:b1,x:b2,y:b3,back:b6,\
-    guide:b8,start:b7,leftshoulder:b4,dpup:h0.1,dpleft:h0.8,leftx:a0,lefty:a1~,+rightx:a3,-rightx:-a3,\
-    lefttrigger:a2,platform:Linux,\nxinput,Pad,a:b0,\n";
+    guide:b8,start:b7,leftshoulder:b4,dpup:h0.1,dpleft:h0.8,leftx:a0,lefty:a1~,+rightx:a3,\
+    -rightx:-a3,lefttrigger:a2,platform:Linux,\nxinput,Pad,a:b0,\n";
 
 /// Small files of an ending.
 pub fn files(ending: &str) -> Vec<Vec<u8>> {

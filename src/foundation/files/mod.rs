@@ -147,15 +147,21 @@ fn make_folder(folder: &Path) -> Result<()> {
     }
     make_missing(folder, true)?;
     // Another process may have made these folders and been killed before it flushed their names.
-    for above in folder.ancestors().skip(1) {
+    // What is above those that the engine makes is not its own: saving goes on whatever it is like.
+    for (level, above) in folder.ancestors().skip(1).enumerate() {
         match sync_folder(above) {
-            Err(reason) if !is_passed_over(reason.kind()) => return Err(reason),
+            Err(reason) if level < OWN_FOLDERS && !is_passed_over(reason.kind()) => {
+                return Err(reason);
+            }
             _ => {}
         }
     }
     flushed().insert(folder.to_path_buf());
     Ok(())
 }
+
+/// The folders above that the engine may have made: of `engine/games/ID/saves`.
+const OWN_FOLDERS: usize = 4;
 
 /// Whether a folder above is left as it is where flushing it fails like this: one that the process
 /// may not open, or whose file system flushes no folders, was there before the game was.

@@ -9,6 +9,7 @@ use crate::resource::bundle::Bytes;
 use harfrust::{Buffer, Font, GlyphId, ShapeOptions, ShaperFont};
 use skrifa::outline::DrawSettings;
 use skrifa::prelude::{LocationRef, Size};
+use skrifa::raw::tables::cmap::{EncodingRecord, PlatformId};
 use skrifa::raw::tables::gsub::{SubstitutionLookup, SubstitutionSubtables};
 use skrifa::raw::{FileRef, FontRef, ReadError, TableProvider};
 use skrifa::{MetadataProvider, Tag};
@@ -34,6 +35,9 @@ impl AsRef<[u8]> for Data {
 /// enough.
 const CONTEXTUAL: [Tag; 5] =
     [Tag::new(b"calt"), Tag::new(b"clig"), Tag::new(b"liga"), Tag::new(b"rclt"), Tag::new(b"rlig")];
+/// The encodings of Windows that are Unicode (the OpenType specification, table cmap).
+const WINDOWS_BMP: u16 = 1;
+const WINDOWS_FULL: u16 = 10;
 /// Units in an em (the OpenType specification, table head).
 const UNITS_PER_EM: RangeInclusive<u16> = 16..=16384;
 
@@ -128,8 +132,12 @@ pub fn parse(bytes: &[u8], index: u32) -> Result<FontRef<'_>, Error> {
     }
     font.hhea().map_err(unreadable)?;
     font.maxp().map_err(unreadable)?;
-    let characters = font.charmap();
-    if !characters.has_map() || characters.is_symbol() {
+    let is_unicode = |record: &EncodingRecord| match record.platform_id() {
+        PlatformId::Unicode => true,
+        PlatformId::Windows => matches!(record.encoding_id(), WINDOWS_BMP | WINDOWS_FULL),
+        _ => false,
+    };
+    if !font.cmap().is_ok_and(|cmap| cmap.encoding_records().iter().any(is_unicode)) {
         return Err(error!(
             "the font does not say which characters it has (no Unicode table cmap): export it again"
         ));
