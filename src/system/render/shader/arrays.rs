@@ -12,10 +12,22 @@ pub const ARRAY_LENGTH_MAX: u64 = 65_536;
 /// named. Measured with naga 30: the parser needs 100 bytes for one at most.
 pub const ELEMENTS_MAX: u64 = 1 << 20;
 
-/// The numbers of a text's constants, by name: the largest, where several functions have one of
-/// that name; none where one of them is not written as a number.
-pub fn constants(text: &str) -> HashMap<&str, Option<u64>> {
-    let mut numbers: HashMap<&str, Option<u64>> = HashMap::new();
+/// The most tokens of a constant's expression that is read, and of constants that name each other.
+const EXPRESSION_TOKENS_MAX: usize = 64;
+const NAMED_DEPTH_MAX: u32 = 32;
+
+/// The value of a constant: the largest of those that have its name, in whichever function.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Constant {
+    value: u64,
+    /// All of that name are equal, so that it can be calculated with.
+    unique: bool,
+}
+
+/// The values of a text's constants, by name; none where one of that name is no whole number made
+/// of numbers and other constants.
+pub fn constants(text: &str) -> HashMap<&str, Option<Constant>> {
+    let mut expressions: HashMap<&str, Vec<Vec<Token>>> = HashMap::new();
     let mut lexer = Lexer::new(text);
     let mut token = lexer.next();
     while let Some(now) = token {
@@ -24,34 +36,134 @@ pub fn constants(text: &str) -> HashMap<&str, Option<u64>> {
             continue;
         }
         let Some(name) = token.filter(|name| name.kind == Kind::Word) else { continue };
-        // Up to the end: `const NAME: TYPE = NUMBER`.
+        // Up to the end: `const NAME: TYPE = EXPRESSION`.
         let mut rest = Vec::new();
         while let Some(next) = lexer.next() {
             token = Some(next);
-            if matches!(next.text, ";" | "{" | "}" | "const") || rest.len() > 4 {
+            if matches!(next.text, ";" | "{" | "}" | "const") || rest.len() > EXPRESSION_TOKENS_MAX
+            {
                 break;
             }
             rest.push(next);
         }
-        let number = match &rest[..] {
-            [is, number] if is.text == "=" => length(number),
-            [colon, _, is, number] if (colon.text, is.text) == (":", "=") => length(number),
-            _ => None,
+        let expression = match &rest[..] {
+            // It was not read to its end.
+            long if long.len() > EXPRESSION_TOKENS_MAX => &[],
+            [is, expression @ ..] if is.text == "=" => expression,
+            [colon, _, is, expression @ ..] if (colon.text, is.text) == (":", "=") => expression,
+            // No number: an expression that is none.
+            _ => &[],
         };
-        let known = numbers.entry(name.text).or_insert(number);
-        *known = known.zip(number).map(|(one, other)| one.max(other));
+        expressions.entry(name.text).or_default().push(expression.to_vec());
     }
-    numbers
+    let names: Vec<&str> = expressions.keys().copied().collect();
+    let mut known = HashMap::new();
+    for name in names {
+        resolve(name, &expressions, &mut known, 0);
+    }
+    known
 }
 
-/// A number that an array may have as its length.
-fn length(token: &Token) -> Option<u64> {
+/// The value of a constant, and of those that it is made of.
+fn resolve<'a>(
+    name: &'a str,
+    expressions: &HashMap<&'a str, Vec<Vec<Token<'a>>>>,
+    known: &mut HashMap<&'a str, Option<Constant>>,
+    above: u32,
+) -> Option<Constant> {
+    if let Some(found) = known.get(name) {
+        return *found;
+    }
+    let all = expressions.get(name).filter(|_| above < NAMED_DEPTH_MAX)?;
+    // One that names itself has no value.
+    known.insert(name, None);
+    let mut largest: Option<Constant> = None;
+    for expression in all {
+        let value = evaluate(expression, &mut |name| resolve(name, expressions, known, above + 1));
+        // One without a value leaves all of that name without.
+        let Some(value) = value else {
+            known.insert(name, None);
+            return None;
+        };
+        largest = Some(largest.map_or(value, |largest| Constant {
+            value: largest.value.max(value.value),
+            unique: largest.unique && value.unique && largest.value == value.value,
+        }));
+    }
+    known.insert(name, largest);
+    largest
+}
+
+/// Finds a constant's value by its name.
+type Find<'f, 'a> = &'f mut dyn FnMut(&'a str) -> Option<Constant>;
+
+/// The value of an expression of numbers, names, `+ - * / %`, brackets, `u32()` and `i32()`.
+fn evaluate<'a>(expression: &[Token<'a>], find: Find<'_, 'a>) -> Option<Constant> {
+    if let [name] = expression
+        && name.kind == Kind::Word
+    {
+        return find(name.text);
+    }
+    let mut left = expression;
+    let value = sum(&mut left, find)?;
+    left.is_empty().then_some(Constant { value, unique: true })
+}
+
+fn sum<'a>(left: &mut &[Token<'a>], find: Find<'_, 'a>) -> Option<u64> {
+    let mut value = product(left, find)?;
+    while let Some(sign) = sign(left, &["+", "-"]) {
+        let next = product(left, find)?;
+        value = if sign == "+" { value.checked_add(next) } else { value.checked_sub(next) }?;
+    }
+    Some(value)
+}
+
+fn product<'a>(left: &mut &[Token<'a>], find: Find<'_, 'a>) -> Option<u64> {
+    let mut value = factor(left, find)?;
+    while let Some(sign) = sign(left, &["*", "/", "%"]) {
+        let next = factor(left, find)?;
+        value = match sign {
+            "*" => value.checked_mul(next),
+            "/" => value.checked_div(next),
+            _ => value.checked_rem(next),
+        }?;
+    }
+    Some(value)
+}
+
+/// It calls itself once for each open bracket, of which an expression has few.
+fn factor<'a>(left: &mut &[Token<'a>], find: Find<'_, 'a>) -> Option<u64> {
+    let (first, rest) = left.split_first()?;
+    *left = rest;
+    let is_made = matches!(first.text, "u32" | "i32") && sign(left, &["("]).is_some();
+    if is_made || first.text == "(" {
+        let value = sum(left, find)?;
+        return sign(left, &[")"]).map(|_| value);
+    }
+    match first.kind {
+        Kind::Number => number(first),
+        // With several values, which of them is meant is not known.
+        Kind::Word => find(first.text).filter(|constant| constant.unique).map(|it| it.value),
+        Kind::Sign => None,
+    }
+}
+
+/// Takes the next token if it is one of these.
+fn sign<'a>(left: &mut &[Token<'a>], wanted: &[&str]) -> Option<&'a str> {
+    let (first, rest) = left.split_first()?;
+    wanted.contains(&first.text).then(|| {
+        *left = rest;
+        first.text
+    })
+}
+
+/// A whole number as it is written.
+fn number(token: &Token) -> Option<u64> {
     let digits = token.text.strip_suffix(['u', 'i']).unwrap_or(token.text);
-    let number = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-        Some(digits) => u64::from_str_radix(digits, 16),
-        None => digits.parse(),
-    };
-    number.ok().filter(|number| token.kind == Kind::Number && *number <= ARRAY_LENGTH_MAX)
+    match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => digits.parse().ok(),
+    }
 }
 
 /// The kinds of declarations.
@@ -100,22 +212,25 @@ impl<'a> Part<'a> {
 }
 
 /// An open `<`.
-struct Angle {
+#[derive(Default)]
+struct Angle<'a> {
     is_array: bool,
     /// How many words and elements there were before it.
     words: usize,
     elements: u64,
-    /// There was a comma.
-    comma: bool,
-    length: Option<u64>,
+    /// There was a comma: what follows is the length, up to another one.
+    commas: usize,
+    length: Vec<Token<'a>>,
+    /// How many brackets are open in the length.
+    brackets: usize,
 }
 
 /// Reads tokens, and counts.
 pub struct Arrays<'a> {
-    constants: HashMap<&'a str, Option<u64>>,
+    constants: HashMap<&'a str, Option<Constant>>,
     parts: Vec<Part<'a>>,
     open: Part<'a>,
-    angles: Vec<Angle>,
+    angles: Vec<Angle<'a>>,
     before: &'a str,
     /// How many blocks are open.
     blocks: usize,
@@ -123,7 +238,7 @@ pub struct Arrays<'a> {
 
 impl<'a> Arrays<'a> {
     /// Reads the tokens of a text with these constants.
-    pub fn new(constants: HashMap<&'a str, Option<u64>>) -> Arrays<'a> {
+    pub fn new(constants: HashMap<&'a str, Option<Constant>>) -> Arrays<'a> {
         let open = Part { outside: true, ..Part::default() };
         let (parts, angles) = (Vec::new(), Vec::new());
         Arrays { constants, parts, open, angles, before: "", blocks: 0 }
@@ -133,7 +248,7 @@ impl<'a> Arrays<'a> {
         let is_array = matches!(self.before, "array" | "binding_array");
         if token.text == "<" && (is_array || !self.angles.is_empty()) {
             let (words, elements) = (self.open.words.len(), self.open.elements);
-            self.angles.push(Angle { is_array, words, elements, comma: false, length: None });
+            self.angles.push(Angle { is_array, words, elements, ..Angle::default() });
         } else if self.angles.is_empty() {
             // An array without its type lists what it holds.
             self.open.lists |= is_array;
@@ -145,43 +260,52 @@ impl<'a> Arrays<'a> {
         Ok(())
     }
 
-    /// A token of an array's type: names, numbers, commas and angles alone.
+    /// A token of an array's type: names, numbers, commas and angles, and the length's expression.
     fn in_type(&mut self, token: &Token<'a>) -> Result<(), Excess> {
         let top = self.angles.last_mut().expect("one is open");
+        let in_length = top.is_array && top.commas == 1;
         match (token.kind, token.text) {
-            (Kind::Sign, ",") => top.comma = true,
-            (Kind::Sign, ">" | ">>" | ">=") => {
-                self.close();
+            (Kind::Sign, ",") if top.brackets == 0 => top.commas += 1,
+            (Kind::Sign, ">" | ">>" | ">=") if top.brackets == 0 => {
+                self.close()?;
                 if token.text == ">>" && !self.angles.is_empty() {
-                    self.close();
+                    self.close()?;
                 }
             }
-            (Kind::Word | Kind::Number, _) if top.is_array && top.comma => {
-                let number = match token.kind {
-                    Kind::Word => self.constants.get(token.text).copied().flatten(),
-                    _ => length(token),
-                };
-                if number.is_none() || top.length.is_some() {
-                    return Err(no_length(token));
+            _ if in_length && top.length.len() < EXPRESSION_TOKENS_MAX => {
+                match token.text {
+                    "(" => top.brackets += 1,
+                    ")" => top.brackets = top.brackets.saturating_sub(1),
+                    _ => {}
                 }
-                top.length = number;
+                top.length.push(*token);
             }
-            (Kind::Word, word) => self.open.name_type(word),
-            (Kind::Number, _) => {}
-            (Kind::Sign, _) => return Err(no_length(token)),
+            (Kind::Word, word) if !top.is_array || top.commas == 0 => self.open.name_type(word),
+            (Kind::Number, _) if !top.is_array => {}
+            _ => return Err(no_length(token)),
         }
         Ok(())
     }
 
-    fn close(&mut self) {
-        let Some(angle) = self.angles.pop().filter(|angle| angle.is_array) else { return };
-        let count = angle.length.unwrap_or(1).max(1);
+    fn close(&mut self) -> Result<(), Excess> {
+        let Some(angle) = self.angles.pop().filter(|angle| angle.is_array) else { return Ok(()) };
+        let count = match angle.length.first() {
+            // Its length is known when it runs.
+            None => 1,
+            Some(first) => {
+                let find = &mut |name| self.constants.get(name).copied().flatten();
+                let length = evaluate(&angle.length, find).map(|length| length.value);
+                let is_allowed = |length: &u64| *length <= ARRAY_LENGTH_MAX;
+                length.filter(is_allowed).ok_or_else(|| no_length(first))?.max(1)
+            }
+        };
         let part = &mut self.open;
         for (_, times) in &mut part.words[angle.words..] {
             *times = times.saturating_mul(count);
         }
         let inner = (part.elements - angle.elements).max(1);
         part.elements = angle.elements.saturating_add(inner.saturating_mul(count));
+        Ok(())
     }
 
     fn word(&mut self, token: &Token<'a>) {
@@ -273,8 +397,8 @@ impl<'a> Arrays<'a> {
 
 fn no_length(token: &Token) -> Excess {
     let message = format!(
-        "the length of an array must be a number of at most {ARRAY_LENGTH_MAX}, or a constant that \
-         is written as one (ARRAY_LENGTH_MAX): write the number, or use a texture"
+        "the length of an array must be a number of at most {ARRAY_LENGTH_MAX}, or made of numbers \
+         and constants with + - * / % (ARRAY_LENGTH_MAX): write the number, or use a texture"
     );
     excess(Some(token.at), message)
 }

@@ -208,8 +208,8 @@ fn large_values_are_refused() {
 
 #[test]
 fn an_array_has_a_length_that_is_known_before_the_parser_sees_it() {
-    let words = "the length of an array must be a number of at most 65536, or a constant that is \
-                 written as one (ARRAY_LENGTH_MAX): write the number, or use a texture";
+    let words = "the length of an array must be a number of at most 65536, or made of numbers and \
+                 constants with + - * / % (ARRAY_LENGTH_MAX): write the number, or use a texture";
     for before in [
         "const A = !array<bool, 2147483647>();",
         "const A = array<bool,2147483647>() == array<bool,2147483647>();",
@@ -219,10 +219,19 @@ fn an_array_has_a_length_that_is_known_before_the_parser_sees_it() {
         "const B = -array<A, 4>(); alias A = array<f32, 65537>;",
         "var<private> a: array<f32, 4000000000>;",
         "var<private> a: array<f32, 1024 * 1024>;",
-        "var<private> a: array<f32, (4)>;",
+        "var<private> a: array<f32, (4>;",
+        "var<private> a: array<f32, 4 - 5>;",
+        "var<private> a: array<f32, 4 / 0>;",
+        "var<private> a: array<f32, 4 << 2>;",
+        "var<private> a: array<f32, f32(4)>;",
+        "var<private> a: array<f32, 4, 5>;",
+        "const N = 9007199254740993 * 9007199254740993; var<private> a: array<f32, N>;",
         "var<private> a: array<f32, -1>;",
         "const N = 1024 * 1024; var<private> a: array<f32, N>;",
-        "const N = M; const M = 4; var<private> a: array<f32, N>;",
+        "const N = M; const M = N; var<private> a: array<f32, N>;",
+        "const N = M * 2; const M = 40000; var<private> a: array<f32, N>;",
+        // Which one is meant is not known: the length could be 99,996.
+        "const N = 4; fn f() { const N = 100000; } var<private> a: array<f32, 100000 - N>;",
         "const N = 4; fn f() { const N = 1e9; var a: array<f32, N>; }",
         "const N = 4; fn f() { const N: u32 = 1000000u; var a: array<f32, N>; }",
         "override N = 4; var<private> a: array<f32, N>;",
@@ -241,6 +250,9 @@ fn an_array_has_a_length_that_is_known_before_the_parser_sees_it() {
         "const N = 4; fn f() -> f32 { const N = 8; var a: array<f32, N>; return a[0]; }",
         "var<private> a: array<array<vec4<f32>, 4>, 4,>;",
         "const A = array(1, 2, 3); const B = array<vec2<f32>, 2>();",
+        "const N = 4; var<private> a: array<f32, N * 2 + 1>;",
+        "const N = M; const M = u32(4) * 2u; var<private> a: array<f32, (N + 1u) / 3>;",
+        "var<private> a: array<array<f32, (4)>, 7 % 4 - 1>;",
     ] {
         let checked = check("a.wgsl", &shader((before.into(), String::new())));
         assert!(checked.is_ok(), "{before}: {checked:?}");
