@@ -341,8 +341,7 @@ mod tests {
             "gotos = 1 _break = b.a ".repeat(n + 1),
             "while a do break end ".repeat(n - 1),
             // Those of each function count for themselves.
-            "function f() while a do break end repeat goto b ::b:: until a end f()\n"
-                .repeat(n),
+            "function f() while a do break end repeat goto b ::b:: until a end f()\n".repeat(n),
         ] {
             assert_eq!(loaded(&text).0, Ok(()), "{}", &text[..20]);
         }
@@ -363,8 +362,14 @@ mod tests {
         let names = format!("{nested}{names}{}", "end ".repeat(190));
         for text in [labels, gotos, breaks, format!("do {only_labels} end"), names] {
             let (result, seconds) = loaded(&text);
-            assert!(result == Ok(()) || result == Err(Fault::Told), "{result:?}: {}", &text[..40]);
-            assert!(seconds < 2.0, "it took {seconds} s: {}", &text[..40]);
+            match &result {
+                // A label may be missing, or be there twice.
+                Ok(()) | Err(Fault::Told) => {}
+                Err(Fault::Refused(words)) => {
+                    assert!(words.contains("LOAD_SECONDS_MAX"), "{words}: {}", &text[..40]);
+                }
+            }
+            assert!(seconds < 3.0, "it took {seconds} s: {}", &text[..40]);
         }
     }
 
