@@ -6,11 +6,12 @@ use crate::foundation::{fault, files, log, terminal};
 use crate::script::{Report, Stuck, Vm};
 use crate::system::platform;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-/// How long a stuck process waits for its last lines to be printed.
+/// How long a stuck process waits for a line to be printed, and for its report to be written.
 const LAST_PRINT: Duration = Duration::from_millis(200);
+const LAST_REPORT: Duration = Duration::from_secs(1);
 
 /// Tells an unexpected error, by the way the game is run: the exit code.
 ///
@@ -96,18 +97,28 @@ fn write_in(folder: &Path, text: &str) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Prints to standard error, but waits at most `limit` for it: a terminal or a pipe that takes
-/// nothing more must not keep the process from ending.
-fn print_within(limit: Duration, text: String) {
-    let (done, printed) = mpsc::channel();
-    let print = move || {
-        terminal::print_error(&text);
+/// Does some work, but waits at most `limit` for it: a terminal or a disk that takes nothing more
+/// must not keep the process from ending. Returns what came of it, if that came in time.
+fn within<T: Send + 'static>(
+    limit: Duration,
+    work: impl Fn() -> T + Send + Sync + 'static,
+) -> Option<T> {
+    let work = Arc::new(work);
+    let (done, ended) = mpsc::channel();
+    let shared = work.clone();
+    let run = move || {
         // Nobody waits any more where it took too long.
-        let _ = done.send(());
+        let _ = done.send(shared());
     };
-    if fault::spawn("last words", print).is_ok() {
-        let _ = printed.recv_timeout(limit);
+    match fault::spawn("last words", run) {
+        Ok(_) => ended.recv_timeout(limit).ok(),
+        // Without a thread it is done here, though nothing bounds it.
+        Err(_) => Some(work()),
     }
+}
+
+fn print_within(limit: Duration, text: String) {
+    within(limit, move || terminal::print_error(&text));
 }
 
 /// Has the watchdog write a report and end the process where it does not end by itself.
@@ -119,18 +130,26 @@ pub fn watch(vm: &mut Vm) {
             Stuck::Engine => "the engine",
         };
         let words = format!("the process was asked to end, and {who} did not let it for a second");
-        let lines: String = log::last_lines().iter().map(|line| format!("  {line}\n")).collect();
-        let text = format!(
-            "Crash report\n\n{game}\nEngine: {} ({})\n\n{words}\n\nLast lines of the log:\n{lines}",
-            env!("CARGO_PKG_VERSION"),
-            platform::NAME
-        );
-        let report = match folder.as_ref().map(|folder| write_in(folder, &text)) {
-            Some(Ok(path)) => format!("error: the report is in {}\n", path.display()),
-            Some(Err(reason)) => format!("error: the report could not be written: {reason}\n"),
-            None => String::new(),
-        };
-        print_within(LAST_PRINT, format!("error: {words}\n{report}"));
+        print_within(LAST_PRINT, format!("error: {words}\n"));
+        let (folder, game) = (folder.clone(), game.clone());
+        let report = within(LAST_REPORT, move || {
+            let folder = folder.as_ref()?;
+            let lines = log::last_lines();
+            let lines: String = lines.iter().map(|line| format!("  {line}\n")).collect();
+            let text = format!(
+                "Crash report\n\n{game}\nEngine: {} ({})\n\n{words}\n\nLast lines of the log:\n\
+                 {lines}",
+                env!("CARGO_PKG_VERSION"),
+                platform::NAME
+            );
+            Some(match write_in(folder, &text) {
+                Ok(path) => format!("error: the report is in {}\n", path.display()),
+                Err(reason) => format!("error: the report could not be written: {reason}\n"),
+            })
+        });
+        if let Some(report) = report.flatten() {
+            print_within(LAST_PRINT, report);
+        }
         platform::end_now(exit::ENGINE);
     }));
 }

@@ -13,11 +13,16 @@ use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
 /// How many files are asked for in a run, at most; those that are refused count, too.
-pub const REQUESTS_MAX: u32 = 256;
-/// The time from one file to the next, at least. A request that comes sooner waits.
+pub const REQUESTS_MAX: u32 = 1024;
+/// How many files may follow each other at once, as when a player drops a folder's pictures.
+const AT_ONCE: u32 = 64;
+/// The time from one file to the next beyond those, at least. A request that comes sooner waits;
+/// each such time without a request lets one more follow at once again.
 const PAUSE: Duration = Duration::from_millis(100);
-/// The size from which on the log begins anew.
+/// The size from which on a run begins a new log.
 const LOG_BYTES_MAX: u64 = 1 << 20;
+/// A longer path is logged by its beginning, of this many bytes.
+const LOGGED_BYTES_MAX: usize = 1024;
 
 /// The answer for each file that is not opened. It does not say whether the file exists.
 pub const REFUSED: &str = "it is not there, or not a file that a confined game may read: a plain \
@@ -29,7 +34,9 @@ const SYSTEM: [&str; 4] = ["/proc", "/sys", "/dev", "/run/user"];
 /// The requests of a run.
 pub struct Drops {
     count: u32,
-    last: Option<Instant>,
+    /// How many may follow at once, and since when.
+    ready: u32,
+    last: Instant,
     pause: Duration,
     log: Option<PathBuf>,
 }
@@ -42,7 +49,7 @@ impl Drops {
     }
 
     pub fn new(log: Option<PathBuf>) -> Drops {
-        Drops { count: 0, last: None, pause: PAUSE, log }
+        Drops { count: 0, ready: AT_ONCE, last: Instant::now(), pause: PAUSE, log }
     }
 
     /// Without a log, so that each file is refused in the end, and without pauses: for tests that
@@ -62,11 +69,29 @@ impl Drops {
             )));
         }
         self.count += 1;
-        sleep(self.last.map_or(Duration::ZERO, |last| self.pause.saturating_sub(last.elapsed())));
-        self.last = Some(Instant::now());
+        self.wait();
         let opened = open_plain(path);
         self.note(if opened.is_ok() { "read" } else { "refused" }, path)?;
         opened.map_err(|_| Error::other(REFUSED))
+    }
+
+    /// Waits until the next file may be opened.
+    fn wait(&mut self) {
+        if self.pause.is_zero() {
+            return;
+        }
+        let passed = self.last.elapsed();
+        let more = u32::try_from(passed.as_nanos() / self.pause.as_nanos()).unwrap_or(AT_ONCE);
+        if more > 0 {
+            self.ready = self.ready.saturating_add(more).min(AT_ONCE);
+            self.last = Instant::now();
+        }
+        if self.ready == 0 {
+            sleep(self.pause.saturating_sub(passed));
+            self.last = Instant::now();
+            return;
+        }
+        self.ready -= 1;
     }
 
     /// Writes a line of the log: the time, the process, the answer, the path.
@@ -77,14 +102,17 @@ impl Drops {
             let mut options = File::options();
             options.create(true).append(true).mode(0o600);
             let mut file = options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(log)?;
-            if file.metadata()?.len() > LOG_BYTES_MAX {
+            // Before the first request alone: no run removes its own lines.
+            if self.count == 1 && file.metadata()?.len() > LOG_BYTES_MAX {
                 file.set_len(0)?;
             }
             let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
             let seconds = time.map_or(0, |time| time.as_secs());
             let process = std::os::unix::process::parent_id();
             // The debug form escapes what steers a terminal.
-            file.write_all(format!("{seconds} {process} {answer} {path:?}\n").as_bytes())
+            let mut shown = format!("{path:?}");
+            shown.truncate(shown.floor_char_boundary(LOGGED_BYTES_MAX));
+            file.write_all(format!("{seconds} {process} {answer} {shown}\n").as_bytes())
         };
         write().map_err(|reason: Error| {
             Error::other(format!("the log of dropped files cannot be written: {reason}"))
@@ -183,6 +211,13 @@ mod tests {
     #[test]
     fn dropped_files_are_few_slow_and_logged() {
         let (folder, mut drops) = scratch("few");
+        // Many at once are opened at once.
+        let began = Instant::now();
+        for _ in 0..AT_ONCE {
+            drops.wait();
+        }
+        assert!(began.elapsed() < PAUSE * AT_ONCE / 2);
+        (drops.ready, drops.last) = (0, Instant::now());
         let began = Instant::now();
         for name in ["picture.png", ".env\u{1b}[2J\n", "picture.png"] {
             let _ = drops.open(&folder.join(name));
@@ -195,17 +230,23 @@ mod tests {
         assert!(lines[0].contains(" read \"/") && lines[0].ends_with("/picture.png\""));
         assert!(lines[1].contains(" refused ") && lines[1].ends_with("/.env\\u{1b}[2J\\n\""));
         assert_eq!(std::fs::metadata(&log).unwrap().mode() & 0o777, 0o600);
-        // A full log begins anew, and one that cannot be written lets nothing through.
+        // A long path fills no log, a full log stays for this run, and the next run begins anew.
+        let _ = drops.open(&folder.join("\u{1}".repeat(4000)));
+        assert!(std::fs::metadata(&log).unwrap().len() < 2000);
         std::fs::write(&log, vec![b'x'; LOG_BYTES_MAX as usize + 1]).unwrap();
         drops.open(&folder.join("picture.png")).unwrap();
+        assert!(std::fs::metadata(&log).unwrap().len() > LOG_BYTES_MAX);
+        drops.count = 0;
+        drops.open(&folder.join("picture.png")).unwrap();
         assert!(std::fs::metadata(&log).unwrap().len() < 1000);
+        // One that cannot be written lets nothing through.
         std::fs::remove_file(&log).unwrap();
         symlink(folder.join("picture.png"), &log).unwrap();
         let message = drops.open(&folder.join("picture.png")).unwrap_err().to_string();
         assert!(message.starts_with("the log of dropped files cannot be written: "), "{message}");
         drops.count = REQUESTS_MAX;
         let message = drops.open(&folder.join("picture.png")).unwrap_err().to_string();
-        assert!(message.starts_with("a confined game reads 256 dropped files"), "{message}");
+        assert!(message.starts_with("a confined game reads 1024 dropped files"), "{message}");
         std::fs::remove_dir_all(folder).unwrap();
     }
 }
