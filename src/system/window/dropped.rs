@@ -30,7 +30,11 @@ pub fn read_dropped(path: &Path) -> Result<Vec<u8>, String> {
 /// they open nothing outside of its folder `root`; a bundle has none.
 pub fn read_as_if_dropped(path: &Path, root: Option<&Path>) -> Result<Vec<u8>, String> {
     let shown = path.display();
-    let inside = root.and_then(|root| path.strip_prefix(root).ok().or(Some(path)).zip(Some(root)));
+    // The root may be written from the current folder.
+    let whole = root.and_then(|root| std::path::absolute(root).ok());
+    let own = |root: &Path| path.strip_prefix(root).ok();
+    let relative = root.and_then(own).or_else(|| whole.as_deref().and_then(own)).unwrap_or(path);
+    let inside = root.map(|root| (relative, root));
     let outside = || {
         format!(
             "'{shown}' cannot be read: a recording or a test dropped it, and such files are read \
@@ -119,6 +123,8 @@ mod tests {
             read(Path::new("link")).unwrap_err();
         }
         read_as_if_dropped(&game.join("own"), None).unwrap_err();
+        let here = std::path::absolute("Cargo.toml").unwrap();
+        assert!(read_as_if_dropped(&here, Some(Path::new("."))).is_ok());
         std::fs::remove_dir_all(&base).unwrap();
     }
 }
