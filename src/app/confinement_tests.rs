@@ -199,6 +199,8 @@ fn a_run_reaches_the_game_its_saves_and_the_files_of_the_command_line() {
     let base = "reads game; writes game/.engine SAVES";
     let plain = options(scratch.game());
     assert_eq!(scratch.words(&plan(&plain)), format!("{base}; devices; own shaders"));
+    let lent = Options { tools: LetIn::Always, ..options(scratch.game()) };
+    assert_eq!(scratch.words(&plan(&lent)), format!("{base}; devices; own shaders; sockets"));
     let named = Options {
         record: Some(scratch.file("a.recording")),
         sound: Destination::File(scratch.file("a.wav")),

@@ -2,7 +2,7 @@
 //! named to the confinement.
 
 use super::confinement::Plan;
-use super::play::Options;
+use super::play::{LetIn, Options};
 use super::screen::LAST_PICTURE;
 use crate::error;
 use crate::foundation::{Error, output_file};
@@ -44,6 +44,8 @@ pub fn plan(options: &Options) -> Plan {
     plan.add_outputs(show.screenshot.as_ref().map(|wanted| &wanted.file));
     plan.add_outputs(&options.record);
     plan.add_outputs(options.measures.outputs());
+    // A tool can have the game shown in a window of its own.
+    plan.reach.abstract_sockets = matches!(options.tools, LetIn::Always);
     if show.window {
         plan.add_window();
         if show.screenshot.is_none() {
