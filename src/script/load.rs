@@ -9,8 +9,9 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// CPU seconds that one text may take. 16 MiB of data take a second.
 pub const LOAD_SECONDS_MAX: f64 = 2.5;
-/// How many of `goto`, `break`, `continue` and `::` one function may have: at a label, or at the end
-/// of a loop, the parser takes time with the square of those that lead there, and is not looked at.
+/// How many of `goto`, `break`, `continue` and `::` one function may have: at a label, or at the
+/// end of a loop, the parser takes time with the square of those that lead there, and is not
+/// looked at.
 pub const JUMPS_MAX: usize = 10_000;
 /// Bytes of the native stack that the parser may use. It bounds most of its own depth, which takes
 /// half of this, but not that of `a ? b : c ? d : …`, whose end takes time with the square of it.

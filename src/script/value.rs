@@ -161,8 +161,8 @@ fn in_list(key: f64, length: usize) -> bool {
 /// How many items are pushed between two looks at Lua's memory and at the time.
 pub const ITEMS_UNCHECKED: usize = 1024;
 
-/// Checks that Lua still has memory for data that is being pushed, for allocation cannot fail there,
-/// and the callback time: strings that collide take ever longer, the more there are.
+/// Checks that Lua still has memory for data that is being pushed, for allocation cannot fail
+/// there, and the callback time: strings that collide take ever longer, the more there are.
 pub fn check_pushing(cx: &Cx) -> Result<(), String> {
     if cx.memory.is_far_over() {
         return Err("there is not enough memory for the data".into());
