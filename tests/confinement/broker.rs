@@ -197,9 +197,7 @@ fn a_process_that_was_taken_over_gets_no_hidden_file_and_no_word_about_one() {
     fs::create_dir_all(folder.join("outside/.hidden")).expect("it can be made");
     fs::write(folder.join("outside/.hidden/key"), "a key").expect("it can be written");
     std::os::unix::fs::symlink(".hidden/key", folder.join("outside/link.txt")).expect("a link");
-    let began = Instant::now();
     let said = attack(&folder, "requests", |_| ());
-    assert!(began.elapsed() > Duration::from_millis(600), "a pause after each: {said}");
     assert!(said.contains("directly: Err(PermissionDenied)"), "{said}");
     let answer = |name: &str| {
         let begin = format!("{name}: ");
