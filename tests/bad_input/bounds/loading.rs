@@ -37,8 +37,8 @@ fn load_refuses_what_takes_too_long() {
     let ended = ended(game.command(&arguments).output().expect("the engine starts"));
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     let long = format!("nil\ttext:1: {REFUSED}");
-    let many =
-        "nil\ttext:1: it has more than 10000 of `goto`, `break`, `continue` and `::` (JUMPS_MAX)";
+    let many = "nil\ttext:1: one function has more than 10000 of `goto`, `break`, `continue` and \
+                `::` (JUMPS_MAX)";
     let deep = "nil\ttext:1: it is nested too deeply: write `a ? b : c` with ";
     in_order(&ended.out, &[&long, &long, &long, deep, many, many]);
 }
