@@ -130,14 +130,22 @@ impl Scratch {
         self.folder.join(name)
     }
 
+    /// What a run of the game writes: without a home folder there are no saves.
+    fn writes(&self) -> &'static str {
+        match platform::save_folder(&self.id) {
+            Ok(_) => "writes game/.engine SAVES",
+            Err(_) => "writes game/.engine",
+        }
+    }
+
     /// All that a plan has, in words: paths are those below the scratch folder.
     fn words(&self, plan: &Plan) -> String {
-        let saves = platform::save_folder(&self.id).unwrap();
+        let saves = platform::save_folder(&self.id).ok();
         let Plan { reach, duties, window, .. } = plan;
         let mut words = Vec::new();
         let mut add = |kind: &str, paths: &[PathBuf]| {
             let shown = paths.iter().map(|path| match path {
-                path if *path == saves => "SAVES".to_string(),
+                path if saves.as_ref() == Some(path) => "SAVES".to_string(),
                 path => path.strip_prefix(&self.folder).unwrap_or(path).display().to_string(),
             });
             let shown: Vec<_> = shown.collect();
@@ -196,7 +204,7 @@ fn options(game: Game) -> Options {
 #[test]
 fn a_run_reaches_the_game_its_saves_and_the_files_of_the_command_line() {
     let scratch = Scratch::new("run");
-    let base = "reads game; writes game/.engine SAVES";
+    let base = format!("reads game; {}", scratch.writes());
     let plain = options(scratch.game());
     assert_eq!(scratch.words(&plan(&plain)), format!("{base}; devices; own shaders"));
     let lent = Options { tools: LetIn::Always, ..options(scratch.game()) };
@@ -232,7 +240,7 @@ fn commands_that_read_a_game_or_compile_it_reach_its_folder_and_their_outputs() 
     let check = |plan: &Plan, wanted: &str| assert_eq!(scratch.words(plan), wanted);
     // Nothing is made by reading a folder.
     check(&Plan::of_folder(&folder), "reads game");
-    check(&Plan::to_check(&game), "reads game; writes game/.engine SAVES");
+    check(&Plan::to_check(&game), &format!("reads game; {}", scratch.writes()));
     check(&Plan::of_game(&game), "reads game; writes game/.engine");
     check(&Plan::of_folder(&folder), "reads game; writes game/.engine");
     check(&Plan::of_game(&Game::Folder(scratch.file("missing"))), "");
