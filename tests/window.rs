@@ -142,7 +142,6 @@ fn what_was_recorded_in_a_window_replays_without_one() {
     let replay = Command::new(env!("CARGO_BIN_EXE_engine"))
         .args(["run", "game", "--replay", "run.recording"])
         .env("ENGINE_SAVE_DIR", folder.join("saves"))
-        .env("XDG_CACHE_HOME", folder.join("cache"))
         .env_remove("DISPLAY")
         .env_remove("WAYLAND_DISPLAY")
         .current_dir(&folder)

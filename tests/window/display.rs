@@ -104,6 +104,7 @@ impl Playing {
             .env_remove("WAYLAND_DISPLAY")
             .env("XDG_RUNTIME_DIR", scratch)
             .env("ENGINE_SAVE_DIR", scratch.join("saves"))
+            .env("XDG_CACHE_HOME", scratch.join("cache"))
             .envs(set.iter().copied())
             .current_dir(scratch)
             .stdin(Stdio::null())
