@@ -69,7 +69,7 @@ end
         fs::read_to_string(&opened).ok().filter(|text| text.ends_with('\n'))
     });
     assert_eq!(said, "https://example.org/a?b=$(touch%20c)\n");
-    let broker = broker_of(game.process.id()).expect("it has one");
+    let broker = within_a_minute("it has no broker", || broker_of(game.process.id()));
     // The game itself is confined in all of its threads, those of the window's libraries too.
     let statuses = || {
         let tasks = fs::read_dir(format!("/proc/{}/task", game.process.id())).expect("it runs");
